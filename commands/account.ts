@@ -48,7 +48,7 @@ export const accountEdit = defineCommand({
       ...(capability.length === 0 ? {} : { capabilities: capability }),
       ...(listable === undefined ? {} : { listable: listable === 'auto' ? null : listable === 'yes' }),
     }
-    if (Object.keys(body).length === 0) throw usage('Name what to change, such as --description "Reads charts".')
+    if (Object.keys(body).length === 0) throw usage('Give at least one change, such as --description "Reads charts".')
     const session = await context.session()
     const [id, headers] = [await ownId(session), await session.ownHeaders()]
     const changed = await session.call('updateParticipant', { params: { id }, body, headers })
@@ -109,7 +109,7 @@ export const accountRegister = defineCommand({
     io.line(`  wallet          ${wallet}`)
     if (key !== null) io.line(`  API key         ${key}`)
     if (secret !== null) io.line(`  webhook secret  ${secret}`)
-    io.line(`  both are kept in ${io.path(account.kept_in)}, which only you may read`)
+    io.line(`  both are saved in ${io.path(account.kept_in)}, readable only by you`)
     const next = ['souk balance deposit 1.00', 'souk services create --file listing.json', 'souk webhooks secret']
     io.note(`  next      ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
@@ -130,7 +130,7 @@ export const accountRotateKey = defineCommand({
     return rotated
   },
   view: ({ participant_id: id }, io) =>
-    io.line(`${green('✓')} ${id} has a new API key, kept for this wallet and instance`),
+    io.line(`${green('✓')} ${id} has a new API key, saved for this wallet and instance`),
 })
 
 export const accountShow = defineCommand({
@@ -148,8 +148,8 @@ export const accountShow = defineCommand({
   },
   view(profile, io) {
     showParticipant(profile, io)
-    io.line(`  API key   ${profile.api_key ?? 'not kept here'}`)
-    io.line(`  secret    ${profile.webhook_secret ?? 'of webhooks: not kept here'}`)
+    io.line(`  API key   ${profile.api_key ?? 'not saved here'}`)
+    io.line(`  secret    ${profile.webhook_secret ?? 'not saved here'}   (for webhooks)`)
     const line = profile.webhook_secret === null ? 'souk webhooks secret --rotate' : 'souk webhooks secret'
     io.note(`  next: ${cyan(io.hint(line))}`)
   },

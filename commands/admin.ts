@@ -43,7 +43,7 @@ export const adminAdjust = defineCall({
   }),
   options: z.object({
     take: z.boolean().default(false).meta({ description: 'take from the balance (default: add to it)' }),
-    reason: z.string().meta({ description: 'reason, for the log', value: 'text' }),
+    reason: z.string().meta({ description: 'reason, saved in the log', value: 'text' }),
     settles: z
       .string()
       .optional()

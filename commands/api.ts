@@ -41,10 +41,10 @@ const options = z.object({
   headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
   input: z.string().optional().meta({ description: 'file with the request body, - for stdin', value: 'file' }),
   include: z.boolean().default(false).meta({ short: 'i', description: 'print status and headers too' }),
-  paginate: z.boolean().default(false).meta({ description: 'fetch all pages of a list and join their rows' }),
+  paginate: z.boolean().default(false).meta({ description: 'fetch all pages of a list into one' }),
   slurp: z.boolean().default(false).meta({ description: 'with --paginate: print an array of pages' }),
   cache: Duration.optional().meta({
-    description: 'reuse a cached answer to the same GET up to this age; the cache is private to you',
+    description: 'reuse a cached response to the same GET up to this age; only you can read the cache',
     value: 'duration',
   }),
   silent: z.boolean().default(false).meta({ description: 'do not print the response' }),
@@ -108,10 +108,10 @@ function show(body: unknown, io: Io): void {
 /** @throws CliError usage for contradicting flags */
 function refuseOdd({ options: given, globals }: Context): Options {
   const alone = [given.paginate && '--paginate', given.curl && '--curl', given.include && '-i'].filter(Boolean)
-  if (alone.length > 1) throw usage(`${alone.join(' and ')} do not go together.`)
-  if (given.slurp && !given.paginate) throw usage('--slurp is about pages: it needs --paginate.')
+  if (alone.length > 1) throw usage(`${alone.join(' and ')} cannot be combined.`)
+  if (given.slurp && !given.paginate) throw usage('--slurp needs --paginate.')
   if (given.paginate && globals.idempotencyKey !== undefined)
-    throw usage('Each page is a request of its own: --paginate takes no --idempotency-key.')
+    throw usage('--paginate cannot be combined with --idempotency-key: each page is a separate request.')
   return given
 }
 
@@ -135,7 +135,7 @@ async function send(context: Context, session: Session, call: RawCall): Promise<
   const { cache: maxAgeMs } = context.options
   const ask = () => sendNow(context, session, signed)
   if (maxAgeMs === undefined) return ask()
-  if (call.method !== 'GET') throw usage('--cache is about answers to a GET.')
+  if (call.method !== 'GET') throw usage('--cache works only with GET.')
   return keptFor(context, { maxAgeMs, file: fileFor(session, signed), ask })
 }
 
@@ -147,7 +147,7 @@ async function sendNow(context: Context, session: Session, signed: RawCall): Pro
 
 /** All pages of a list, by offset or cursor: merged rows, or with --slurp the pages. */
 async function allPages(context: Context, session: Session, call: RawCall): Promise<unknown> {
-  if (call.method !== 'GET') throw usage('--paginate follows the pages of a GET.')
+  if (call.method !== 'GET') throw usage('--paginate works only with GET.')
   const pages: unknown[] = []
   const paged = {
     ask: async (at?: NextPage) => (await send(context, session, { ...call, query: { ...call.query, ...at } })).body,

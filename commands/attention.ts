@@ -46,7 +46,7 @@ export const command = defineCommand({
   columns,
   view(found, io) {
     const { total } = found
-    if (total === 0) io.line(`${green('✓')} nothing needs a hand`)
+    if (total === 0) io.line(`${green('✓')} no problems`)
     const rows = shownRows(found)
     for (const { item } of rows) printItem(item, io)
     const shown = rows.reduce((sum, { count }) => sum + count, 0)

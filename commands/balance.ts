@@ -34,7 +34,7 @@ export const balanceDeposit = defineCommand({
   view({ credited, balance }, io) {
     io.line(`${green('✓')} $${credited} credited; the balance is $${balance}`)
     io.note(
-      `  next: ${cyan(io.hint('souk services list'))}    take it out again: ${cyan(io.hint('souk balance withdraw all'))}`,
+      `  next: ${cyan(io.hint('souk services list'))}    withdraw it: ${cyan(io.hint('souk balance withdraw all'))}`,
     )
   },
 })
@@ -42,7 +42,7 @@ export const balanceDeposit = defineCommand({
 const history = listing({
   list: 'getBalanceHistory',
   rows: 'entries',
-  none: 'nothing has moved yet',
+  none: 'no transactions yet',
   columns: [
     time('WHEN', ({ created_at }) => created_at),
     word('TYPE', ({ type }) => type),
@@ -61,7 +61,7 @@ export const balanceHistory = listCommand(history, {
 
 export const balanceShow = defineCommand({
   name: 'balance show',
-  summary: 'show the pre-funded balance, and what the wallet holds besides',
+  summary: 'show your prepaid balance and the USDC in your wallet',
   isDefault: true,
   args: z.object({}),
   options: z.object(watchOptions),

@@ -91,7 +91,7 @@ test('the second one is funded, buys, rates, disputes and withdraws by what is s
   const flags = '-r shop --as ben'
   await ben.types(`souk remote add shop ${market.url()}`)
   await ben.types(`souk wallet new ben -r shop`)
-  expect(await ben.follows(/^souk wallet fund ben/)).toContain('got $10.00')
+  expect(await ben.follows(/^souk wallet fund ben/)).toContain('received $10.00')
   expect(await ben.follows(/^souk services list/)).toContain('Proofreading')
 
   await ben.types(`souk services view ${service} ${flags}`)

@@ -71,7 +71,7 @@ export const chainStatus = defineCommand({
     exitStatus: z
       .boolean()
       .default(false)
-      .meta({ description: 'exit with code 11 unless the chain works and the books agree' }),
+      .meta({ description: 'exit with code 11 if the chain fails or the books differ' }),
   }),
   examples: ['souk chain', 'souk chain status --json', 'souk chain status --exit-status'],
   async run(context) {
@@ -91,7 +91,7 @@ export const chainStatus = defineCommand({
     const { waiting, in_flight: flying, oldest_seconds: oldest } = queue
     const since = oldest === null ? '' : `, the oldest for ${oldest} s`
     io.line(`  queue     ${waiting} wait, ${flying} in no block${since}   ${cyan(io.hint('souk chain queue'))}`)
-    io.line(`  undone    ${queue.reorged} sent again after a reorganisation, ${queue.reversed} lost permanently`)
+    io.line(`  reverted  ${queue.reorged} sent again after a reorganisation, ${queue.reversed} lost permanently`)
     if (books !== null) io.line(`  books     ${books.ok ? green('✓') : red('✗')} ${books.detail}`)
     io.line(`  pays to   ${rest.pay_to}   asset ${rest.asset}`)
   },
@@ -123,13 +123,13 @@ export const chainTx = defineCommand({
   async run(context) {
     const { transactions } = await (await context.session()).call('getChain', { query: { tx: context.args.id } })
     const [found] = transactions
-    if (!found) throw new Error('the instance answered without the transaction that was asked for')
+    if (!found) throw new Error('the instance returned no such transaction')
     return found
   },
   view({ id, state, ok, hashes, mined, block, max_fee, sent_at, included_at, call, to, items = [] }, io) {
     const ended = ok === false ? red('✗') : green('✓')
     io.line(`${ok === null ? yellow('●') : ended} ${bold(id)}   ${state}${ok === false ? ', reverted' : ''}`)
-    io.line(`  sent      ${sent_at}   at most ${max_fee} gwei a unit of gas`)
+    io.line(`  sent      ${sent_at}   max gas price ${max_fee} gwei`)
     if (block !== null) io.line(`  in block  ${block}   ${included_at ?? ''}`)
     for (const hash of hashes) io.line(`  hash      ${hash === mined ? cyan(hash) : hash}`)
     io.line(`  calls     ${to}${call === null ? '' : `   ${call}`}`)

@@ -22,7 +22,8 @@ export const clockAdvance = defineCommand({
   examples: ['souk clock advance 1h', 'souk clock advance 31d --json', 'souk clock advance --until next-cron'],
   prints: 'moveClock',
   async run({ args: { duration }, options: { until }, session }) {
-    if ((duration === undefined) === (until === undefined)) throw usage('Say how far: 31d, or --until next-cron.')
+    if ((duration === undefined) === (until === undefined))
+      throw usage('Give a duration such as 31d, or --until next-cron.')
     const open = await session()
     return moveClock(open, { advance_ms: duration ?? (await waitFor(open, until ?? NEXT_CRON)) })
   },
@@ -34,9 +35,13 @@ async function waitFor(session: Session, until: string): Promise<number> {
   const { now, next_cron } = await session.call('getClock', {})
   const at = until === NEXT_CRON ? next_cron?.at : (await cronNamed(session, until)).next_run
   if (at === undefined || at === null) {
-    throw new CliError('conflict', until === NEXT_CRON ? 'No cron is due.' : `${until} is paused: it is never due.`, {
-      next: ['souk crons list'],
-    })
+    throw new CliError(
+      'conflict',
+      until === NEXT_CRON ? 'No cron is due.' : `${until} is paused, so it has no next run.`,
+      {
+        next: ['souk crons list'],
+      },
+    )
   }
   return Math.max(1, Date.parse(at) - Date.parse(now))
 }

@@ -152,8 +152,8 @@ export const command = defineCommand({
 function startUpFile(shell: Shell, env: Env): string {
   const { file, line } = startUp[shell]
   if (file !== undefined && env.HOME) return join(env.HOME, ...file)
-  throw new CliError('usage', `Where ${shell} keeps its start-up file is not known here.`, {
-    facts: [`the line to add is: ${line}`],
+  throw new CliError('usage', `The startup file of ${shell} is unknown.`, {
+    facts: [`add this line yourself: ${line}`],
     next: [`souk completion ${shell}`],
   })
 }

@@ -25,9 +25,9 @@ export const configEdit = defineCommand({
     })
   },
   view({ changed }, io) {
-    if (changed.length === 0) io.line('nothing has changed')
+    if (changed.length === 0) io.line('no changes')
     for (const { key, value } of changed)
-      io.line(`${green('✓')} ${key} ${value === null ? 'is its default again' : `is ${value}`}`)
+      io.line(`${green('✓')} ${key} ${value === null ? 'is back to its default' : `is ${value}`}`)
   },
 })
 
@@ -76,13 +76,13 @@ export const configSet = defineCommand({
     const { key, value } = context.args
     const option = settable(key)
     await readGlobals(typedAs(option, value))
-    wouldDo(context.globals, `keep ${key} as ${value}`)
+    wouldDo(context.globals, `save ${key} as ${value}`)
     keep(context, option, value)
     return oneKept(context, key)
   },
   view({ key, value, origin }, io) {
     io.line(
-      `${green('✓')} ${key} is ${bold(value ?? '')}${origin === 'environment' ? '   (the environment says so)' : ''}`,
+      `${green('✓')} ${key} is ${bold(value ?? '')}${origin === 'environment' ? '   (overridden by the environment)' : ''}`,
     )
   },
 })
@@ -99,5 +99,5 @@ export const configUnset = defineCommand({
     keep(context, option, undefined)
     return oneKept(context, key)
   },
-  view: ({ key }, io) => io.line(`${green('✓')} ${key} is as it is by default`),
+  view: ({ key }, io) => io.line(`${green('✓')} ${key} is back to its default`),
 })

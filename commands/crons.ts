@@ -30,7 +30,7 @@ export const cronsList = defineCall({
   columns,
   view({ crons, automatic }, io) {
     printRows(io, columns, crons)
-    if (!automatic) io.note('this daemon runs none by itself (--crons off)')
+    if (!automatic) io.note('this daemon runs no scheduled jobs (--crons off)')
   },
 })
 
@@ -51,7 +51,7 @@ export const cronsResume = defineCall({
   examples: ['souk crons resume auto-refund', 'souk crons resume auto-refund --json'],
   asks: 'resumeCron',
   asked: ({ args }) => ({ params: { name: args.cron } }),
-  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} runs again`),
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} is resumed`),
 })
 
 export const cronsRun = defineCommand({
@@ -102,7 +102,7 @@ export const cronsView = defineCommand({
   rows: ({ runs }) => runs,
   view(cron, io) {
     io.line(`${bold(cron.name)}   ${cron.paused ? 'paused' : cronState(cron)}   ${cron.schedule}`)
-    io.line(`  next      ${cron.next_run ?? 'not while it is paused'}`)
+    io.line(`  next      ${cron.next_run ?? 'none while paused'}`)
     for (const { at, result, took_ms: took, trigger, reason } of cron.runs) {
       io.line(`  ${at}  ${result}  ${took} ms  ${trigger}${reason === null ? '' : `  ${reason}`}`)
     }

@@ -51,7 +51,7 @@ describe('a key that the instance does not know any more', () => {
   test('is told, with the way out', async () => {
     const { code, err } = await shop.souk(['balance', '--as', 'stranger'])
     expect(code).toBe(exits.auth)
-    expect(err).toContain('does not know the saved API key')
+    expect(err).toContain('rejects the saved API key')
     expect(err).toContain('→ souk account register --remote shop --as stranger')
     const forced = await shop.souk(['buy', listing, '--as', 'stranger', '--pay', 'balance'])
     expect([forced.code, forced.err]).toEqual([exits.payment, expect.stringContaining('souk account register')])
@@ -79,7 +79,7 @@ test('who pauses the platform is told first how many doors close, and why', asyn
   expect(code).toBe(exits.cancelled)
   const { endpoints } = await shop.json(['health'])
   const paid = endpoints.filter(({ price, status }: Record<string, string>) => price !== 'free' && status === 'live')
-  expect(err).toMatch(/stops every paid door of shop \(\d+ endpoints; reason: chain is down\)/)
+  expect(err).toMatch(/stops all paid activity of shop \(\d+ endpoints; reason: chain is down\)/)
   expect(Number(/\((\d+) endpoints/.exec(err)?.[1])).toBeLessThanOrEqual(paid.length)
   expect(await shop.json(['admin', 'platform', 'status'])).toMatchObject({ paused: false })
 })

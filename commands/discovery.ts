@@ -93,7 +93,7 @@ export const discoverySearch = defineCall({
   columns: resourceColumns,
   view({ resources, pagination }, io) {
     printRows(io, resourceColumns, resources)
-    if (resources.length === 0) io.note('nothing is found by these words')
+    if (resources.length === 0) io.note('no results')
     if (pagination.cursor !== null) io.note(`  next page: ${io.hint(`… --cursor ${pagination.cursor}`)}`)
   },
 })

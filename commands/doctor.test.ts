@@ -102,7 +102,7 @@ test('files that no record names, and records whose file is gone, are found in t
   const stray = Buffer.from('nobody named me')
   const name = createHash('sha256').update(stray).digest('hex')
   writeFileSync(join(blobs(), name), stray)
-  expect(await one('files')).toMatchObject({ status: 'warning', detail: '1 files that no record names' })
+  expect(await one('files')).toMatchObject({ status: 'warning', detail: '1 unreferenced files' })
   expect(await one('files', '--fix')).toMatchObject({ status: 'ok' })
   expect(existsSync(join(blobs(), name))).toBe(false)
   const [book] = readdirSync(blobs()).filter((one) => /^[0-9a-f]{64}$/.test(one))

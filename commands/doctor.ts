@@ -109,11 +109,11 @@ function countsOf(checks: readonly Check[]) {
 }
 
 function showRepair(report: Awaited<ReturnType<typeof repair>>, io: Io): void {
-  io.line(report.repaired ? `${green('✓')} the store opens again` : `${green('✓')} nothing had to be repaired`)
+  io.line(report.repaired ? `${green('✓')} the store opens again` : `${green('✓')} nothing to repair`)
   for (const finding of report.findings) io.line(`  found     ${finding}`)
   for (const file of report.quarantined) io.line(`  kept      ${io.path(file)}`)
   const lost = report.droppedTransactions
-  if (lost > 0) io.line(`  ${yellow('!')} ${lost} transactions behind the damage were cut off`)
+  if (lost > 0) io.line(`  ${yellow('!')} ${lost} transactions after the damage were removed`)
   io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }
 
@@ -140,6 +140,6 @@ async function repair({ places, globals, system }: CommandContext<unknown, unkno
   if (isLive(found)) {
     throw usage('The daemon is using its data.', { next: ['souk down', 'souk doctor --repair'] })
   }
-  if (globals.dryRun) throw usage('doctor --repair has no dry run; souk doctor only looks.')
+  if (globals.dryRun) throw usage('doctor --repair has no dry run; run souk doctor to check only.')
   return (await system.daemon()).repairData(places.data)
 }

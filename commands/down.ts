@@ -39,7 +39,7 @@ function showStopped(
 ): void {
   const name = named ? `${instance}: ` : ''
   if (how === 'absent') io.line(`${green('✓')} ${name}no daemon was running`)
-  else if (how === 'crashed') io.line(`${yellow('!')} ${name}pid ${pid} had ended without tidying up; tidied now`)
-  else io.line(`${green('✓')} ${name}stopped   pid ${pid}   ${how === 'killed' ? 'by SIGKILL' : 'in order'}`)
+  else if (how === 'crashed') io.line(`${yellow('!')} ${name}pid ${pid} had crashed; its registration was removed`)
+  else io.line(`${green('✓')} ${name}stopped   pid ${pid}   ${how === 'killed' ? 'by SIGKILL' : 'cleanly'}`)
   if (port_free === false) io.warn(`${yellow('!')} ${url} is still in use by another program`)
 }

@@ -23,13 +23,13 @@ const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
   release_due: 'accepted; the next run releases it',
   escrow_paused: 'accepted; the operator has paused escrow',
   scheduled: 'earned; the next settlement pays it in full, without a minimum',
-  payout_first: 'earned; another payout to your wallet has to arrive first',
+  payout_first: 'earned; waiting for an earlier payout to your wallet',
   on_its_way: 'on its way to your wallet',
-  no_key: 'payout created; the marketplace has no key to sign it, and its operator was told',
+  no_key: 'payout created; the marketplace has no key to sign it, and its operator was notified',
   paused: 'earned; the marketplace is paused',
   settlement_paused: 'earned; the operator has paused settlements',
   suspended: 'earned; you are suspended',
-  sanctioned: 'kept: your wallet is on a list of sanctions',
+  sanctioned: 'withheld: your wallet is on a sanctions list',
   unscreened: 'earned; held because no sanctions list is loaded to check your wallet',
 }
 
@@ -94,7 +94,7 @@ function viewSummary(summary: Summary, io: Io) {
   io.line(`earned ${bold(`$${lifetime_usd}`)}   settled $${settled_usd}   pending $${pending_usd}`)
   io.line(`in escrow $${held_usd}`)
   const { next_settlement_at: next, waiting } = summary
-  io.line(`next settlement ${next === null ? 'none: nothing is ready for one' : bold(next)}`)
+  io.line(`next settlement ${next === null ? 'none: no earnings are ready' : bold(next)}`)
   for (const { reason, amount_usd, sales, until } of waiting) {
     const jobs = sales === 0 ? '' : `   ${sales} ${sales === 1 ? 'job' : 'jobs'}`
     const when = until === null || reason === 'scheduled' ? '' : `   until ${until}`

@@ -100,7 +100,7 @@ function showDifferences({ differences: rows, total, there }: Awaited<ReturnType
   ]
   if (io.isTty) printRows(io, other, rows)
   else printTsv(io, other, { rows, header: false })
-  io.note(total === 0 ? `nothing is otherwise at ${there}` : `${total} endpoints are otherwise at ${there}`)
+  io.note(total === 0 ? `no differences at ${there}` : `${total} endpoints differ at ${there}`)
 }
 
 export const endpointsView = defineCommand({
@@ -142,7 +142,7 @@ function nameOf({ method, path }: { readonly method: string; readonly path: stri
 
 function unknown(path: string, endpoints: readonly { path: string }[]): CliError {
   const near = nearest(path, [...new Set(endpoints.map((row) => row.path))])
-  return new CliError('not_found', `The interface has no row ${path}${near ? ` (did you mean ${near}?)` : ''}.`, {
+  return new CliError('not_found', `There is no endpoint ${path}${near ? ` (did you mean ${near}?)` : ''}.`, {
     next: ['souk endpoints list'],
   })
 }

@@ -71,9 +71,9 @@ async function* run(context: Context): AsyncGenerator<Printed> {
 
 /** Refuses contradicting options. */
 function refuseMixed({ args: { file }, options: { all, only }, globals }: Context): void {
-  if (all && only !== undefined) throw usage('--only picks among your own records, and --all is everything.')
+  if (all && only !== undefined) throw usage('--only and --all cannot be combined: --only filters your own records.')
   if (all && file === STDOUT && (globals.jq ?? globals.fields) !== undefined) {
-    throw usage('A whole state goes out as it is, so that it can be imported; filter it behind a pipe.')
+    throw usage('--all cannot be combined with a filter: filter its output in a pipe.')
   }
 }
 

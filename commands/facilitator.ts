@@ -72,7 +72,7 @@ export const facilitatorSellers = defineCommand({
   columns: sellersColumns,
   view({ sellers, daily_gas: most }, io) {
     printRows(io, sellersColumns, sellers)
-    io.note(sellers.length === 0 ? 'no key settled anything today (UTC)' : `a key may use ${most} gas a day (UTC)`)
+    io.note(sellers.length === 0 ? 'no settlements today (UTC)' : `limit per key: ${most} gas a day (UTC)`)
   },
 })
 
@@ -110,7 +110,7 @@ export const facilitatorShow = defineCommand({
     if (data.code_only) return io.line(code)
     if (!data.enabled) {
       io.line(`${yellow('!')} it is off   ${cyan(io.hint('souk restart --facilitator on'))}`)
-      io.line(`  a server that settles here once it is on (${data.server}):`)
+      io.line(`  example server for this facilitator (${data.server}):`)
     } else {
       io.line(`${green('✓')} ${bold(data.url)}   x402 v1 and v2 on ${data.network} (${data.caip2})`)
       io.line(
@@ -118,12 +118,12 @@ export const facilitatorShow = defineCommand({
       )
       if (!data.keyless) {
         io.line(`  pays      the wallet of the key${data.pay_to.map((wallet) => `, ${wallet}`).join('')}`)
-        io.line(`  bounds    from $${data.min_value}, ${data.daily_gas} gas a key and day`)
+        io.line(`  limits    at least $${data.min_value}, ${data.daily_gas} gas per key and day`)
       }
       io.line(`  settled   ${data.total}   ${cyan(io.hint('souk facilitator list'))}`)
       for (const { seller, network, asset, count } of data.wrong_tokens) {
         io.line(
-          `${yellow('!')} ${seller} asked ${count} times to settle ${asset} on ${network}: not the token of this chain`,
+          `${yellow('!')} ${seller} requested settlement of ${asset} on ${network} ${count} times: not the token of this chain`,
         )
       }
       io.line(`  server    ${data.server}:`)

@@ -91,7 +91,7 @@ describe('money', () => {
     expect(hostile.received.filter(isPayment).map(({ path }) => path)).toEqual([
       '/v1/services/svc_0123456789abcdef/purchase',
     ])
-    expect(err).toContain('waiting never pays')
+    expect(err).toContain('this command never pays')
   })
 
   test('watching a job without its token never pays', async () => {
@@ -137,7 +137,7 @@ describe('money', () => {
 
   test('an answer that took more than was agreed is told with what it states', async () => {
     const { err } = await under('more taken than agreed', 'balance deposit 0.25')
-    expect(err).toContain('the answer states that $666.00 was taken; $0.25 was agreed')
+    expect(err).toContain('the response says $666.00 was charged; $0.25 was authorised')
     expect(err).toContain('spent $666.00 in all')
   })
 })
@@ -292,7 +292,7 @@ describe('patience', () => {
     events(scene.received.path) && !scene.received.path.includes('cursor=latest')
       ? { status: 400, body: { error: 'x', code: 'invalid_request', message: 'x', details: [TOO_OLD] } }
       : emptyAtOnce(scene)
-  const TOO_OLD = { path: 'cursor', message: 'is too old' }
+  const TOO_OLD = { path: 'cursor', message: 'too old' }
 
   test.each([
     ['listen', 'empty pages', emptyAtOnce],

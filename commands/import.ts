@@ -25,7 +25,7 @@ export const command = defineCommand({
     const { args, options, globals, io, places } = context
     const again = shellLine`souk import ${args.file}` + (options.replace ? ' --replace' : '')
     if (args.file === STDOUT && context.system.stdinIsTty) {
-      throw usage('Nothing is piped into this command.', { next: ['… < FILE'] })
+      throw usage('This command reads stdin, and nothing is piped in.', { next: ['… < FILE'] })
     }
     if (args.file !== STDOUT && !existsSync(args.file)) {
       throw usage(`There is no file ${args.file}.`, { next: [shellLine`souk export --all ${args.file}`] })
@@ -40,7 +40,7 @@ export const command = defineCommand({
     wouldDo(globals, `import ${args.file} to ${places.data}`)
     if (options.replace) {
       const gone = hasStore(context) ? 'The current data is deleted, and signatures' : 'Signatures'
-      await io.confirm(`${gone} that were made for the installation of ${args.file} count here from now on. Go on?`)
+      await io.confirm(`${gone} that were made for the installation of ${args.file} become valid here. Continue?`)
     }
     return importWhole(context, args.file, options.replace)
   },
@@ -48,7 +48,7 @@ export const command = defineCommand({
     io.line(`${green('✓')} imported ${records} records and ${files} files   sha256 ${sha256}`)
     io.line(`  data      ${io.path(dir)}`)
     io.line(
-      `  is        ${kept ? 'the installation that the file is of' : 'an installation of its own: wallets sign anew, API keys stay good'}`,
+      `  is        ${kept ? 'the same installation as in the file' : 'a new installation: wallets sign again, API keys stay valid'}`,
     )
     io.note(`  next      ${cyan(io.hint('souk up'))}   ${cyan(io.hint('souk money audit'))}`)
   },

@@ -31,7 +31,7 @@ export const entries = entriesOf({
   Money: [
     ['balance deposit', 'add money from the wallet to the balance', () => import('./balance.ts')],
     ['balance history', 'list balance transactions, newest first', () => import('./balance.ts')],
-    ['balance show', 'show the pre-funded balance, and what the wallet holds besides', () => import('./balance.ts'), { isDefault: true }],
+    ['balance show', 'show your prepaid balance and the USDC in your wallet', () => import('./balance.ts'), { isDefault: true }],
     ['balance withdraw', 'withdraw your balance to your wallet', () => import('./balance.ts')],
     ['earnings', 'show what you earned by selling', () => import('./earnings.ts')],
     ['money audit', 'recompute the books and report differences', () => import('./money.ts')],

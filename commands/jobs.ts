@@ -104,7 +104,7 @@ export const jobsMessages = defineCall({
   ],
   view({ messages }, io) {
     for (const { created_at: at, author_role: role, body } of messages) io.line(`${at}  ${role}  ${body}`)
-    if (messages.length === 0) io.note('nothing was said yet')
+    if (messages.length === 0) io.note('no messages yet')
   },
 })
 
@@ -193,7 +193,7 @@ async function jobIdOf(context: ViewContext, session: Session, id: string): Prom
     : session.call('getOwnStory', asked))
   const job = steps.find(({ kind }) => kind === 'job')?.id
   if (job) return job
-  throw new CliError('not_found', `Receipt ${id} paid for no job.`, { next: [`souk why ${id}`] })
+  throw new CliError('not_found', `Receipt ${id} belongs to no job.`, { next: [`souk why ${id}`] })
 }
 
 type ViewContext = CommandContext<{ job: string }, unknown>

@@ -106,7 +106,7 @@ test('it goes on over a restart of the instance, until ctrl-c', async () => {
 test.each<[string, string[], number, string]>([
   ['a start that is none', ['--since', 'yesterday'], 2, '--since'],
   ['a cursor that was never given', ['--since', '999999'], 2, 'cursor'],
-  ['two receivers', ['--forward-to', 'http://127.0.0.1:1', '--exec', 'cat'], 2, 'not to both'],
+  ['two receivers', ['--forward-to', 'http://127.0.0.1:1', '--exec', 'cat'], 2, 'cannot be combined'],
   ['an address that is none', ['--forward-to', 'ftp://x'], 2, '--forward-to'],
   ['a header that is none', ['--forward-to', 'http://127.0.0.1:1', '--header', 'x'], 2, '--header'],
   ['a type that is none', ['--events', 'Job!'], 2, 'types'],

@@ -155,7 +155,7 @@ function receiverOf(context: Context, secret: string): Receiver | undefined {
   const { io, system, signal, options: wanted } = context
   const machine = { now: io.now, sleep: system.sleep }
   const { forwardTo, exec, shell } = wanted
-  if (forwardTo !== undefined && exec !== undefined) throw usage('Events go to --forward-to or to --exec, not to both.')
+  if (forwardTo !== undefined && exec !== undefined) throw usage('--forward-to and --exec cannot be combined.')
   if (exec !== undefined) {
     return (event) => runFor(event, { ...machine, line: exec, shell, env: system.env, onOutput: io.say })
   }
@@ -163,7 +163,7 @@ function receiverOf(context: Context, secret: string): Receiver | undefined {
   // Servers often print host and port only.
   const url = URL.parse(/^[\w.-]+:\d+(\/|$)/.test(forwardTo) ? `http://${forwardTo}` : forwardTo)
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw usage(`--forward-to must be an address such as http://localhost:3000/hook; you gave "${forwardTo}".`)
+    throw usage(`--forward-to must be a URL such as http://localhost:3000/hook; you gave "${forwardTo}".`)
   }
   const headers = Object.fromEntries(wanted.header.map(headerOf))
   io.note(`  signed with the secret of ${cyan(io.hint('souk listen --print-secret'))}`)
@@ -281,6 +281,6 @@ export async function runFor(event: OwnEvent, { line, shell, env, now, onOutput 
   })
   for (const printed of stdout.toString('utf8').split('\n')) if (printed !== '') onOutput(printed)
   const ok = code === 0
-  const error = ok ? null : (failure ?? (lastWords || 'it was ended by a signal'))
+  const error = ok ? null : (failure ?? (lastWords || 'it was stopped by a signal'))
   return { ok, status: code, ms: now() - startedAt, attempts: 1, error }
 }

@@ -33,7 +33,7 @@ test('the id of an error that was just printed is never unknown', async () => {
 test('a purchase is one tree, by its job', async () => {
   const { job_id: job } = await user.json('buy', 'qr_code', '-i', 'data=hello', '--pay', 'x402', '--yes')
   const { out } = await user.souk('why', job)
-  const order = ['402 asked for', 'answered 200', 'signed $', 'settled', 'QR'].map((text) => out.indexOf(text))
+  const order = ['402 requested', 'answered 200', 'signed $', 'settled', 'QR'].map((text) => out.indexOf(text))
   expect(order).toEqual(order.toSorted((one, two) => one - two))
   expect(order.every((at) => at >= 0)).toBe(true)
   expect(out).toMatch(/^ {3}[├└]─ ./m)
@@ -66,7 +66,7 @@ test('an id of nothing is said to be one, with what there is', async () => {
   ]) {
     const { code, out, err } = await user.souk(...words)
     expect({ words, code, out }).toEqual({ words, code: 3, out: '' })
-    expect(err).toMatch(/in memory|Nothing is known|There are stories of/)
+    expect(err).toMatch(/in memory|No trace of|is not the id/)
   }
 })
 

@@ -79,7 +79,7 @@ async function* records(context: Running): AsyncGenerator<LogLine['fields']> {
 
 function forgotten(id: string): CliError {
   return new CliError('not_found', `No record of ${id} in memory.`, {
-    facts: ['the last 4,096 requests are, and of those before the last start what they left in the store'],
+    facts: ['traces cover the last 4,096 requests; for requests before the last start, only stored records'],
     next: ['souk logs --source http --tail 20'],
   })
 }

@@ -64,7 +64,7 @@ async function shownByMan({ system, places }: Context, page: ManPage): Promise<b
 }
 
 function written({ globals, options: { dir = '' }, args }: Context, pages: readonly ManPage[]) {
-  if (args.words.length > 0) throw usage('--dir writes every page: name no command.')
+  if (args.words.length > 0) throw usage('--dir writes all pages: omit the command.')
   wouldDo(globals, `write ${pages.length} pages into ${dir}`)
   makeFolder(dir, FOLDER_MODE)
   for (const { file, text } of pages) replaceFile(join(dir, file), text, FILE_MODE)

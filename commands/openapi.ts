@@ -20,7 +20,7 @@ export const command = defineCommand({
     const session = await context.session()
     const { check, yaml } = context.options
     if (yaml && (check || context.io.settings.format !== 'human'))
-      throw usage('--yaml is a form of its own: leave out the others.')
+      throw usage('--yaml cannot be combined with other output flags.')
     const document = await readOpenApi(session)
     if (yaml) return { yaml: await yamlOf(document) }
     if (!check) return document

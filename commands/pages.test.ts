@@ -68,9 +68,9 @@ describe('every page', () => {
 
   test.each([
     [['--slurp'], 'needs --paginate'],
-    [['--paginate', '-i'], 'do not go together'],
-    [['--paginate', '--idempotency-key', 'k'.repeat(16)], 'takes no --idempotency-key'],
-    [['--paginate', '-X', 'POST'], 'pages of a GET'],
+    [['--paginate', '-i'], 'cannot be combined'],
+    [['--paginate', '--idempotency-key', 'k'.repeat(16)], 'cannot be combined'],
+    [['--paginate', '-X', 'POST'], 'only with GET'],
   ])('%j is refused', async (flags, why) => {
     const { code, err } = await user.souk('api', '/v1/services/catalog', ...flags)
     expect([code, err]).toEqual([2, expect.stringContaining(why)])
@@ -122,6 +122,6 @@ test('openapi --yaml is the same description, and goes with no other form', asyn
   expect(parse(out, { maxAliasCount: 0 })).toEqual(await user.json('openapi'))
   for (const other of ['--json', '--check', '--ndjson']) {
     const { code, err } = await user.souk('openapi', '--yaml', other)
-    expect([code, err]).toEqual([2, expect.stringContaining('a form of its own')])
+    expect([code, err]).toEqual([2, expect.stringContaining('cannot be combined')])
   }
 })

@@ -70,7 +70,7 @@ describe('a result that has no place to go', () => {
     for (const place of [file, join(file, 'in'), '/proc/nope']) {
       const { code, err } = await user.souk(...BUY, '--save', place)
       const { error } = JSON.parse(err)
-      expect([code, error.message]).toEqual([2, `Nothing can be written to ${place}.`])
+      expect([code, error.message]).toEqual([2, `The folder ${place} is not writable.`])
       expect(error.facts).toContain('nothing was paid')
     }
     expect(await jobs()).toBe(before)

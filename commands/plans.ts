@@ -46,7 +46,7 @@ export const plansCreate = defineCommand({
       return { example: text.trimEnd().split('\n') }
     }
     const given = file === undefined ? undefined : await readObjectFile(context.io, file, 'the plan')
-    if (given === undefined && service.length === 0) throw usage('Name the listings that are in it by --service.')
+    if (given === undefined && service.length === 0) throw usage('Give the listings of the plan: --service ID.')
     const body = {
       billing_period: 'monthly',
       ...given,
@@ -115,7 +115,7 @@ export const plansEdit = defineCall({
       billing_period: period,
       service_ids: service.length === 0 ? undefined : service,
     })
-    if (Object.keys(changes).length === 0) throw usage('Name what to change, such as --price 6.00.')
+    if (Object.keys(changes).length === 0) throw usage('Give at least one change, such as --price 6.00.')
     return { params: { id: context.args.plan }, body: changes }
   },
   view: (row, io) => showNoun(plan, row, io),

@@ -67,7 +67,7 @@ describe('a file', () => {
     const nowhere = join(book, 'in/')
     const { code, err } = await souk('products', 'buy', product.id, '--yes', '-o', nowhere, '--as', 'buyer')
     expect([code, await bought()]).toEqual([2, before])
-    expect(err).toContain(`Nothing can be written to ${nowhere}`)
+    expect(err).toContain(`The folder ${nowhere} is not writable`)
     const { saved } = await buyer('buy', product.id, '--max-price', '10', '-o', join(home, 'new/shelf/'))
     expect(readdirSync(join(home, 'new/shelf'))).toEqual([basename(saved.file)])
   })
@@ -121,7 +121,7 @@ describe('what cannot be', () => {
     ],
     ['a product without a price', () => ['create', '--name', 'A'], [2, /--price/]],
     ['a file in the place of another', (id) => ['edit', id, '--upload', book], [6, /active/]],
-    ['a change of nothing', (id) => ['edit', id], [2, /what changes/]],
+    ['a change of nothing', (id) => ['edit', id], [2, /at least one change/]],
     ['an unknown product', () => ['view', 'prod_0123456789abcdef'], [3, /not found/]],
     ['a purchase of one’s own', (id) => ['buy', id, '--max-price', '10'], [6, /own product/]],
     ['a price above the limit', (id) => ['buy', id, '--max-price', '0.10'], [5, /above the limit/]],

@@ -81,7 +81,7 @@ export const productsBuy = defineCommand({
   },
   view({ payment, receipt_id, product_name, product_id, file, saved }, io) {
     io.line(`${green('✓')} paid ${bold(`$${payment.paid}`)}   receipt ${receipt_id}   ${product_name}`)
-    if (saved) io.line(`  saved     ${io.path(saved.file ?? '-')}   ${byteSize(saved.size_bytes)}   sha-256 is right`)
+    if (saved) io.line(`  saved     ${io.path(saved.file ?? '-')}   ${byteSize(saved.size_bytes)}   SHA-256 matches`)
     else io.note(`  next      ${cyan(io.hint(`souk products download ${product_id}`))}   ${file.name}`)
   },
 })
@@ -105,7 +105,7 @@ export const productsCreate = defineCommand({
     file: z
       .string()
       .optional()
-      .meta({ short: 'f', description: `${DOCUMENT} of what it says of itself, - for stdin`, value: 'file' }),
+      .meta({ short: 'f', description: `${DOCUMENT} of the product fields, - for stdin`, value: 'file' }),
     example: exampleOption,
     ...productOptions,
   }),
@@ -177,7 +177,7 @@ export const productsDownload = defineCommand({
     return { product_id: id, ...(await downloadProduct(context, session, { id, output })) }
   },
   view({ file, size_bytes }, io) {
-    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   sha-256 is right`)
+    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   SHA-256 matches`)
   },
 })
 
@@ -198,7 +198,8 @@ export const productsEdit = defineCommand({
   async run(context) {
     const { upload, ...changes } = context.options
     const body = compact(changes)
-    if (upload === undefined && Object.keys(body).length === 0) throw usage('Say what changes: --price, --upload, …')
+    if (upload === undefined && Object.keys(body).length === 0)
+      throw usage('Give at least one change, such as --price or --upload.')
     const session = await context.session()
     const sent = upload === undefined ? undefined : sending(context, upload)
     try {

@@ -294,7 +294,7 @@ describe('what a program leaves in its folder', () => {
     expect([readdirSync(own), readdirSync(outside)]).toEqual([[], ['precious']])
     writeFileSync(join(own, 'half'), 'x')
     expect(readdirSync(folderFor(root, JOB))).toEqual([])
-    expect(() => folderFor(root, '../../etc')).toThrow('no id of a job')
+    expect(() => folderFor(root, '../../etc')).toThrow('no job id')
   })
 })
 
@@ -313,7 +313,7 @@ describe('nothing starts', () => {
     [
       'a program that may not be run',
       () => ['--listing', good(), '--exec', file('plain.sh', 'echo')],
-      'may not be run',
+      'is not executable',
     ],
     [
       'a line that no shell reads',
@@ -327,11 +327,7 @@ describe('nothing starts', () => {
       () => ['--listing', file('l.yaml', listing('L', 'lots')), '--exec', 'cat'],
       'price: must be',
     ],
-    [
-      'no price',
-      () => ['--listing', file('l.yaml', 'name: L\ndescription: L\n'), '--exec', 'cat'],
-      'price: is missing',
-    ],
+    ['no price', () => ['--listing', file('l.yaml', 'name: L\ndescription: L\n'), '--exec', 'cat'], 'price: required'],
     [
       'a schema that does not compile',
       () => ['--listing', file('l.yaml', listing('L', '1', 'input_schema: {type: objekt}\n')), '--exec', 'cat'],
@@ -362,7 +358,7 @@ describe('nothing starts', () => {
       () => ['--listing', good(), '--exec', 'cat', '--deliver', 'stdout'],
       './stdout',
     ],
-    ['neither a listing nor a file', () => ['--exec', 'cat'], 'Name one of your listings'],
+    ['neither a listing nor a file', () => ['--exec', 'cat'], 'Give one of your listings'],
   ])('for %s', async (_, words, why) => {
     const before = await made()
     const { code, err, out } = await seller.souk(

@@ -77,7 +77,7 @@ export const command = defineCommand({
   endsItself: true,
   async *run(context): AsyncGenerator<ProviderNotice> {
     if (context.args.services.length === 0 && context.options.listing === undefined) {
-      throw usage('Name one of your listings, or the file of one by --listing.', {
+      throw usage('Give one of your listings, or a listing file with --listing.', {
         next: ['souk services list --mine', 'souk provide --listing listing.yaml --exec COMMAND'],
       })
     }
@@ -111,7 +111,7 @@ function jobLine(said: WorkerNotice): string {
     case 'retry':
       return `${yellow('!')} again in ${span(said.wait_ms)}   ${said.reason}`
     case 'over':
-      return dim(`nothing to do: it is ${said.status}`)
+      return dim(`nothing to do: the job is ${said.status}`)
   }
 }
 
@@ -131,7 +131,7 @@ function shopLine(said: ShopNotice, io: Io): string {
       return practiceLine(said, io)
     case 'withheld':
       return `${yellow('!')} ${said.what}: ${said.reason}   ${
-        said.again_ms === null ? 'what was in force stays' : `tried again in ${span(said.again_ms)}`
+        said.again_ms === null ? 'the previous listing stays in use' : `next try in ${span(said.again_ms)}`
       }`
     case 'reloaded':
       return `${green('✓')} ${io.path(said.path)} was edited: the next job runs it`

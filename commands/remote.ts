@@ -60,7 +60,7 @@ function token({ places }: Context, { target }: Session, { chain }: HealthAnswer
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = toWallet(chain.asset)
   if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }
-  return { id: 'token', status: 'problem', detail: `${asset} is not the one that was learnt: add the remote again` }
+  return { id: 'token', status: 'problem', detail: `${asset} differs from the saved one: add the remote again` }
 }
 
 type Row = {
@@ -145,16 +145,16 @@ export const remoteProtect = defineCommand({
   async run(context) {
     const { args, options, globals, places } = context
     const before = getRemote(places, args.name).protected === true
-    wouldDo(globals, `${options.off ? 'lift the protection of' : 'protect'} ${args.name}`)
+    wouldDo(globals, `${options.off ? 'remove the protection of' : 'protect'} ${args.name}`)
     if (before && options.off) {
       const { target } = await openSession({ ...context, globals: { ...globals, remote: args.name } })
-      await confirmName(context, target, 'lifts the protection of')
+      await confirmName(context, target, 'removes the protection of')
     }
     const remote = protectRemote(places, args.name, !options.off)
     return { name: remote.name, protected: remote.protected === true, changed: before === options.off }
   },
   view: ({ name, protected: is, changed }, io) =>
-    io.line(`${green('✓')} ${bold(name)} is ${is ? '' : 'not '}protected${changed ? '' : '   (it was so before)'}`),
+    io.line(`${green('✓')} ${bold(name)} is ${is ? '' : 'not '}protected${changed ? '' : '   (already so)'}`),
 })
 
 export const remoteRemove = defineCommand({
@@ -164,14 +164,14 @@ export const remoteRemove = defineCommand({
   examples: ['souk remote remove shop --yes', 'souk help remote remove'],
   async run({ args, globals, io, places }) {
     const remote = getRemote(places, args.name)
-    wouldDo(globals, `forget ${remote.name} (${remote.url})`)
-    await io.confirm(`Forget ${remote.name} (${remote.url}) and its admin credential?`)
+    wouldDo(globals, `remove ${remote.name} (${remote.url})`)
+    await io.confirm(`Remove ${remote.name} (${remote.url}) and its admin credential?`)
     removeRemote(places, remote.name)
     dropSecrets(places, remote.name)
     if (readSettings(places).remote === remote.name) changeSettings(places, { remote: undefined })
     return { name: remote.name, url: remote.url }
   },
-  view: ({ name }, io) => io.line(`${green('✓')} ${name} is forgotten`),
+  view: ({ name }, io) => io.line(`${green('✓')} ${name} is removed`),
 })
 
 export const remoteShow = defineCommand({
@@ -200,10 +200,10 @@ export const remoteUse = defineCommand({
   args: z.object({ name: z.string().meta({ description: 'remote name or local' }) }),
   examples: ['souk remote use local', 'souk remote use local --json'],
   async run({ args, globals, places }) {
-    wouldDo(globals, `talk to ${args.name} from now on`)
+    wouldDo(globals, `use ${args.name} by default`)
     const url = args.name === LOCAL ? null : getRemote(places, args.name).url
     changeSettings(places, { remote: args.name === LOCAL ? undefined : args.name })
     return { name: args.name, url }
   },
-  view: ({ name, url }, io) => io.line(`${green('✓')} talking to ${bold(name)}${url === null ? '' : `   ${url}`}`),
+  view: ({ name, url }, io) => io.line(`${green('✓')} using ${bold(name)}${url === null ? '' : `   ${url}`}`),
 })

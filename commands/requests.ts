@@ -35,7 +35,7 @@ export const bidColumns: readonly Column<Bid>[] = [
 
 export function showBid(bid: Bid, io: Io): void {
   io.line(`${bold(bid.bid_id)}   ${bid.status}   ${bid.posting_id}`)
-  io.line(`  price     ${dollars(bid.price_usd)}, the poster pays ${dollars(bid.agent_price_usd)}   ${bid.eta_hours} h`)
+  io.line(`  price     ${dollars(bid.price_usd)}, the buyer pays ${dollars(bid.agent_price_usd)}   ${bid.eta_hours} h`)
 }
 
 export const requestsAward = defineCommand({
@@ -272,7 +272,7 @@ export const requestsList = defineCommand({
 
 async function once(context: ListContext): Promise<Shown> {
   const { cursor, page, limit } = context.options
-  if (cursor !== undefined && page > 1) throw usage('--cursor and --page go on in two ways: give one of them.')
+  if (cursor !== undefined && page > 1) throw usage('--cursor and --page cannot be combined.')
   const place = cursor === undefined ? pageOf({ limit, page }) : { cursor }
   return read(await context.session(), context, place)
 }
@@ -280,7 +280,8 @@ async function once(context: ListContext): Promise<Shown> {
 /** Existing matches, then each new one. */
 async function* follow(context: ListContext): AsyncGenerator<Shown> {
   const { signal, system, options: wanted } = context
-  if (wanted.search !== undefined) throw usage('--follow goes by time, a --search by relevance: give one of them.')
+  if (wanted.search !== undefined)
+    throw usage('--follow and --search cannot be combined: one sorts by time, one by relevance.')
   const session = await context.session()
   let cursor = wanted.cursor
   while (!signal.aborted) {
@@ -334,21 +335,21 @@ export const requestsNotifications = defineCommand({
       ...(category.length === 0 ? {} : { categories: category }),
     }
     const isChange = on || Object.keys(change).length > 0
-    if (off && isChange) throw usage('--off opts out: it goes with no other flag.')
+    if (off && isChange) throw usage('--off cannot be combined with other flags.')
     const session = await context.session()
     if (off) return session.call('endPostingNotifications', {})
     if (isChange) return session.call('setPostingNotifications', { body: change })
     return session.call('getPostingNotifications', {})
   },
   view({ enabled, min_budget_usd: min, max_budget_usd: max, categories, consecutive_failures: failures }, io) {
-    io.line(enabled ? `${green('✓')} you hear of new requests` : 'you do not hear of new requests')
+    io.line(enabled ? `${green('✓')} you are notified about new requests` : 'you are not notified about new requests')
     if (min !== null || max !== null) {
       io.line(
         `  budget    ${min === null ? '' : `from ${dollars(min)} `}${max === null ? '' : `up to ${dollars(max)}`}`,
       )
     }
     if (categories.length > 0) io.line(`  category  ${categories.join(', ')}`)
-    if (failures > 0) io.line(`  failed    ${failures} in a row; 20 switch it off`)
+    if (failures > 0) io.line(`  failed    ${failures} in a row; after 20, notifications are turned off`)
   },
 })
 

@@ -51,7 +51,7 @@ export const command = defineCommand({
     const up = was === 'absent' ? 'is up' : 'is up again'
     io.line(`${green('✓')} souk ${version} ${up}   ${bold(url)}   pid ${pid}`)
     if (was === 'absent') io.line('  no daemon was running')
-    if (was === 'crashed') io.line('  the daemon before it had ended without tidying up')
-    if (was === 'killed') io.line('  the daemon before it did not end in order and was killed')
+    if (was === 'crashed') io.line('  the previous daemon had crashed')
+    if (was === 'killed') io.line('  the previous daemon did not stop and was killed')
   },
 })

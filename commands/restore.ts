@@ -24,7 +24,7 @@ export const command = defineCommand({
     if (!existsSync(args.file)) throw usage(`There is no file ${args.file}.`, { next: ['souk snapshots list'] })
     await requireStopped(context, again)
     if (hasStore(context) && !options.force) {
-      throw new CliError('conflict', 'There is data already; restoring replaces all of it.', {
+      throw new CliError('conflict', 'There is already data; restoring replaces all of it.', {
         facts: [io.path(context.places.data)],
         next: ['souk snapshots save before', `${again} --force`],
       })
@@ -36,9 +36,7 @@ export const command = defineCommand({
 })
 
 export function showRestored({ data_dir, records, blobs, replaced }: Restored, io: Io): void {
-  io.line(
-    `${green('✓')} restored ${records} records and ${blobs} files${replaced ? ', in place of the old store' : ''}`,
-  )
+  io.line(`${green('✓')} restored ${records} records and ${blobs} files${replaced ? ', replacing the old store' : ''}`)
   io.line(`  data      ${io.path(data_dir)}`)
   io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }

@@ -67,7 +67,7 @@ describe('nothing is paid', () => {
     [buy('--quote'), 0, ''],
     [buy('--dry-run'), 0, ''],
     [buy('--pay', 'none'), 5, '--pay none forbids paying'],
-    [buy('--pay', 'balance', '--as', 'poor'), 5, 'no balance to pay from'],
+    [buy('--pay', 'balance', '--as', 'poor'), 5, 'No balance'],
     [buy('--max-price', '0.005'), 5, 'above the limit of $0.005'],
     [buy('--as', 'poor'), 5, 'was not made: The wallet does not hold'],
     [buy('--as', 'nobody'), 2, 'There is no wallet nobody'],

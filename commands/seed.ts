@@ -43,8 +43,8 @@ export const seedDemoCommand = defineCommand({
     }
   },
   view({ changed, people, took_ms: ms }, io) {
-    if (changed) io.line(`${green('✓')} the demo is there   ${(ms / 1_000).toFixed(1)} s`)
-    else io.line(`${green('✓')} the demo is there already; nothing was changed`)
+    if (changed) io.line(`${green('✓')} demo data created   ${(ms / 1_000).toFixed(1)} s`)
+    else io.line(`${green('✓')} the demo data already exists; nothing was changed`)
     for (const { wallet, name, type } of people) io.line(`  ${wallet.padEnd(12)}${bold(name)}   ${dim(type)}`)
     io.note(
       `  next      ${['souk jobs list --as acme', 'souk attention', 'souk tui'].map((line) => cyan(io.hint(line))).join('    ')}`,
@@ -91,8 +91,8 @@ export const seedLoad = defineCommand({
     const { checkedSeed } = await import('../src/market/file/shape.ts')
     const seed = await checkedSeed(context.io, file)
     if (context.globals.dryRun) {
-      const counts = `${seed.people.length} people, ${seed.services.length} services, ${seed.acts.length} acts`
-      yield { step: 'file', did: `holds ${counts}; nothing was done`, id: null }
+      const counts = `${seed.people.length} users, ${seed.services.length} services, ${seed.acts.length} actions`
+      yield { step: 'file', did: `has ${counts}; nothing was done`, id: null }
       return
     }
     const { play } = await import('../src/market/file/play.ts')

@@ -81,7 +81,7 @@ export const servicesDelete = defineCommand({
   prints: 'deleteService',
   async run(context) {
     const session = await context.session()
-    await context.io.confirm(`Remove ${context.args.service}? Its jobs and their money stay.`)
+    await context.io.confirm(`Remove ${context.args.service}? Open jobs continue.`)
     return session.call('deleteService', { params: { id: context.args.service } })
   },
   view: ({ service_id: id }, io) => io.line(`${green('✓')} ${id} removed`),
@@ -179,7 +179,7 @@ export const servicesEdit = defineCommand({
   async run(context) {
     const { file, set, editor } = context.options
     if (file === undefined && set.length === 0 && !editor)
-      throw usage('Name what to change, such as --set price=0.75, or use --editor.')
+      throw usage('Give at least one change, such as --set price=0.75, or use --editor.')
     const fields = {
       ...(file === undefined ? {} : await readObjectFile(context.io, file, 'the listing')),
       ...readSettings(set),
@@ -216,9 +216,9 @@ export const servicesInquire = defineCommand({
   async run(context) {
     const { message, input, interactive } = context.options
     if (message === undefined && input.length === 0 && !interactive)
-      throw usage('Say what you want: -m TEXT, or -i NAME=VALUE, or be asked: --interactive.')
+      throw usage('Give your question: -m TEXT, -i NAME=VALUE, or --interactive.')
     if (message !== undefined && (input.length > 0 || interactive))
-      throw usage('Say it once: -m TEXT, or the members of the input.')
+      throw usage('-m TEXT and input fields cannot be combined.')
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
     const given = inputFrom(listing.input_schema, input)

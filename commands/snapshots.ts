@@ -45,7 +45,7 @@ export const snapshotsRestore = defineCommand({
     const file = findSnapshot(context, name)
     await requireStopped(context, `souk snapshots restore ${name}`)
     wouldDo(context.globals, `restore snapshot ${name} to ${context.places.data}`)
-    if (hasStore(context)) await context.io.confirm(`Replace the store by "${name}"? What happened since then is gone.`)
+    if (hasStore(context)) await context.io.confirm(`Replace the store with "${name}"? All later changes are lost.`)
     return { name, ...(await restoreFrom(context, file)) }
   },
   view: showRestored,
@@ -65,7 +65,7 @@ export const snapshotsSave = defineCommand({
     localOnly(context)
     const file = snapshotFile(context, args.name)
     if (existsSync(file) && !options.force) {
-      throw new CliError('conflict', `There is a snapshot "${args.name}" already.`, {
+      throw new CliError('conflict', `Snapshot "${args.name}" already exists.`, {
         next: [`souk snapshots save ${args.name} --force`],
       })
     }
@@ -81,6 +81,6 @@ export const snapshotsSave = defineCommand({
   },
   view({ name, size_bytes }, io) {
     io.line(`${green('✓')} saved as ${bold(name)}   ${byteSize(size_bytes)}`)
-    io.note(`  back to it: ${cyan(io.hint('souk down'))}   ${cyan(io.hint(`souk snapshots restore ${name}`))}`)
+    io.note(`  restore it: ${cyan(io.hint('souk down'))}   ${cyan(io.hint(`souk snapshots restore ${name}`))}`)
   },
 })

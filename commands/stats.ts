@@ -34,7 +34,7 @@ export const statsCalls = defineCall({
   columns,
   view({ endpoints, since }, io) {
     printRows(io, columns, endpoints)
-    io.note(`${endpoints.length} endpoints were called, counted since ${since}`)
+    io.note(`${endpoints.length} endpoints were called since ${since}`)
   },
 })
 
@@ -92,7 +92,7 @@ export const statsSeries = defineCommand({
   columns: seriesColumns,
   view({ buckets, since }, io) {
     if (buckets.length > 0) printRows(io, seriesColumns, buckets)
-    io.note(`${buckets.length === 0 ? 'nothing happened yet, ' : ''}counted since ${since}`)
+    io.note(`${buckets.length === 0 ? 'no activity yet, ' : ''}counted since ${since}`)
   },
 })
 
@@ -120,6 +120,6 @@ export const statsWatching = defineCall({
   columns: watchingColumns,
   view({ as_of, days }, io) {
     printRows(io, watchingColumns, days)
-    io.note(days.length === 0 ? `no whole day yet, as of ${as_of}` : `as of ${as_of}`)
+    io.note(days.length === 0 ? `no complete day yet, as of ${as_of}` : `as of ${as_of}`)
   },
 })

@@ -23,9 +23,9 @@ export const subsCancel = defineCommand({
   async run(context) {
     const { subscription: id } = context.args
     const { now, atPeriodEnd } = context.options
-    if (now && atPeriodEnd) throw usage('--now and --at-period-end exclude each other.')
+    if (now && atPeriodEnd) throw usage('--now and --at-period-end cannot be combined.')
     const session = await context.session()
-    if (now) await context.io.confirm(`End ${id} now? What was paid is not given back.`)
+    if (now) await context.io.confirm(`End ${id} now? There is no refund.`)
     return session.call('cancelSubscription', { params: { id }, body: { at_period_end: !now } })
   },
   view: (row, io) => showNoun(subscription, row, io),

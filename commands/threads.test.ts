@@ -133,7 +133,7 @@ describe('nothing is paid', () => {
     [[], 2, 'Confirmation needed'],
     [['--yes'], 5, 'above the limit of $1.00'],
     [['--yes', '--max-price', '5', '--pay', 'none'], 5, '--pay none forbids paying'],
-    [['--yes', '--max-price', '5', '--as', 'seller'], 4, 'belongs to others'],
+    [['--yes', '--max-price', '5', '--as', 'seller'], 4, 'does not belong to you'],
   ])('by accept %j', async (words, exit, why) => {
     const thread = await asked()
     await seller('propose', thread, '--price', '2.00')
@@ -150,15 +150,15 @@ describe('nothing is paid', () => {
     const accept = (at: string) =>
       souk('threads', 'accept', thread, '--proposal', at, '--yes', '--max-price', '2.10', '--as', 'buyer')
     const { code, err } = await accept(proposal.proposed_at)
-    const said = `Another price is offered by now: $1.995 since ${later.proposed_at}.`
+    const said = `The offer has changed: $1.995 since ${later.proposed_at}.`
     expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining(said) })
     expect((await buyer('view', thread)).status).toBe('negotiating')
     expect((await accept(later.proposed_at)).code).toBe(0)
   })
 
   it.each([
-    [['services', 'inquire', 'SERVICE'], 'Say what you want'],
-    [['threads', 'send', 'thr_0123456789abcdef'], 'Say it once'],
+    [['services', 'inquire', 'SERVICE'], 'Give your question'],
+    [['threads', 'send', 'thr_0123456789abcdef'], 'Give the message once'],
     [['threads', 'propose', 'thr_0123456789abcdef'], 'price'],
     [['threads', 'propose', 'thr_0', '--price', '1', '--days', '1', '--delivery', 'x'], 'once'],
     [['threads', 'update', 'thr_0', '--status', 'completed', '--deliverable', 'gone.json'], 'no file'],
@@ -217,7 +217,7 @@ describe('a dispute', () => {
     const { checks } = await json('doctor')
     expect(checks.find(({ id }: { id: string }) => id === 'disputes')).toMatchObject({
       status: 'warning',
-      detail: expect.stringMatching(/wait for your ruling, the oldest since /),
+      detail: expect.stringMatching(/need your ruling, the oldest since /),
       fix: 'souk admin jobs list --status disputed',
     })
     const { url, admin_key } = await ofDaemon()
@@ -228,7 +228,7 @@ describe('a dispute', () => {
     expect(await setDefault('release', '--days', '7')).toMatchObject({ disputes_default: set, changed: true })
     const timed = await disputed()
     const { dispute } = await json('jobs', 'view', timed.job, '--as', 'seller')
-    const ends = `unless the operator decides before ${dispute.decision.at}, the provider is paid then`
+    const ends = `if the operator does not decide before ${dispute.decision.at}, the provider is paid`
     for (const text of [timed.said, await timed.seen('buyer')]) expect(text).toContain(ends)
     expect(await waiting.seen('buyer')).toContain(waits)
     expect(await setDefault('off')).toMatchObject({ disputes_default: null, changed: true })
@@ -257,7 +257,7 @@ describe('a dispute', () => {
       await user.soukWith({ stdin: admin_key }, 'remote', 'add', 'liar', liar.url, '--admin-key-stdin')
       const dir = join(home, 'from-a-liar')
       const { code, err } = await souk('admin', 'jobs', 'bundle', job, '--save', dir, '--remote', 'liar')
-      expect([code, err]).toEqual([1, expect.stringContaining('is not what the bundle says')])
+      expect([code, err]).toEqual([1, expect.stringContaining('differs from the bundle')])
       expect(readdirSync(dir).map((name) => name.slice('file_0123456789abcdef-'.length))).toEqual(['cat.txt'])
     } finally {
       await liar.close()
@@ -291,7 +291,7 @@ describe('a dispute', () => {
     await guest('threads', 'download', thread, file?.file_id ?? '', '-o', into)
     expect(readFileSync(into, 'utf8')).toBe('a cat')
     const { code, err } = await souk('threads', 'view', thread, '--as', 'buyer')
-    expect([code, err]).toEqual([4, expect.stringContaining('belongs to others')])
+    expect([code, err]).toEqual([4, expect.stringContaining('does not belong to you')])
   })
 
   it('is seen, held and resolved by the administrator', async () => {

@@ -47,7 +47,7 @@ export const threadsAccept = defineCommand({
     const proposal = await proposalOf(context, session, id)
     checkShown(context, proposal)
     await context.io.confirm(
-      `Accept $${proposal.price}? You pay $${proposal.agent_price}, held until you have what you asked for.`,
+      `Accept $${proposal.price}? You pay $${proposal.agent_price}, held until you accept the delivery.`,
     )
     const { answer: accepted, payment } = await pay(context, session, {
       endpoint: 'acceptPrice',
@@ -67,7 +67,7 @@ export const threadsAccept = defineCommand({
 /** @throws CliError when the proposal changed since it was shown */
 function checkShown({ args: { thread }, options }: Named, { proposed_at, agent_price }: Proposal): void {
   if (options.proposal === undefined || options.proposal === proposed_at) return
-  const said = `Another price is offered by now: $${agent_price} since ${proposed_at}.`
+  const said = `The offer has changed: $${agent_price} since ${proposed_at}.`
   throw new CliError('conflict', said, { next: [`souk threads view ${thread}`] })
 }
 
@@ -81,7 +81,7 @@ async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, i
   const { proposal, status } = await readThread(host, session, id)
   if (proposal?.status === 'open') return proposal
   const state = proposal === null ? `the conversation is ${status}` : `the proposal is ${proposal.status}`
-  throw new CliError('conflict', `There is no price to accept: ${state}.`, {
+  throw new CliError('conflict', `There is no offer to accept: ${state}.`, {
     next: [`souk threads send ${id} -m "…"`],
   })
 }
@@ -140,7 +140,7 @@ export const threadsDecline = defineCommand({
   async run(context) {
     const session = await context.session()
     const { job_id } = await readThread(context, session, context.args.thread)
-    if (job_id !== null) await context.io.confirm(`Cancel ${job_id}? The payment goes back to the buyer.`)
+    if (job_id !== null) await context.io.confirm(`Cancel ${job_id}? The buyer is refunded.`)
     return session.call('declineThread', {
       params: { id: context.args.thread },
       body: compact({ reason: context.options.reason }),
@@ -217,7 +217,7 @@ export const threadsDownload = defineCommand({
     return { thread_id: thread, file_id: file, ...saved }
   },
   view({ file, size_bytes }, io) {
-    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   sha-256 is right`)
+    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   SHA-256 matches`)
   },
 })
 
@@ -240,7 +240,7 @@ export const threadsPropose = defineCall({
   asks: 'proposePrice',
   asked(context) {
     const { price, days, delivery, message } = context.options
-    if (days !== undefined && delivery !== undefined) throw usage('Say how long it takes once: --days or --delivery.')
+    if (days !== undefined && delivery !== undefined) throw usage('Give the delivery time once: --days or --delivery.')
     return {
       params: { id: context.args.thread },
       body: { price, ...compact({ message, estimated_delivery: delivery ?? inDays(days) }) },

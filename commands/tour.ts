@@ -57,14 +57,14 @@ export const command = defineCommand({
 const NEXT_COLUMNS = 44
 /** Demo users exist in the demo. */
 const ACME = 'acme'
-const AS_ACME = [`souk jobs list --as ${ACME}`, 'the same as one of its people'] as const
+const AS_ACME = [`souk jobs list --as ${ACME}`, 'the same as one of the demo users'] as const
 
 /** Line that adds the program to the PATH, if needed; a packaged binary has no npm. */
 function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
   if (program === 'souk') return []
   const [file] = self
   const line = self.length === 1 ? shellLine`sudo ln -s ${file} /usr/local/bin/souk` : 'npm link'
-  return [[line, 'from then on "souk" alone is enough, in every folder']]
+  return [[line, 'then "souk" works in every folder']]
 }
 
 type TestChain = 'sandbox' | 'devnet'
@@ -75,7 +75,7 @@ function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
   if (chain === 'sandbox' || chain === 'devnet') return chain
-  throw new CliError('usage', `The tour pays with test money, and this marketplace is on ${chain}.`, {
+  throw new CliError('usage', `The tour needs test money, but this marketplace is on ${chain}.`, {
     next: ['souk tour --instance NAME', 'souk status'],
   })
 }
@@ -93,7 +93,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   const folder = join(system.env.HOME ?? places.state, 'souk-tour')
   const bought = yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--save', folder])
   const job = isObject(bought) && typeof bought.job_id === 'string' ? bought.job_id : undefined
-  if (job === undefined) throw new CliError('failure', 'The purchase named no job.')
+  if (job === undefined) throw new CliError('failure', 'The purchase returned no job.')
   yield* step(context, ['jobs', 'view', job])
   yield* step(context, ['status'])
   yield {
@@ -103,9 +103,9 @@ async function* steps(context: Context): AsyncGenerator<Step> {
       ['souk attention', 'open problems, each with the command that fixes it'],
       ...(walletNames(places).includes(ACME) ? [AS_ACME] : []),
       ['souk services list', 'the whole catalog'],
-      [`souk services view ${SERVICE}`, 'what a service takes and gives'],
-      [`souk why ${job}`, 'what that purchase was, step by step'],
-      ['souk logs -f', 'what the daemon does, live'],
+      [`souk services view ${SERVICE}`, 'input and output of a service'],
+      [`souk why ${job}`, 'the purchase, step by step'],
+      ['souk logs -f', 'the daemon log, live'],
       ['souk api /v1/services/catalog -f limit=1', 'the same over HTTP'],
       ['souk help', 'everything else'],
       ['souk down', 'stop the daemon; its data stays'],

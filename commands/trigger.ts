@@ -64,12 +64,12 @@ export const command = defineCommand({
     if (context.options.list || context.args.event === undefined) return { events: Object.keys(eventTypes).map(listed) }
     const type = eventType(context.args.event)
     const situation = situations[type]
-    if ('why' in situation) throw new CliError('conflict', `${type} cannot be made to happen: ${situation.why}.`)
+    if ('why' in situation) throw new CliError('conflict', `${type} cannot be triggered: ${situation.why}.`)
     const words = await said(context, type, situation)
     const { repeat } = context.options
     const moves = (situation.moves ?? 0) * repeat
-    wouldDo(context.globals, `make ${type} happen${repeat > 1 ? ` ${repeat} times` : ''}`)
-    if (moves > 0) await context.io.confirm(`Move the clock of the marketplace by ${span(moves)} for ${type}?`)
+    wouldDo(context.globals, `cause ${type}${repeat > 1 ? ` ${repeat} times` : ''}`)
+    if (moves > 0) await context.io.confirm(`Move business time ahead by ${span(moves)} for ${type}?`)
     const events = await made(context, { type, ...words })
     return { event: at(events, 0), made: events, moved_ms: moves }
 
@@ -93,7 +93,7 @@ export const command = defineCommand({
       return
     }
     for (const { type, subject, id } of data.made) io.line(`${green('✓')} ${bold(type)}   ${subject.id}   ${dim(id)}`)
-    if (data.moved_ms > 0) io.line(`  clock     moved on by ${span(data.moved_ms)}`)
+    if (data.moved_ms > 0) io.line(`  clock     moved ahead by ${span(data.moved_ms)}`)
     io.note(
       `  next      ${cyan(io.hint(`souk why ${data.event.subject.id}`))}   ${cyan(io.hint('souk trigger --list'))}`,
     )

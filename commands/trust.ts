@@ -70,8 +70,8 @@ function parsed(text: string): unknown {
 
 export function showDocument({ hash, computed, ok, bytes, saved, document }: ShownDocument, io: Io): void {
   io.line(`${bold(hash)}   ${byteSize(bytes)}`)
-  if (ok === true) io.line(`${green('✓')} keccak-256 of its bytes is its name`)
-  if (ok === false) io.line(`${red('✗')} keccak-256 of its bytes is ${computed}`)
+  if (ok === true) io.line(`${green('✓')} the keccak-256 hash matches`)
+  if (ok === false) io.line(`${red('✗')} the keccak-256 hash is ${computed}`)
   if (saved !== null) io.line(`  saved     ${io.path(saved)}`)
   io.line(JSON.stringify(document, null, 2))
 }
@@ -113,7 +113,7 @@ async function latestRoot(context: CommandContext<unknown, unknown>, word: strin
   const verdict = await session.call('getReputation', { params })
   // Only a hash may become part of a path.
   if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root
-  throw new CliError('not_found', `No evidence for ${word}: no job was counted yet.`)
+  throw new CliError('not_found', `No evidence for ${word}: it has no rated jobs yet.`)
 }
 
 export const trustFeedback = defineCommand({

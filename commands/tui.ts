@@ -63,7 +63,7 @@ export const command = defineCommand({
     )
     if (wanted !== undefined && !context.signal.aborted)
       await context.invoke(['tui', '-r', wanted, ...sameOptions(context)])
-    if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit was closed.')
+    if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit is closed.')
     return { closed: true }
   },
   view: () => undefined,
@@ -106,7 +106,7 @@ function othersOf(context: Context): CockpitOptions['others'] {
 function checkTerminal({ io, system }: Context): void {
   const isTerminal = system.stdout.isTTY === true && system.stdinIsTty && system.env.TERM !== 'dumb'
   if (isTerminal && io.settings.format === 'human') return
-  const message = isTerminal ? 'The cockpit is for people: it prints no data.' : 'The cockpit needs a terminal.'
+  const message = isTerminal ? 'The cockpit prints no data: it is interactive.' : 'The cockpit needs a terminal.'
   throw usage(message, { next: ['souk status', 'souk status --json'] })
 }
 
@@ -250,7 +250,7 @@ function crashed({ io, places, system }: Context, error: unknown): CliError {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const file = `${places.state}/crash-tui.json`
   writeJson(file, { at: new Date(system.now()).toISOString(), version: system.version, message, stack })
-  return new CliError('failure', `The cockpit broke: ${message}`, { facts: [`where: ${io.path(file)}`], cause: error })
+  return new CliError('failure', `The cockpit failed: ${message}`, { facts: [`where: ${io.path(file)}`], cause: error })
 }
 
 const RUN_MAX_MS = 2 * MINUTE_MS

@@ -7,7 +7,7 @@ import { command } from './up.ts'
 test.each([
   ['sandbox', /test money/],
   ['devnet', /test money/],
-  ['base-sepolia', /test money .* you pay its gas, so your facilitator asks servers for a key/],
+  ['base-sepolia', /test money .* you pay the gas/],
   ['base', /REAL MONEY/],
 ] as const)('on %s it says whose money is spent', (chain, said) => {
   const lines: string[] = []

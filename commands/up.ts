@@ -39,9 +39,8 @@ const SEED_WORDS: ReadonlyMap<string, string> = new Map([
 
 const CHAIN_WORDS = {
   sandbox: 'sandbox (test money, nothing leaves this machine)',
-  devnet: 'devnet (test money on a real chain of this machine)',
-  'base-sepolia':
-    'base-sepolia (test money on a public chain; you pay its gas, so your facilitator asks servers for a key)',
+  devnet: 'devnet (test money on a local chain)',
+  'base-sepolia': 'base-sepolia (test money on a public chain; you pay the gas)',
   base: yellow('base: REAL MONEY'),
 } as const satisfies Readonly<Record<NonNullable<Launch['chain']>, string>>
 type ChainName = keyof typeof CHAIN_WORDS
@@ -96,7 +95,9 @@ export const command = defineCommand({
       io.line(`  sha256    ${data.fingerprint}`)
       io.line(`  there     ${cyan(io.hint(`souk remote add shop ${data.lan_url} --fingerprint ${data.fingerprint}`))}`)
     }
-    io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
+    io.line(
+      `  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'deleted when the daemon stops'})`,
+    )
     if (data.clock !== null) io.line(`  clock     ${data.clock.state}   ${data.clock.now}`)
     io.line(`  chain     ${CHAIN_WORDS[data.chain]}`)
     if (data.seed !== null) io.line(`  seeded    ${data.seed}${SEED_WORDS.get(data.seed) ?? ''}`)
@@ -132,7 +133,7 @@ function showUnit({ unit, name }: Unit, io: Io): void {
 /** The daemon keeps running after the traffic. */
 async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> {
   const { traffic: rate = 0, foreground, systemd } = context.options
-  if (systemd) throw usage('A unit runs the daemon alone, and --traffic needs a terminal.')
+  if (systemd) throw usage('--systemd cannot be combined with --traffic, which needs a terminal.')
   if (foreground)
     throw usage('--traffic and --foreground both need the terminal: run --traffic in another one.', {
       next: ['souk seed traffic'],
@@ -194,7 +195,9 @@ async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (!/[./]/.test(seed)) throw noSeed(seed)
   if (context.options.foreground || context.options.systemd) {
-    throw usage('A seed file is played at a daemon in the background.', { next: [shellLine`souk seed --file ${seed}`] })
+    throw usage('A seed file needs a daemon in the background: omit --foreground.', {
+      next: [shellLine`souk seed --file ${seed}`],
+    })
   }
   const { checkedSeed } = await import('../src/market/file/shape.ts')
   return { file: seed, seedFile: await checkedSeed(context.io, seed), said }
@@ -214,7 +217,7 @@ function noSeed(seed: string): CliError {
 
 async function playFile(context: Context, seedFile: SeedFile): Promise<void> {
   const { play } = await import('../src/market/file/play.ts')
-  const progress = context.io.progress('playing the seed file')
+  const progress = context.io.progress('loading the seed file')
   try {
     for await (const { did } of play(context, await context.session(), seedFile)) progress.update(did)
   } finally {
@@ -224,7 +227,7 @@ async function playFile(context: Context, seedFile: SeedFile): Promise<void> {
 
 function requireNew({ places }: Context, isNew: boolean, file: string): void {
   if (isNew) return
-  throw new CliError('conflict', 'There is a marketplace already; --seed is for a new one.', {
+  throw new CliError('conflict', 'The marketplace already exists; --seed is only for a new one.', {
     facts: [places.data],
     next: ['souk up', shellLine`souk seed --file ${file}`],
   })
@@ -233,7 +236,7 @@ function requireNew({ places }: Context, isNew: boolean, file: string): void {
 /** On stderr, so that scripts' readers see it too. */
 function noteOf({ io }: Context, { notes, recovered }: Started): void {
   for (const note of notes) io.say(`${yellow('!')} ${note}`)
-  if (recovered) io.note('the daemon before it had ended without tidying up; its data was recovered')
+  if (recovered) io.note('the previous daemon had crashed; its data was recovered')
 }
 
 /** A refused start leaves a store but no consent; only a daemon that ran counts. */
@@ -245,7 +248,7 @@ function hasBegun(context: Context): boolean {
 async function agreed(context: Context, launch: Launch): Promise<Launch> {
   checkChain(launch)
   if (launch.chain !== 'base' || launch.realMoney || context.options.systemd || hasBegun(context)) return launch
-  const asked = `This marketplace takes and pays real USDC. Type "${REAL_MONEY}" to go on:`
+  const asked = `This marketplace uses real USDC. Type "${REAL_MONEY}" to continue:`
   const typed = await context.io.ask(asked, { flag: '--real-money' })
   if (typed.trim() === REAL_MONEY) return { ...launch, realMoney: true }
   throw usage('Nothing was started: real money was not confirmed.', {
@@ -257,7 +260,7 @@ async function agreed(context: Context, launch: Launch): Promise<Launch> {
 function clockMove({ clock, foreground, systemd }: Context['options']): ClockMove | undefined {
   if (clock === undefined) return undefined
   if (foreground || systemd) {
-    throw usage('--clock needs a running daemon, and this command only starts one.', {
+    throw usage('--clock needs a running daemon: start it first.', {
       next: ['souk clock freeze'],
     })
   }
@@ -310,7 +313,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   if (others.length === 0) return
   const names = others.map(([name]) => `--${kebab(name)}`).join(', ')
   const words = launchWords(said).map(shellWord).join(' ')
-  throw new CliError('conflict', `The daemon runs already, with another ${names}.`, {
+  throw new CliError('conflict', `The daemon is already running with different ${names}.`, {
     facts: [`pid ${registration.pid} at ${registration.url}; nothing was changed`],
     next: others.every(([name]) => changeable.has(name))
       ? [`souk restart ${launchWords(Object.fromEntries(others)).map(shellWord).join(' ')}`]
@@ -325,7 +328,7 @@ function wordsOf(name: string, value: unknown): readonly string[] {
 
 function otherSeed(has: string, wanted: string): CliError {
   const elsewhere = shellLine`souk up --instance ${wanted} --port 0 --seed ${wanted}`
-  return new CliError('conflict', `The daemon runs already over data that began with --seed ${has}, not ${wanted}.`, {
+  return new CliError('conflict', `The daemon is already running with data from --seed ${has}, not ${wanted}.`, {
     facts: ['nothing was changed'],
     next: wanted === DEMO ? ['souk seed demo', elsewhere] : [elsewhere],
   })

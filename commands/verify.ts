@@ -78,13 +78,13 @@ export const verifyConsent = defineCommand({
     const token = tokenIn(context.args.link)
     const { operatorName } = context.options
     const session = await context.session()
-    await context.io.confirm(`${operatorName}: are you responsible for this participant, and do you agree?`)
+    await context.io.confirm(`${operatorName}: do you agree, as the person responsible for this participant?`)
     return session.call('consentToVerification', { body: { token, operator_name: operatorName, agree: true } })
   },
   view({ attempt_id, status, message, vendor_url }, io) {
     io.line(`${green('✓')} ${bold(attempt_id)} is ${status}`)
     io.line(`  ${message}`)
-    if (vendor_url !== null) io.line(`  go on     ${vendor_url}`)
+    if (vendor_url !== null) io.line(`  continue  ${vendor_url}`)
   },
 })
 

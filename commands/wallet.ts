@@ -54,7 +54,7 @@ export const walletFund = defineCommand({
     return { name: wallet.name, wallet: wallet.address, credited, balance, identity }
   },
   view({ name, wallet, credited, balance, identity }, io) {
-    io.line(`${green('✓')} ${bold(name ?? 'it')} got $${credited} of test USDC and holds $${balance}   ${wallet}`)
+    io.line(`${green('✓')} ${bold(name ?? 'it')} received $${credited} test USDC; balance $${balance}   ${wallet}`)
     if (identity) io.line(`  identity  agent ${identity.agent_id} of ${identity.agent_registry}`)
     io.note(`  next      ${cyan(io.hint('souk services list'))}`)
   },
@@ -155,7 +155,7 @@ export const walletNew = defineCommand({
   examples: ['souk wallet new main', 'souk wallet new shop --json'],
   async run({ args, options, places, io, globals, system }) {
     const { encrypt, passphraseStdin, keyStdin } = options
-    wouldDo(globals, `make wallet ${args.name} in ${io.path(places.config)}/wallets`)
+    wouldDo(globals, `create wallet ${args.name} in ${io.path(places.config)}/wallets`)
     if (passphraseStdin && keyStdin) throw usage('stdin can hold the key or the passphrase, not both.')
     const piped = passphraseStdin || keyStdin ? (await io.stdin()).replace(/\r?\n$/, '') : undefined
     const asked = encrypt && !passphraseStdin ? await askTwice(io) : undefined
@@ -168,8 +168,8 @@ export const walletNew = defineCommand({
     io.line(`${green('✓')} wallet ${bold(wallet.name)}   ${wallet.address}`)
     const how =
       wallet.protection === 'encrypted'
-        ? 'encrypted under your passphrase'
-        : yellow('not encrypted: whoever reads this file can spend')
+        ? 'encrypted with your passphrase'
+        : yellow('not encrypted: anyone who reads this file can spend')
     io.line(`  key       ${io.path(wallet.file)}   mode 0600, ${how}`)
     if (wallet.active) io.line('  active    yes')
     io.note(`  next      ${cyan(io.hint(`souk wallet fund ${wallet.name}`))}`)
@@ -194,13 +194,13 @@ export const walletRemove = defineCommand({
   async run({ args, globals, places, io }) {
     const { name, address, active } = getWallet(places, args.name)
     wouldDo(globals, `delete the key of ${name} (${address})`)
-    await io.confirm(`Delete the key of ${name} (${address})? Without a copy of the key its money is lost.`)
+    await io.confirm(`Delete the key of ${name} (${address})? Without a copy of the key, its money is lost.`)
     removeWallet(places, name)
     return { name, address, was_active: active }
   },
   view({ name, address, was_active: active }, io) {
-    io.line(`${green('✓')} ${bold(name)} is gone   ${address}`)
-    if (active) io.note(`  it was the active one; choose another: ${cyan(io.hint('souk wallet list'))}`)
+    io.line(`${green('✓')} ${bold(name)} is deleted   ${address}`)
+    if (active) io.note(`  it was the active wallet; choose another: ${cyan(io.hint('souk wallet list'))}`)
   },
 })
 
@@ -216,7 +216,7 @@ export const walletShow = defineCommand({
   },
   view(wallet, io) {
     io.line(`${bold(wallet.name)}   ${wallet.address}   ${wallet.active ? 'active' : 'not active'}`)
-    io.line(`  holds     ${holdingText(wallet)}   of USDC, outside of the balance`)
+    io.line(`  holds     ${holdingText(wallet)}   of USDC, not counting the balance`)
     io.line(`  key       ${io.path(wallet.file)}   ${wallet.protection}`)
     io.line(`  created   ${wallet.created_at}`)
   },
@@ -228,8 +228,8 @@ export const walletUse = defineCommand({
   args: z.object({ name: z.string().meta({ description: 'wallet name' }) }),
   examples: ['souk wallet use main', 'souk wallet use main --json'],
   async run({ args, globals, places }) {
-    wouldDo(globals, `act as ${args.name} from now on`)
+    wouldDo(globals, `use ${args.name} by default`)
     return chooseWallet(places, args.name)
   },
-  view: ({ name, address }, io) => io.line(`${green('✓')} acting as ${bold(name)}   ${address}`),
+  view: ({ name, address }, io) => io.line(`${green('✓')} using ${bold(name)}   ${address}`),
 })

@@ -142,26 +142,26 @@ export const webhooksSecret = defineCommand({
     await session.ownHeaders()
     const secret = wallet && webhookSecretOf(context.places, session.target.instance, wallet.address)
     if (secret !== undefined) return { webhook_secret: secret, previous_secret_until: null }
-    throw new CliError('not_found', 'The webhook secret of this account is not kept on this machine.', {
-      facts: ['an instance shows the secret once: at registration, and when it is rotated'],
+    throw new CliError('not_found', 'The webhook secret of this account is not saved on this machine.', {
+      facts: ['the secret is shown once: at registration, and after --rotate'],
       next: ['souk webhooks secret --rotate'],
     })
   },
   view({ webhook_secret: secret, previous_secret_until: until }, io) {
     io.line(secret)
-    if (until !== null) io.say(`messages carry the signature of the old secret too until ${until}`)
+    if (until !== null) io.say(`messages also carry the signature of the old secret until ${until}`)
     io.note(`  next: ${cyan(io.hint('souk webhooks verify --request FILE'))}`)
   },
 })
 
 async function rotated({ io, places }: SecretContext, session: Session) {
   const headers = await session.ownHeaders()
-  await io.confirm(`Make a new webhook secret at ${session.target.name}? The old one ends in 24 hours.`)
+  await io.confirm(`Create a new webhook secret at ${session.target.name}? The old one expires in 24 hours.`)
   const body = { rotate_webhook_secret: true } as const
   const answer = await session.call('updateParticipant', { params: { id: await ownId(session) }, body, headers })
   keepAccount(places, session.target.instance, answer)
   const { webhook_secret: secret, previous_secret_until: until = null } = answer
-  if (secret === undefined) throw new CliError('failure', 'The instance gave no new webhook secret.')
+  if (secret === undefined) throw new CliError('failure', 'The instance returned no new webhook secret.')
   return { webhook_secret: secret, previous_secret_until: until }
 }
 

@@ -43,7 +43,7 @@ describe('souk export --all', () => {
   test.each([
     [['--all'], /file/],
     [['--all', '--only', 'job', 'x.ndjson'], /--only/],
-    [['--all', '-', '--jq', '.in'], /behind a pipe/],
+    [['--all', '-', '--jq', '.in'], /in a pipe/],
   ])('says what is wrong with %j', async (words, message) => {
     const { code, out, err } = await user.souk('export', ...words)
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)])

@@ -113,7 +113,7 @@ test('a port that another program holds', async () => {
     expect(err).toMatch(
       lines(
         `✗ Port ${port} is used by another program: node.* \\(pid ${process.pid}, started ${TIME}\\)\\.  \\(exit 1\\)`,
-        words('  it is not a souk daemon (its /health names no instance)'),
+        words('  it is not a souk daemon (its /health has no instance id)'),
         `  → souk up --port 0 --instance other      → souk up --port \\d+ --instance other`,
       ),
     )

@@ -83,7 +83,7 @@ export type Daemon = {
  */
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   const payees = config.payees && payeeFault(config.payees)
-  if (payees) throw new AppError('invalid_request', `The payees of the fees cannot be used: ${payees}.`)
+  if (payees) throw new AppError('invalid_request', `Invalid fee payees: ${payees}.`)
   // Check first: a created store would count as existing at the next start.
   if (config.seed !== undefined) seedNamed(config.seed)
   makeFolder(config.dataDir)
@@ -337,12 +337,16 @@ export async function replaceData(dataDir: string, tarFile: string): Promise<Ver
 
 async function checkedBackup(tarFile: string, folders: { from: string; to: string }): Promise<VerifyReport> {
   const refused = (why: string, cause?: unknown) =>
-    new AppError('invalid_request', `${tarFile} is no whole backup: ${why}.`, cause === undefined ? {} : { cause })
+    new AppError(
+      'invalid_request',
+      `${tarFile} is not a complete backup: ${why}.`,
+      cause === undefined ? {} : { cause },
+    )
   const report = await restoreStore({ ...folders, collections: allCollections }).catch((error: unknown) => {
     const isDamaged = error instanceof StoreDamaged || error instanceof StoreMisuse
     throw isDamaged ? refused(error.message.replace(/\. Run .*$/, ''), error) : error
   })
-  if (report.torn !== undefined) throw refused('its journal ends in the middle of a transaction')
+  if (report.torn !== undefined) throw refused('its journal ends inside a transaction')
   if (report.damagedBlobs.length > 0) throw refused(`${report.damagedBlobs.length} of its files are damaged`)
   return report
 }

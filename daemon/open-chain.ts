@@ -24,7 +24,7 @@ export async function openChain(parts: Parts): Promise<OpenedChain> {
   const began = await beganOn(store)
   const { chain: mode } = config
   if (began !== undefined && began !== mode) {
-    const sentence = `This data folder began with --chain ${began} and stays with it: take another --instance or --data for --chain ${mode}.`
+    const sentence = `This data folder was created with --chain ${began}: use another --instance or --data for --chain ${mode}.`
     throw new AppError('conflict', sentence)
   }
   if (mode === 'sandbox') return { chain: await openSandboxChain(parts), notes: [], close: async () => undefined }

@@ -26,7 +26,7 @@ export const adminEscrowStatus = defineCommand({
     const state = await session.call('getEscrowPaused', {})
     return { remote: session.target.name, ...state }
   },
-  view: (state, io) => showState({ noun: 'escrow', stopped: 'nothing enters escrow, releases wait' }, state, io),
+  view: (state, io) => showState({ noun: 'escrow', stopped: 'no payments into escrow, releases wait' }, state, io),
 })
 
 export const adminEscrowUnpause = defineCommand({

@@ -28,10 +28,10 @@ export const adminFeaturesList = defineCall({
   columns,
   view({ checkout_v2: cutover, terms_required: terms, features }, io) {
     io.line(
-      `checkout_v2      ${bold(cutover ? 'on' : 'off')}   ${cutover ? 'shelved rows answer 410' : 'every row answers'}`,
+      `checkout_v2      ${bold(cutover ? 'on' : 'off')}   ${cutover ? 'disabled endpoints return 410' : 'all endpoints work'}`,
     )
     io.line(
-      `terms_required   ${bold(terms ? 'on' : 'off')}   ${terms ? 'who lists accepts them by name' : 'not asked'}`,
+      `terms_required   ${bold(terms ? 'on' : 'off')}   ${terms ? 'sellers must accept the terms' : 'not required'}`,
     )
     printRows(io, columns, features)
   },
@@ -49,7 +49,7 @@ export const adminFeaturesSet = defineCommand({
     name: z.string().meta({ description: `${switches.join(', ')}, or the name of a feature` }),
     state: z.enum(states).meta({ description: 'on or off' }),
   }),
-  options: z.object({ reason: z.string().optional().meta({ description: 'reason, for the log', value: 'text' }) }),
+  options: z.object({ reason: z.string().optional().meta({ description: 'reason, saved in the log', value: 'text' }) }),
   examples: [
     'souk admin features set checkout_v2 off --dry-run --yes',
     'souk admin features set terms_required off --yes --json',
@@ -70,16 +70,14 @@ export const adminFeaturesSet = defineCommand({
     return { name, state, ...set }
   },
   view({ name, state, changed }, io) {
-    io.line(
-      `${changed ? green('✓') : dim('·')} ${bold(name)} is ${state}${changed ? '' : dim('   (it was so before)')}`,
-    )
+    io.line(`${changed ? green('✓') : dim('·')} ${bold(name)} is ${state}${changed ? '' : dim('   (already so)')}`)
   },
 })
 
 function mustBe(name: string, known: readonly string[]): void {
   if (known.includes(name)) return
   const near = nearest(name, [...switches, ...known])
-  throw usage(`There is no switch or feature ${name}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+  throw usage(`Unknown switch or feature: ${name}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
     facts: [[...switches, ...known].join(', ')],
     next: ['souk admin features'],
   })

@@ -85,9 +85,7 @@ type Report = { readonly ok: boolean; readonly details: readonly { path: string;
 function showReport(io: Io, title: string, report: Report | null): void {
   if (report === null) return
   const [first] = report.details
-  io.line(
-    `  ${title.padEnd(9)} ${report.ok ? green('as promised') : red(`${first?.path ?? ''} ${first?.message ?? ''}`)}`,
-  )
+  io.line(`  ${title.padEnd(9)} ${report.ok ? green('matches') : red(`${first?.path ?? ''} ${first?.message ?? ''}`)}`)
 }
 
 /** Prints the hash, so that the file can be cited. */
@@ -104,7 +102,7 @@ export const adminJobsEmergencyWithdraw = defineCommand({
     'Needs the admin key of the instance. Asks for confirmation: money moves immediately and cannot be returned.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    reason: z.string().meta({ description: 'reason, for both parties and the log', value: 'text' }),
+    reason: z.string().meta({ description: 'reason, shown to both parties and in the log', value: 'text' }),
   }),
   examples: [
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes',

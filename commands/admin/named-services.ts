@@ -71,7 +71,7 @@ export const adminNamedServicesSet = defineCall({
     const ways = compact(context.options)
     const isNothing = Object.keys(ways).length === 0
     if ((off === undefined) === isNothing) {
-      throw usage(`Say what stands behind ${slug}: --from with --price, --listing, --plan, or only the word "${OFF}".`)
+      throw usage(`Choose what ${slug} sells: --from with --price, --listing, --plan, or "${OFF}" to close it.`)
     }
     return {
       params: { slug },

@@ -13,7 +13,7 @@ export const adminPlatformPause = defineCommand({
   ],
   run: (context) =>
     change(context, {
-      says: 'stops every paid door of',
+      says: 'stops all paid activity of',
       scope: async (session) => closedByPause((await readHealth(session)).endpoints),
       send: (session, body) => session.call('pausePlatform', { body }),
     }),
@@ -29,7 +29,7 @@ export const adminPlatformStatus = defineCommand({
     const state = await session.call('getPlatformStatus', {})
     return { remote: session.target.name, ...state }
   },
-  view: (state, io) => showState({ noun: 'platform', stopped: 'every paid door is shut' }, state, io),
+  view: (state, io) => showState({ noun: 'platform', stopped: 'all paid endpoints are closed' }, state, io),
 })
 
 export const adminPlatformUnpause = defineCommand({
@@ -39,7 +39,7 @@ export const adminPlatformUnpause = defineCommand({
   examples: ['souk admin platform unpause --reason "it is over"', 'souk admin platform unpause --confirm local --json'],
   run: (context) =>
     change(context, {
-      says: 'opens every paid door of',
+      says: 'resumes all paid activity of',
       send: (session, body) => session.call('unpausePlatform', { body }),
     }),
   view: (changed, io) => showChange('platform', changed, io),

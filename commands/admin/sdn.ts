@@ -20,7 +20,7 @@ export const adminSdnAdd = defineCall({
     body: { wallet: context.args.wallet, reason: context.options.reason },
   }),
   view: ({ wallet, changed }, io) =>
-    io.line(`${green('✓')} ${wallet} ${changed ? 'is refused from now on' : 'was refused before'}`),
+    io.line(`${green('✓')} ${wallet} ${changed ? 'is now blocked' : 'was already blocked'}`),
 })
 
 const sanctions = listing({
@@ -55,5 +55,5 @@ export const adminSdnRemove = defineCall({
   asks: 'removeSanction',
   asked: ({ args }) => ({ params: { wallet: args.wallet } }),
   view: ({ wallet, sanctioned }, io) =>
-    io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the list' : 'is clear'}`),
+    io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the list' : 'is no longer blocked'}`),
 })

@@ -39,7 +39,7 @@ test('the operator does not speak for a provider', async () => {
   const talk = await talkIn(shop.market)
   const { code, err } = await shop.souk(['admin', 'threads', 'send', talk.thread, 'It is free.'])
   expect(code).not.toBe(0)
-  expect(err).toContain('only that provider answers')
+  expect(err).toContain('only that provider can reply')
   expect((await talk.agent.call('GET', talk.at())).body.message_count).toBe(1)
 })
 

@@ -37,7 +37,7 @@ test.each([
 test('waiting for the job of somebody else never pays; a look at it says what it cost in all', async () => {
   const watched = await shop.souk(['jobs', 'watch', job, '--as', 'eve'])
   expect([watched.code, watched.out]).toEqual([5, ''])
-  expect(watched.err).toContain('waiting never pays')
+  expect(watched.err).toContain('this command never pays')
   const seen = await shop.souk(['jobs', 'view', job, '--as', 'eve', '--json'])
   expect(JSON.parse(seen.out)).toMatchObject({ job_id: job, status: 'dispatched' })
   expect(JSON.parse(seen.err)).toEqual({ spent: { amount: '0.001', agreed: '0.001', asset: 'USDC' } })

@@ -225,7 +225,7 @@ test('slips are refused in words that lead on', async () => {
     ['get_service', {}, 'get_service needs id'],
     ['get_service', { id: '' }, 'id is empty'],
     ['get_catalog', { categry: 'x' }, 'has no argument categry (did you mean category?)'],
-    ['purchase_service', { id: 'svc_0000000000000000', body: {}, text: 'x' }, 'members of what is sent go into body'],
+    ['purchase_service', { id: 'svc_0000000000000000', body: {}, text: 'x' }, 'put request fields into body'],
     ['purchase_service', { id: 'svc_0000000000000000', body: {}, max_price: 'much' }, 'max_price must be an amount'],
     ['wait_for_job', { id: 'job' }, 'id must be a job'],
     ['create_service', { body: nested(3_000) }, 'body: is nested more than 32 levels deep'],

@@ -6,7 +6,7 @@ import { byteSize } from '../../src/text/text.ts'
 const purchases = listing({
   list: 'listPurchases',
   rows: 'purchases',
-  none: 'nothing was bought yet',
+  none: 'no purchases yet',
   columns: [
     id('ID', ({ id: own }) => own),
     word('PRODUCT', ({ product_id }) => product_id, { drop: 2 }),

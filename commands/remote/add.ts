@@ -72,7 +72,7 @@ export const command = defineCommand({
   view({ name, url, network, fingerprint, credentials }, io) {
     io.line(`${green('✓')} ${bold(name)}   ${url}   ${network}`)
     if (fingerprint !== null) io.line(`  pinned    ${fingerprint}`)
-    if (credentials === 'withheld') io.line('  plain     it is read without a key: none goes over plain HTTP')
+    if (credentials === 'withheld') io.line('  plain     no key is sent over plain HTTP')
     io.note(
       `  next      ${cyan(io.hint(shellLine`souk status -r ${name}`))}    ${cyan(io.hint(shellLine`souk remote use ${name}`))}`,
     )
@@ -89,11 +89,11 @@ type Place = { readonly url: string; readonly isReadable: boolean }
 /** @throws CliError usage for contradicting options, before reading a key */
 function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: RemoteParams, { url, isReadable }: Place): void {
   if (plainCredentials && !isReadable) {
-    throw usage('--plain-credentials is about plain HTTP to another machine.', { facts: [url] })
+    throw usage('--plain-credentials is only for plain HTTP to another machine.', { facts: [url] })
   }
-  if (keyStdin && adminKeyStdin) throw usage('stdin holds one key: --key-stdin, or --admin-key-stdin.')
+  if (keyStdin && adminKeyStdin) throw usage('stdin can hold only one key: use --key-stdin or --admin-key-stdin.')
   if ((keyStdin || adminKeyStdin) && isReadable && !plainCredentials) {
-    throw usage(`A key would go over plain HTTP to ${url}: anybody on the way could read it.`, {
+    throw usage(`A key would be sent over plain HTTP to ${url}: others on the network could read it.`, {
       facts: ['souk up --tls serves https over there, and prints how to add it here'],
       next: ['… --plain-credentials'],
     })
@@ -119,7 +119,7 @@ async function holderOf(places: Places, as: string | undefined): Promise<string>
   const { currentWallet } = await import('../../src/client/wallets.ts')
   const address = currentWallet(places, as)?.address
   if (address === undefined)
-    throw usage('An API key belongs to a wallet: name one with --as.', { next: ['souk wallet new main'] })
+    throw usage('An API key belongs to a wallet: choose one with --as.', { next: ['souk wallet new main'] })
   return address
 }
 
@@ -129,7 +129,7 @@ async function termsOf(url: string, fingerprint: string | undefined): Promise<z.
     const answer = await createTransport({ baseUrl: url, fingerprint })({ method, path })
     return Terms.parse(JSON.parse(await answer.text()))
   } catch (cause) {
-    const why = cause instanceof TransportError ? cause.message : 'its /health is not that of a marketplace'
+    const why = cause instanceof TransportError ? cause.message : 'its /health is not a marketplace report'
     throw new CliError('no_daemon', `No marketplace answers at ${url}.`, { facts: [why], cause })
   }
 }
@@ -152,7 +152,7 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
   }
   if (!url.startsWith('https:')) {
     if (wanted === undefined) return undefined
-    throw usage('--fingerprint is that of a certificate, and only https has one.', { facts: [url] })
+    throw usage('--fingerprint needs an https URL.', { facts: [url] })
   }
   const seen = await shownCertificate(new URL(url), { timeoutMs, signal }).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -160,8 +160,8 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
   })
   if (wanted === seen.fingerprint) return wanted
   if (wanted !== undefined) {
-    throw new CliError('auth', `${url} shows another certificate than the one you named. It was not added.`, {
-      facts: [`named  ${wanted}`, `shown  ${seen.fingerprint}`],
+    throw new CliError('auth', `${url} presents another certificate than the given fingerprint. It was not added.`, {
+      facts: [`given  ${wanted}`, `shown  ${seen.fingerprint}`],
     })
   }
   return seen.trusted ? undefined : agreed(url, seen, io)
@@ -169,9 +169,9 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
 
 /** Requires a person who sees the fingerprint, or the fingerprint option; `--yes` is not enough. */
 async function agreed(url: string, { fingerprint, valid_to }: ShownCertificate, io: Io): Promise<string> {
-  const facts = [`it shows  ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls prints the true one over there']
+  const facts = [`SHA-256   ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls prints the true one over there']
   if (!io.canAsk) {
-    const sentence = `No authority vouches for the certificate of ${url}, and there is no terminal to ask on.`
+    const sentence = `The certificate of ${url} is not signed by a trusted authority, and there is no terminal to ask on.`
     throw usage(sentence, { facts, next: ['… --fingerprint SHA256'] })
   }
   for (const fact of facts) io.say(fact)

@@ -70,7 +70,7 @@ describe('a check', () => {
     expect([code, JSON.parse(out).problems]).toEqual([11, 1])
     expect(await looked()).toMatchObject({
       status: 'warning',
-      detail: 'shop does not take the admin key',
+      detail: 'shop rejects the admin key',
       fix: 'souk remote check shop',
     })
     expect((await shop.souk(['remote', 'check', 'local'])).code).toBe(10)

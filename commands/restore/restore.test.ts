@@ -142,7 +142,7 @@ describe('a restore', () => {
 
   test.each<[string, (file: string) => Promise<void>]>([
     ['is none', async (file) => writeFileSync(file, Buffer.alloc(2_048, 'x'))],
-    ['holds no store', async (file) => writeFileSync(file, await tarOf('notes.txt'))],
+    ['is not a store', async (file) => writeFileSync(file, await tarOf('notes.txt'))],
     ['leads out of its folder', async (file) => writeFileSync(file, await tarOf('../../outside'))],
     ['was cut', async (file) => writeFileSync(file, readFileSync(tar).subarray(0, statSync(tar).size / 2))],
     ['has a flipped bit', async (file) => flip(file)],

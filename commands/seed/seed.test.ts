@@ -49,12 +49,12 @@ test('whatever came of a trade is told as a tree, and what is durable of it afte
   }
   const durable = async () => {
     expect(await told(job)).toMatch(/✓ .*signed \$0\.01.*settled.*QR code.*job_/s)
-    expect(await told(payout)).toMatch(/^✓ .*confirmed, 1 try.*\n└─ ✓ moved on the chain/m)
+    expect(await told(payout)).toMatch(/^✓ .*confirmed, 1 try.*\n└─ ✓ transferred on the chain/m)
     expect(await told(dead)).toMatch(/^✗ .*dead: not taken in 3 tries.*\n├─ ✗ try 1.*\n├─ ✗ try 2.*\n└─ ✗ try 3/m)
   }
-  expect(await told(job)).toMatch(/^✓ 402 asked for \$0\.01/m)
+  expect(await told(job)).toMatch(/^✓ 402 requested \$0\.01/m)
   const { out, err } = await souk('why', request)
-  expect(out).toMatch(/^✓ 402 asked for \$0\.01.*\n✗ 0x.*answered 402.*does not hold the price/m)
+  expect(out).toMatch(/^✓ 402 requested \$0\.01.*\n✗ 0x.*answered 402.*cannot cover the price/m)
   expect(out + err).not.toContain('nothing is known')
   await durable()
   await json('restart')

@@ -48,7 +48,7 @@ export const command = defineCommand({
   columns,
   view({ service_id, delivered, total, tests }, io) {
     for (const one of tests) showTry(one, io)
-    if (total > 1) io.line(`${delivered} of ${total} were taken`)
+    if (total > 1) io.line(`${delivered} of ${total} were accepted`)
     if (delivered < total) io.note(`  next: ${cyan(io.hint(`souk services edit ${service_id} --set webhook_url=URL`))}`)
   },
 })

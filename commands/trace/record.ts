@@ -36,7 +36,7 @@ export const command = defineCommand({
   },
   view({ trace_id: id, link, link_expires_at: until }, io) {
     io.line(`${green('✓')} ${bold(id)} recorded`)
-    if (link === null) io.line('  it was recorded before; its link is not shown again')
+    if (link === null) io.line('  it was already recorded; its link is shown only once')
     else io.line(`  opens once, until ${until}: ${cyan(link)}`)
   },
 })
@@ -60,7 +60,7 @@ async function signatureOver(context: Context, session: Session, body: Body) {
   }
   const { payer } = body.event.intent
   if (typeof payer !== 'string' || payer.toLowerCase() !== wallet.address.toLowerCase()) {
-    throw new CliError('auth', `Only the payer can sign for this event, and wallet ${wallet.name} is another one.`, {
+    throw new CliError('auth', `Only the payer can sign this event, and wallet ${wallet.name} is not the payer.`, {
       facts: [`event.intent.payer is ${String(payer)}`, `wallet ${wallet.name} is ${wallet.address}`],
       next: ['souk wallet list', 'souk account register'],
     })

@@ -24,15 +24,15 @@ export const command = defineCommand({
     const { args, globals, io, places } = context
     const wallet = chosenWallet(places, args.name ?? globals.as)
     const isPiped = args.file === STDOUT
-    if (isPiped && io.isTty) throw usage('A key is not shown on a terminal: name a file, or pipe it.')
+    if (isPiped && io.isTty) throw usage('A key is not shown on a terminal: give a file, or use a pipe.')
     if (isPiped && !globals.yes) {
       throw usage(`Writing the key of ${wallet.name} into a pipe needs --yes.`, { next: ['… --yes'] })
     }
     if (!isPiped && existsSync(args.file)) {
-      throw new CliError('conflict', `${io.path(args.file)} is there already, and no file is replaced by a key.`)
+      throw new CliError('conflict', `${io.path(args.file)} already exists and is not overwritten.`)
     }
     wouldDo(globals, `write the private key of ${wallet.name} to ${args.file}`)
-    await io.confirm(`Whoever has the key of ${wallet.name} (${wallet.address}) can spend what it holds. Write it?`)
+    await io.confirm(`Anyone with the key of ${wallet.name} (${wallet.address}) can spend its money. Write it?`)
     const key = await unlock(context, wallet)
     if (!isPiped) writePrivate(args.file, `${key}\n`)
     return { name: wallet.name, address: wallet.address, file: isPiped ? null : args.file, ...(isPiped ? { key } : {}) }
@@ -40,7 +40,7 @@ export const command = defineCommand({
   view({ name, address, file, key }, io) {
     if (key !== undefined) return io.line(key)
     io.line(`${green('✓')} the key of ${bold(name)}   ${address}   is in ${io.path(file ?? '')}`)
-    io.line(`  ${yellow('not encrypted: whoever reads this file can spend')}`)
+    io.line(`  ${yellow('not encrypted: anyone who reads this file can spend')}`)
     io.note(`  next      ${cyan(io.hint(shellLine`souk wallet import copy --key-file ${file ?? ''}`))}`)
   },
 })

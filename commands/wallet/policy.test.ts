@@ -167,9 +167,9 @@ describe('at a living market', () => {
   test.each([
     [['--per-day', 'lots'], '--per-day must be an amount such as 5.00, or none'],
     [['--allow', 'p_short'], 'There is no seller, listing or instance "p_short"'],
-    [['--deny', 'nobody@local'], 'names nobody who could be paid'],
+    [['--deny', 'nobody@local'], 'is not a payee'],
     [['--deny', 'p_0123456789abcdef@locl'], 'There is no seller, listing or instance "locl" (did you mean local?)'],
-    [[], 'Say what to set'],
+    [[], 'Give at least one limit'],
   ])('%j is refused, and the policy stays', async (words, why) => {
     await user.json(
       'wallet',

@@ -82,7 +82,7 @@ async function changed(context: Context, before: SpendPolicy): Promise<SpendPoli
   }
   const isSaid = [allow, deny, remove].some(({ length }) => length > 0)
   if (!isSaid && limitNames.every((rule) => given[rule] === undefined)) {
-    throw usage('Say what to set.', {
+    throw usage('Give at least one limit to set.', {
       next: ['souk wallet policy set --per-day 5.00', 'souk wallet policy set --help'],
     })
   }
@@ -118,7 +118,7 @@ export const walletPolicyShow = defineCommand({
   view({ wallet, address, is_set: isSet, policy }, io) {
     io.line(`${bold(wallet)}   ${address}   ${isSet ? 'has a spend policy' : 'has no spend policy'}`)
     showPolicy(io, policy)
-    io.note(`  a day is any 24 hours by the clock of this machine; ${cyan('--max-price')} bounds each command besides`)
+    io.note(`  a day is any 24 hours by this machine’s clock; ${cyan('--max-price')} also limits each command`)
     io.note(`  next: ${cyan(io.hint(isSet ? 'souk wallet spend' : 'souk wallet policy set --per-day 5.00'))}`)
   },
 })
@@ -161,7 +161,7 @@ export const walletPolicyTest = defineCommand({
     if (!allowed) {
       io.line(`${red('✗')} $${amount} to ${payee} would be refused by ${rule}: ${reason}`)
       if (change !== null) io.note(`  → ${cyan(io.hint(change))}`)
-    } else io.line(`${green('✓')} $${amount} to ${payee} would be let through${asks ? ', once a person agrees' : ''}`)
+    } else io.line(`${green('✓')} $${amount} to ${payee} would be allowed${asks ? ', after approval' : ''}`)
   },
 })
 
@@ -235,7 +235,7 @@ const WHAT_NAMES =
   'give a participant or a listing by its name or id (p_…, svc_…, plan_…, prod_…, post_…, with @INSTANCE), market, an address, or an instance'
 
 function notNamed(text: string) {
-  return usage(`"${text}" names nobody who could be paid.`, { facts: [WHAT_NAMES] })
+  return usage(`"${text}" is not a payee.`, { facts: [WHAT_NAMES] })
 }
 
 /** A payee to test a policy with. */

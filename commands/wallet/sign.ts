@@ -47,7 +47,7 @@ export const command = defineCommand({
 async function signMessage(context: Context, wallet: NamedWallet) {
   const { args, options: given, io } = context
   if (args.text === undefined || given.to !== undefined || given.amount !== undefined) {
-    throw usage('Say what to sign: wallet sign message "TEXT".', { next: ['souk wallet sign --help'] })
+    throw usage('Give the text to sign: souk wallet sign message "TEXT".', { next: ['souk wallet sign --help'] })
   }
   const message = args.text === '-' ? await io.stdin() : args.text
   const { accountFromKey } = await import('../../src/client/pay.ts')
@@ -65,7 +65,7 @@ async function signPayment(context: Context, wallet: NamedWallet) {
     amount === undefined ||
     amount === ZERO
   ) {
-    throw usage('Name the payee and the amount: --to ADDRESS --amount 0.50.', { next: ['souk wallet sign --help'] })
+    throw usage('Give the payee and the amount: --to ADDRESS --amount 0.50.', { next: ['souk wallet sign --help'] })
   }
   const { maxPrice } = context.globals
   if (amount > maxPrice) {

@@ -53,8 +53,8 @@ export const command = defineCommand({
   columns,
   view({ wallet, day, all, spends }, io) {
     const left = day.left === null ? '' : `, $${day.left} left`
-    io.line(`${bold(wallet)}   24 hours: $${day.agreed} agreed, $${day.settled} settled${left}`)
-    io.line(`  all time: $${all.agreed} agreed in ${all.count}, $${all.settled} settled`)
+    io.line(`${bold(wallet)}   24 hours: $${day.agreed} authorised, $${day.settled} settled${left}`)
+    io.line(`  all time: $${all.agreed} authorised in ${all.count} payments, $${all.settled} settled`)
     printRows(io, columns, spends)
   },
 })

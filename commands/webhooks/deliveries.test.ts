@@ -58,7 +58,7 @@ async function dead(): Promise<string> {
   await commit(ctx, async (t) => {
     const table = t.table(deliveries)
     const row = await table.getForUpdate(id)
-    if (row) await table.put({ ...row, state: 'dead', open: false, next_at: null, reason: 'not taken in 5 tries' })
+    if (row) await table.put({ ...row, state: 'dead', open: false, next_at: null, reason: 'failed after 5 tries' })
   })
   hook.answer = () => ({ body: 'taken' })
   hook.received.length = 0
@@ -81,7 +81,7 @@ describe('a test of a listing', () => {
     const plain = await souk('services', 'test', service)
     expect([plain.code, plain.out]).toEqual([
       0,
-      expect.stringMatching(/^1\tfalse\t500\t\d+\tthe endpoint answered 500\n$/),
+      expect.stringMatching(/^1\tfalse\t500\t\d+\tthe endpoint returned status 500\n$/),
     ])
     expect((await souk('services', 'test', service, '--exit-status')).code).toBe(11)
   })

@@ -82,7 +82,7 @@ function lookerAt({ io, options: wanted }: Context, session: Session) {
       lost += 1
       const isAway = error instanceof CliError && error.exit === 'no_daemon'
       if (!isAway || wanted.once || lost > LOST_MAX) throw error
-      if (lost === 1) io.say(`${yellow('!')} connection lost, looking again …`)
+      if (lost === 1) io.say(`${yellow('!')} connection lost, retrying …`)
       return undefined
     }
   }

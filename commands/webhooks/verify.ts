@@ -68,7 +68,7 @@ export const command = defineCommand({
   view(found, io) {
     if (found.ok) {
       const when = new Date(found.timestamp * MS_PER_SECOND).toISOString()
-      io.line(`${green('✓')} rightly signed${found.id === '' ? '' : `   ${bold(found.id)}`}   ${when}`)
+      io.line(`${green('✓')} valid signature${found.id === '' ? '' : `   ${bold(found.id)}`}   ${when}`)
       return
     }
     io.line(`${red('✗')} ${bold(found.fault)}   ${found.message}`)
@@ -125,7 +125,7 @@ async function secretsOf(context: Context): Promise<readonly string[]> {
   const sentence =
     text === undefined
       ? 'No webhook secret is saved for this account.'
-      : `${given} must hold 1 to ${SECRETS_MAX} secrets, one a line.`
+      : `${given} must contain 1 to ${SECRETS_MAX} secrets, one per line.`
   throw usage(sentence, { next: ['souk webhooks secret --rotate', '… --secret-file FILE'] })
 }
 

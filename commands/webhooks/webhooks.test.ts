@@ -97,7 +97,7 @@ describe('a message that arrived', () => {
       ({ headers: { 'webhook-timestamp': _, ...headers } }) => ({ headers }),
       'missing: webhook-timestamp',
     ],
-    ['with a time that is none', withHeader('webhook-timestamp', () => 'today'), 'malformed: seconds since 1970'],
+    ['with a time that is none', withHeader('webhook-timestamp', () => 'today'), 'malformed: Unix time in seconds'],
     ['without any signature', () => ({ headers: {} }), 'missing: webhook-signature'],
   ])('%s is named so', async (_, change, wanted) => {
     const [fault, says] = wanted.split(': ')

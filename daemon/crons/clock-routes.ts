@@ -15,12 +15,12 @@ const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockV
 const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
   const { ctx, signal } = call
   if (!isTestMoney(ctx.chain)) {
-    throw new AppError('unavailable', `The ${ctx.chain.mode} chain has real money: its clock cannot be moved.`)
+    throw new AppError('unavailable', `The ${ctx.chain.mode} chain uses real money: its clock cannot be moved.`)
   }
   const now = ctx.clock.now()
   const to = body.advance_ms === undefined ? body.set : now + body.advance_ms
   if (to !== undefined && to < now) {
-    throw new AppError('conflict', `Time only goes on: it is ${iso(now)} now.`, { extra: { now: iso(now) } })
+    throw new AppError('conflict', `The clock cannot go back: it is ${iso(now)} now.`, { extra: { now: iso(now) } })
   }
   const state = body.state ?? timeline.of(ctx).state().state
   const subject = { kind: 'clock', id: 'clock' }

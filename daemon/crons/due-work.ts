@@ -80,7 +80,7 @@ export async function runDueWork(list: readonly DueWork[], run: Run): Promise<nu
     done += result.done
     failed += result.failed
   }
-  if (failed > 0) throw new Error(`${failed} of ${done + failed} items failed; the log names them`)
+  if (failed > 0) throw new Error(`${failed} of ${done + failed} items failed; see the log`)
   return done
 }
 

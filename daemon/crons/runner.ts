@@ -16,7 +16,7 @@ function attempt(cron: Cron, round: Omit<CronRound, 'signal'>, stopping: AbortSi
   const signal = AbortSignal.any([overdue.signal, stopping])
   const expired = Promise.withResolvers<CronOutcome>()
   const timer = setTimeout(() => {
-    expired.resolve({ result: 'failed', reason: `not done after ${cron.deadlineMs} ms` })
+    expired.resolve({ result: 'failed', reason: `not finished after ${cron.deadlineMs} ms` })
     overdue.abort()
   }, cron.deadlineMs)
   const work = outcomeOf(cron, { ...round, signal }).finally(() => clearTimeout(timer))
@@ -71,7 +71,7 @@ export function createRunner({ state, ctx }: RunnerParts): Runner {
 
   return {
     begin(cron, trigger) {
-      if (running.has(cron.name) || working.has(cron.name)) throw new Error(`${cron.name} is under way`)
+      if (running.has(cron.name) || working.has(cron.name)) throw new Error(`${cron.name} is already running`)
       const run = execute(cron, trigger)
       const forget = () => void running.delete(cron.name)
       running.set(cron.name, run.then(forget, forget))

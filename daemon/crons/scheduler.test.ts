@@ -132,7 +132,7 @@ test('a run past its deadline has failed, is told to end, and keeps the cron fro
   await opened.tickAt(at(1))
   await told.promise
   expect(opened.row()).toMatchObject({ last_failure: at(1), last_success: null })
-  expect(opened.row().runs[0]?.reason).toBe('not done after 5 ms')
+  expect(opened.row().runs[0]?.reason).toBe('not finished after 5 ms')
   await opened.tickAt(at(2))
   expect(opened.row().runs).toHaveLength(1)
   const refused = await opened.market.admin('POST', '/dashboard/api/admin/crons/probe/run')

@@ -74,7 +74,8 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
     const cron = cronOf(crons, name)
     const others = () => exclusive.current() ?? runner.ended(name)
     for (let busy = others(); busy; busy = others()) await busy
-    if (!runner.isFree(name)) throw new AppError('conflict', `A run of ${name} outlived its deadline and goes on.`)
+    if (!runner.isFree(name))
+      throw new AppError('conflict', `A run of ${name} passed its deadline and is still running.`)
     return runner.begin(cron, 'admin')
   }
 

@@ -99,10 +99,10 @@ type Trip = {
   readonly state: ClockState
 }
 
-/** For a marketplace in which no cron runs by itself. */
+/** For a marketplace in which scheduled jobs are off. */
 const resting: Within = {
   active: () => [],
-  run: () => Promise.reject(new Error('no cron runs by itself')),
+  run: () => Promise.reject(new Error('scheduled jobs are off')),
 }
 
 /**

@@ -32,7 +32,7 @@ export function readApiKey(exchange: Exchange): string | undefined {
   ].filter((pair): pair is [string, string] => pair[1] !== undefined)
   const [first] = sent
   const other = sent.find(([, key]) => key !== first?.[1])
-  if (first && other) throw invalidField(first[0], `names another key than ${other[0]}: send one`)
+  if (first && other) throw invalidField(first[0], `differs from ${other[0]}: send only one key`)
   return first?.[1]
 }
 
@@ -118,11 +118,11 @@ function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppErr
   const { access } = endpoint
   if ('orLocal' in access && access.orLocal) {
     const why = isTestMoney(ctx.chain)
-      ? 'Only this machine itself needs no key here'
-      : `On ${ctx.chain.network} each settlement costs this marketplace gas`
+      ? 'Without a key, only this machine may call this endpoint'
+      : `This needs a key, because each settlement on ${ctx.chain.network} costs the marketplace gas`
     return new AppError('unauthorized', `${why}: send a participant’s API key, as Authorization: Bearer sk_….`)
   }
-  const needed = 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH'
+  const needed = 'This endpoint needs an API key: send X-API-Key or X-BALANCE-AUTH'
   if (!takesSignIn(endpoint)) return new AppError('unauthorized', `${needed}.`)
   return new AppError('unauthorized', `${needed}, or sign in with your wallet by ${signInHeader}, see extensions.`, {
     extra: { extensions: signInExtensions(ctx, exchange) },
@@ -156,7 +156,8 @@ async function signedIn(ctx: Context, endpoint: Endpoint, exchange: Exchange): P
 
 function tokenOf(place: 'header' | 'path', exchange: Exchange): string {
   const token = place === 'path' ? exchange.params.token : readBearer(exchange)
-  if (token === undefined) throw new AppError('unauthorized', 'This row needs a token: send Authorization: Bearer.')
+  if (token === undefined)
+    throw new AppError('unauthorized', 'This endpoint needs a token: send Authorization: Bearer.')
   return token
 }
 
@@ -172,7 +173,7 @@ function isOpened({ config }: Context, { opensWith }: Endpoint): boolean {
 function administrator(ctx: Context, exchange: Exchange): 'admin' {
   const token = readBearer(exchange)
   if (token === undefined || hashSecret(token) !== installation.of(ctx).adminKeyHash) {
-    throw new AppError('unauthorized', 'This row needs the admin key: send Authorization: Bearer adm_….')
+    throw new AppError('unauthorized', 'This endpoint needs the admin key: send Authorization: Bearer adm_….')
   }
   return 'admin'
 }

@@ -94,19 +94,20 @@ type Found = { readonly wallet: Wallet } | { readonly fault: string }
 function walletOf(ctx: Context, asked: SignInRequest, payload: SignInPayload): Found {
   const issuedMs = Date.parse(payload.issuedAt)
   const age = ctx.clock.wall() - issuedMs
-  if (!isOfKind(payload, ctx.chain.network)) return { fault: 'it is for another chain or kind of wallet' }
+  if (!isOfKind(payload, ctx.chain.network)) return { fault: 'wrong chain or wallet type' }
   const uri = `${ctx.baseUrl()}${asked.path}`
-  if (payload.uri !== uri) return { fault: `it was signed for another URI than ${uri}` }
-  if (!NONCE_SHAPE.test(payload.nonce) || Number.isNaN(issuedMs)) return { fault: 'its nonce is not one of ours' }
+  if (payload.uri !== uri) return { fault: `it was signed for another URI; expected ${uri}` }
+  if (!NONCE_SHAPE.test(payload.nonce) || Number.isNaN(issuedMs))
+    return { fault: 'its nonce was not issued by this marketplace' }
   const info = infoOf(ctx, asked, { salt: payload.nonce.slice(0, SALT_CHARS), issuedMs })
-  if (payload.domain !== info.domain) return { fault: `it was signed for another host than ${info.domain}` }
-  if (!isSame(payload.nonce, info.nonce)) return { fault: 'its nonce is not one of ours for this time and place' }
-  if (age < 0 || age > SIGN_IN_MAX_AGE_MS) return { fault: `it must be at most ${SIGN_IN_MAX_AGE_MS / 1000} s old` }
-  if (!isUnchanged(payload, info)) return { fault: 'it is not the challenge that was given' }
+  if (payload.domain !== info.domain) return { fault: `it was signed for another host; expected ${info.domain}` }
+  if (!isSame(payload.nonce, info.nonce)) return { fault: 'its nonce was not issued for this time and URI' }
+  if (age < 0 || age > SIGN_IN_MAX_AGE_MS) return { fault: `it is older than ${SIGN_IN_MAX_AGE_MS / 1000} s` }
+  if (!isUnchanged(payload, info)) return { fault: 'it differs from the challenge' }
   const { address, signature, chainId } = payload
   const signer = ctx.recover(personalDigest(signInText(info, { address, chainId })), signature as Hex) // its shape was read
-  if (signer !== toWallet(address)) return { fault: 'the signature is not of its address' }
-  return use(ctx, payload.nonce) ? { wallet: signer } : { fault: 'its nonce was used before' }
+  if (signer !== toWallet(address)) return { fault: 'the signature does not match its address' }
+  return use(ctx, payload.nonce) ? { wallet: signer } : { fault: 'its nonce was already used' }
 }
 
 /** Marks a nonce as used. @returns false if it already was. */

@@ -20,12 +20,12 @@ export type SignedMessage = {
 /** The wallet that signed a message of fixed lines (EIP-191). @throws AppError 401 if it is stale or invalid. */
 export function signerOf({ recover }: Pick<Context, 'recover'>, signed: SignedMessage): Wallet {
   const { signature, timestamp, lines, wall } = signed
-  if (!TIMESTAMP.test(timestamp)) throw new AppError('unauthorized', 'The timestamp must be in unix seconds.')
+  if (!TIMESTAMP.test(timestamp)) throw new AppError('unauthorized', 'timestamp: must be Unix time in seconds.')
   if (Math.abs(Number(timestamp) * SECOND_MS - wall) > MAX_SKEW_MS) {
-    throw new AppError('unauthorized', `The timestamp must be within ${MAX_SKEW_MS / SECOND_MS} s of now.`)
+    throw new AppError('unauthorized', `timestamp: must be within ${MAX_SKEW_MS / SECOND_MS} s of the current time.`)
   }
   const text = [...lines, `timestamp: ${timestamp}`].join('\n')
   const wallet = isSignature(signature) ? recover(personalDigest(text), signature) : undefined
-  if (wallet === undefined) throw new AppError('unauthorized', 'The signature is not one of a wallet.')
+  if (wallet === undefined) throw new AppError('unauthorized', 'signature: invalid wallet signature.')
   return wallet
 }

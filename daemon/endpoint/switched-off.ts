@@ -11,7 +11,7 @@ type Asking = Pick<Exchange, 'header' | 'body'>
 export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
   const switches = ctx.switches.now()
   if (endpoint.servedWith && ctx.config[endpoint.servedWith] === undefined) {
-    throw new AppError('not_found', `Not served here: the operator starts it with --${endpoint.servedWith}.`)
+    throw new AppError('not_found', `Not enabled: the operator enables it by starting with --${endpoint.servedWith}.`)
   }
   if (!isEnabled(endpoint, switches)) throw notEnabled()
   if (switches.checkoutV2 && endpoint.feature && !(await isSpared(endpoint, exchange))) {
@@ -25,12 +25,12 @@ export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchan
 }
 
 export function notEnabled(): AppError {
-  return new AppError('not_found', 'This row is not enabled here.')
+  return new AppError('not_found', 'This endpoint is not enabled.')
 }
 
 function sentenceOf(endpoint: Endpoint, feature: string): string {
   const instead = replacementOf(endpoint)
-  const shelved = `${feature} is shelved under the checkout cutover; reads go on.`
+  const shelved = `${feature} is disabled during the checkout cutover; reads still work.`
   if (instead === null) return shelved
   const told = Object.entries(endpoint.spares ?? {}).map(([name, value]) => ` with ${name}: "${value}"`)
   return `${shelved} Use ${instead}${told.join('')}.`

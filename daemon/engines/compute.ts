@@ -41,7 +41,7 @@ function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
       const state = await spent.get(who)
       if (state === null || state.consumedPoints < maxMs) return
       const retryAfter = Math.max(1, Math.ceil(state.msBeforeNext / SECOND_MS))
-      const message = `Orders of yours failed or were refunded after ${Math.ceil(maxMs / SECOND_MS)} s of work: try again in ${retryAfter} s.`
+      const message = `Your recent orders failed or were refunded after ${Math.ceil(maxMs / SECOND_MS)} s of work: try again in ${retryAfter} s.`
       throw new AppError('unavailable', message, { retryAfter })
     },
     remember({ who, id }, ms) {
@@ -145,6 +145,6 @@ export function isBeyondBounds(error: unknown): boolean {
 /** The error for a task that got no turn or was cut short. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof ThreadError)) return error
-  const why = error.failure === 'busy' ? 'Too many checks are waiting' : 'The check was cut short'
-  return new AppError('unavailable', `${why}; ask again shortly.`, { retryAfter: 1, cause: error })
+  const why = error.failure === 'busy' ? 'Too many checks are waiting' : 'The check was interrupted'
+  return new AppError('unavailable', `${why}; try again shortly.`, { retryAfter: 1, cause: error })
 }

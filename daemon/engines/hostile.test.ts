@@ -99,7 +99,7 @@ test('who lets work fail again and again has no more of it for a while, and othe
     let last = first
     for (let tries = 0; last.status === 502 && tries < 5; tries += 1) last = await failing()
     expect(last).toMatchObject({ status: 503, paid: 0n, body: { code: 'unavailable' } })
-    expect(last.body).toMatchObject({ message: expect.stringMatching(/^Orders of yours failed/) })
+    expect(last.body).toMatchObject({ message: expect.stringMatching(/^Your recent orders failed/) })
     expect(await buyText(tight, largest)).toMatchObject({ status: 502 })
   } finally {
     await tight.close()
@@ -129,7 +129,7 @@ test('delivered work whose payment goes back counts as unpaid time of its buyer'
     const refused = await order(mallory)
     expect([refused.status, refused.notes]).toEqual([
       'failed',
-      expect.stringMatching(/^Orders of yours failed or were/),
+      expect.stringMatching(/^Your recent orders failed or were/),
     ])
     expect((await order(await tight.agent())).status).toBe('verified')
   } finally {
@@ -154,7 +154,7 @@ test('an instant answer whose payment is released counts as unpaid time of its b
     })
     expect(await ordered(mallory)).toMatchObject({
       status: 503,
-      body: { message: expect.stringMatching(/^Orders of yours/) },
+      body: { message: expect.stringMatching(/^Your recent orders/) },
     })
     expect(await ordered(await tight.buyer('1.00'))).toMatchObject({ status: 200 })
   } finally {

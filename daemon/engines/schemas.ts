@@ -81,7 +81,7 @@ function openSchemas(threads: Compute): SchemaChecks {
       for (const [compile, path, schema] of written) {
         if (!schema) continue
         await within(threads.run(compile, [JSON.stringify(schema), path], how), () => {
-          throw invalidField(path, 'takes too much to compile')
+          throw invalidField(path, 'too complex to compile')
         })
       }
     },

@@ -58,13 +58,13 @@ export async function startOf(t: ReadTx, participantId: string, cursor: string |
   const from = Number(cursor)
   if (from < removed) throw tooOld(removed)
   if (from > (await lastSeq(t))) {
-    throw invalidField('cursor', 'is of an event that is not here: was an older copy of the data restored?')
+    throw invalidField('cursor', 'unknown event (was an older backup restored?)')
   }
   return from
 }
 
 function tooOld(removed: number): AppError {
-  const message = 'is too old: later events were removed; start without it, or at oldest_cursor'
+  const message = 'too old: its events were removed; omit it or use oldest_cursor'
   return new AppError('invalid_request', `cursor: ${message}`, {
     details: [{ path: 'cursor', message }],
     extra: { oldest_cursor: String(removed) },

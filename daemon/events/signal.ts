@@ -53,8 +53,8 @@ export function openEventSignal(store: Store, stopping: AbortSignal): EventSigna
 
   function enter(hearer: Hearer, signal: AbortSignal): SignalPlace {
     const own = waiters.get(hearer) ?? new Set()
-    if (own.size >= MAX_WAITERS_PER_CALLER) throw full(`${MAX_WAITERS_PER_CALLER} of your readers wait for events`)
-    if (entered >= MAX_WAITERS) throw full(`${MAX_WAITERS} readers wait for events`)
+    if (own.size >= MAX_WAITERS_PER_CALLER) throw full(`You have ${MAX_WAITERS_PER_CALLER} open event streams`)
+    if (entered >= MAX_WAITERS) throw full(`The marketplace has ${MAX_WAITERS} open event streams`)
     const waiter: Waiter = { rings: 0, wake: () => undefined }
     own.add(waiter)
     waiters.set(hearer, own)
@@ -83,5 +83,5 @@ export function openEventSignal(store: Store, stopping: AbortSignal): EventSigna
 }
 
 function full(what: string): AppError {
-  return new AppError('rate_limited', `${what} already: leave one first.`, { retryAfter: TRY_AGAIN_SECONDS })
+  return new AppError('rate_limited', `${what} already: close one first.`, { retryAfter: TRY_AGAIN_SECONDS })
 }

@@ -57,7 +57,7 @@ function refusalOf(code: string | undefined): AppError {
     case 'HPE_HEADER_OVERFLOW':
       return new AppError('headers_too_large', 'The headers are larger than 16 KB.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new AppError('request_timeout', 'The request took too long to arrive.')
+      return new AppError('request_timeout', 'The request was not received in time.')
     default:
       return new AppError('invalid_request', 'The request is not well-formed HTTP.')
   }

@@ -43,8 +43,8 @@ describe('a link that opens nothing', () => {
     const answer = await market.call('GET', path, { headers: people })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
     const { title, text } = read(answer)
-    expect(title).toBe('There is nothing here')
-    expect(text).toMatch(/^\s*There is nothing here\s+This link was .* or never was one\.\s+What to do next\s+\S/)
+    expect(title).toBe('Page not found')
+    expect(text).toMatch(/^\s*Page not found\s+This link was .* or is unknown\.\s+What to do next\s+\S/)
   })
 
   test.each(links)('%s is told to a program in JSON, or in problem details', async (path) => {
@@ -82,7 +82,7 @@ describe('what happens before a row', () => {
   test('an address where nothing is leads a person on, and answers the API’s callers as ever', async () => {
     const lost = await market.call('GET', '/dashbord', { headers: people })
     const { title, page } = read(lost)
-    expect([lost.status, title, page('a').attr('href')]).toEqual([404, 'There is nothing here', '/docs'])
+    expect([lost.status, title, page('a').attr('href')]).toEqual([404, 'Page not found', '/docs'])
     for (const [path, headers] of [
       ['/v1/nothing', people],
       ['/dashbord', {}],

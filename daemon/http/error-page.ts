@@ -20,7 +20,7 @@ export function errorPage({ error, requestId, endpoint }: Failed): Html {
 ${details.length > 1 ? faults(details) : null}
 <h2>What to do next</h2>
 <p>${retryAfter === undefined ? null : `Wait ${retryAfter} seconds. `}${nextStep(code, endpoint)}</p>
-<p>Request <code>${requestId}</code>, answered with status ${error.status}.</p>`,
+<p>Request <code>${requestId}</code>, status ${error.status}.</p>`,
   })
 }
 
@@ -33,11 +33,11 @@ ${details.map(
 }
 
 const titles: Partial<Record<ErrorCode, string>> = {
-  invalid_request: 'That could not be understood',
-  not_found: 'There is nothing here',
+  invalid_request: 'Invalid request',
+  not_found: 'Page not found',
   rate_limited: 'Too many requests',
-  internal: 'Something failed here',
-  unavailable: 'This does not work at the moment',
+  internal: 'Internal error',
+  unavailable: 'Temporarily unavailable',
 }
 
 function sentence(code: ErrorCode): string {
@@ -45,24 +45,24 @@ function sentence(code: ErrorCode): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const used = html`If you have agreed already, nothing is left to do here. If you have not, ask the agent that sent you the link for a new one.`
+const used = html`If you have already agreed, you are done. Otherwise ask the agent that sent you the link for a new one.`
 
 /** Texts for links that no longer open, by endpoint. */
 const ofLinks: Partial<Record<EndpointName, Html>> = {
-  openTrace: html`The link opens once, within an hour. If you did not open it yourself, tell its sender.`,
+  openTrace: html`The link opens once, within an hour. If someone else opened it, tell its sender.`,
   getConsentPage: used,
   consentToVerification: used,
 }
 
-const again = html`Try again. If it fails again, tell the operator of this marketplace the request that is named below.`
+const again = html`Try again. If it fails again, send the request id below to the operator of this marketplace.`
 const goBack = html`Go back, correct the fields above, and send it again.`
 
 const nextSteps: Partial<Record<ErrorCode, Html>> = {
   invalid_request: goBack,
   too_large: goBack,
   unsupported_media_type: goBack,
-  not_found: html`Look for a slip in the address. <a href="${api.getDocs.path}">The reference</a> lists all that is here.`,
-  method_not_allowed: html`Open the address as a page; nothing can be sent to it.`,
+  not_found: html`Check the address for typos. <a href="${api.getDocs.path}">The reference</a> lists all pages.`,
+  method_not_allowed: html`Open this address with GET; it accepts no other method.`,
   misdirected: html`Open the marketplace at its public address.`,
   rate_limited: html`Then load the page again.`,
 }

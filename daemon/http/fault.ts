@@ -12,15 +12,17 @@ const known: Readonly<Record<string, (said: string) => AppError>> = {
   'entity.too.large': () => new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`),
   'encoding.unsupported': () => new AppError('unsupported_media_type', 'The content encoding is not supported.'),
   'charset.unsupported': () => new AppError('unsupported_media_type', 'The charset is not supported: use UTF-8.'),
-  'request.size.invalid': () => new AppError('invalid_request', 'The body is not as long as Content-Length says.'),
+  'request.size.invalid': () => new AppError('invalid_request', 'The body length differs from Content-Length.'),
   'request.aborted': () => new AppError('invalid_request', 'The request was aborted.'),
 }
 
 /** Converts any thrown value into a public error; undefined for an internal fault. */
 export function refusalOf(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
-  if (error instanceof StoreStopped) return new AppError('unavailable', 'The store stopped; the daemon is ending.')
-  if (error instanceof URIError) return new AppError('invalid_request', 'The path holds a malformed % sequence.')
+  if (error instanceof StoreStopped)
+    return new AppError('unavailable', 'The store stopped; the daemon is shutting down.')
+  if (error instanceof URIError)
+    return new AppError('invalid_request', 'The path contains an invalid percent-encoding.')
   const type = typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
   const make = known[type]
   if (make) return make(error instanceof Error ? error.message : '')

@@ -13,10 +13,10 @@ const ANY_TYPE = 'application/octet-stream'
 export function fileName(part: string, sent: string | undefined): string {
   if (sent === undefined || sent === '') throw invalidField(part, 'has no file name')
   if (Buffer.byteLength(sent) > MAX_FILE_NAME_BYTES) {
-    throw invalidField(part, `its name may hold ${MAX_FILE_NAME_BYTES} bytes`)
+    throw invalidField(part, `its name must be at most ${MAX_FILE_NAME_BYTES} bytes`)
   }
   if (/[/\\]/.test(sent) || sent === '.' || sent === '..') throw invalidField(part, 'its name must not be a path')
-  if (UNSHOWN.test(sent) || !sent.isWellFormed()) throw invalidField(part, 'its name holds control characters')
+  if (UNSHOWN.test(sent) || !sent.isWellFormed()) throw invalidField(part, 'its name contains control characters')
   return sent
 }
 

@@ -82,7 +82,7 @@ describe('a made-up key', () => {
     ['an open row', 'GET', '/v1/terms'],
     ['a finished page', 'GET', '/v1/services/catalog'],
     ['the price of a row', 'POST', '/v1/discover'],
-    ['a row of the administrator', 'GET', '/metrics'],
+    ['a row data of the administrator', 'GET', '/metrics'],
     ['a page', 'GET', '/docs'],
   ])('is 401 also at %s', async (_, method, path) => {
     await market.call('GET', '/v1/services/catalog') // finished by now

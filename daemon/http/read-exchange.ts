@@ -104,7 +104,7 @@ async function readBody(req: IncomingMessage, reader: BodyReader): Promise<unkno
 function deadline(timeoutMs: number): { passed: Promise<never>; cancel: () => void } {
   let timer: NodeJS.Timeout | undefined
   const passed = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('request_timeout', 'The body took too long to arrive.')), timeoutMs)
+    timer = setTimeout(() => reject(new AppError('request_timeout', 'The body was not received in time.')), timeoutMs)
   })
   return { passed, cancel: () => clearTimeout(timer) }
 }
@@ -138,9 +138,9 @@ function parseMembers(raw: string): Record<string, string> {
   const members: Record<string, string> = Object.create(null)
   let count = 0
   for (const [name, value] of new URLSearchParams(raw)) {
-    if (name in members) throw invalidField(name, 'is given twice')
+    if (name in members) throw invalidField(name, 'given twice')
     count += 1
-    if (count > MAX_MEMBERS) throw new AppError('invalid_request', 'There are too many members.')
+    if (count > MAX_MEMBERS) throw new AppError('invalid_request', 'There are too many fields.')
     members[name] = value
   }
   return { ...members }

@@ -150,8 +150,10 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
 }
 
 function hostFault(req: IncomingMessage, isAllowed: (host: string | undefined) => boolean): AppError | undefined {
-  if (namesTwoHosts(req)) return new AppError('invalid_request', 'Host: is given twice; send one.')
-  return isAllowed(req.headers.host) ? undefined : new AppError('misdirected', 'This host name is not served here.')
+  if (namesTwoHosts(req)) return new AppError('invalid_request', 'Host: given twice; send one.')
+  return isAllowed(req.headers.host)
+    ? undefined
+    : new AppError('misdirected', 'This host name is not served by this marketplace.')
 }
 
 /** Paths that other origins may read: the API and its descriptions (decisions §2). */
@@ -202,7 +204,7 @@ function endpointsApp(pipeline: Edge): RequestListener {
     else next()
   })
   app.use((req: Request) => {
-    throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
+    throw new AppError('not_found', `No such endpoint: ${req.method} ${req.path}.`)
   })
   app.use(onError(pipeline))
   return app
@@ -313,7 +315,7 @@ function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
       ctx.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
     }
     if (refusal?.code === 'unauthorized') rateLimits.failed(req)
-    const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
+    const shown = refusal ?? new AppError('internal', 'Internal error; it was logged.')
     countRefusal(ctx, shown.code)
     sendError(res, shown, { requestId, isNowhere: res.locals[ENDPOINT] === undefined && shown.code === 'not_found' })
     count(ctx, res, { endpoint: String(res.locals[ENDPOINT] ?? NO_ENDPOINT), code: shown.code })

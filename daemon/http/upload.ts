@@ -63,13 +63,13 @@ function refuseByHead(req: IncomingMessage, maxBytes: number): void {
     )
   }
   if (encoding !== 'identity') {
-    throw new AppError('unsupported_media_type', 'A form with a file is sent as it is, without a content encoding.')
+    throw new AppError('unsupported_media_type', 'Send a form with a file without a content encoding.')
   }
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge('the whole form', maxBytes)
 }
 
 function tooLarge(what: string, maxBytes: number): AppError {
-  const message = `${what} may hold ${maxBytes} bytes`
+  const message = `${what} must be at most ${maxBytes} bytes`
   return new AppError('too_large', `${FILE_PART}: ${message}`, { details: [{ path: FILE_PART, message }] })
 }
 
@@ -94,7 +94,7 @@ function openForm(req: IncomingMessage, bounds: Bounds): Form {
     })
   })
   parser.on('fieldsLimit', () =>
-    parser.destroy(new AppError('invalid_request', `A form may hold ${MAX_FORM_FIELDS} fields.`)),
+    parser.destroy(new AppError('invalid_request', `A form can have at most ${MAX_FORM_FIELDS} fields.`)),
   )
   parser.on('filesLimit', () => parser.destroy(invalidField(FILE_PART, 'is given twice')))
   parser.on('partsLimit', () => parser.destroy(new AppError('invalid_request', 'The form has too many parts.')))
@@ -117,7 +117,7 @@ function parserFor(req: IncomingMessage): busboy.Busboy {
     })
   } catch {
     // The parser refuses only this at once.
-    throw new AppError('invalid_request', 'The Content-Type names no boundary.')
+    throw new AppError('invalid_request', 'The Content-Type has no boundary.')
   }
 }
 
@@ -132,7 +132,7 @@ function feed(req: IncomingMessage, parser: busboy.Busboy, { maxBytes, idleMs }:
     if (!req.complete) parser.destroy(new AppError('invalid_request', 'The request was aborted.'))
   })
   req.setTimeout(idleMs, () => {
-    parser.destroy(new AppError('request_timeout', `Nothing came for ${idleMs} ms.`))
+    parser.destroy(new AppError('request_timeout', `No data was received for ${idleMs} ms.`))
   })
   req.pipe(parser)
 }
@@ -162,12 +162,12 @@ function faultOfField(field: {
   const { name } = field
   if (name === undefined) return new AppError('invalid_request', 'A part of the form has no name.')
   if (Buffer.byteLength(name) > MAX_FORM_FIELD_NAME_BYTES) {
-    return new AppError('invalid_request', `Names of fields may hold ${MAX_FORM_FIELD_NAME_BYTES} bytes.`)
+    return new AppError('invalid_request', `Field names must be at most ${MAX_FORM_FIELD_NAME_BYTES} bytes.`)
   }
   if (name === FILE_PART) return invalidField(name, 'must be a file: give it a filename')
   if (field.hasFile) return invalidField(name, 'comes after the file: send the fields first')
   if (field.isTwice) return invalidField(name, 'is given twice')
-  if (field.valueTruncated) return invalidField(name, `may hold ${MAX_FORM_FIELD_BYTES} bytes`)
+  if (field.valueTruncated) return invalidField(name, `must be at most ${MAX_FORM_FIELD_BYTES} bytes`)
   return undefined
 }
 

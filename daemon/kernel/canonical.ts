@@ -8,6 +8,6 @@ export type Digest = { readonly text: string; readonly hash: Hex }
 /** @throws Error on values that JSON cannot represent. */
 export function digestOf(document: object): Digest {
   const text = canonicalize(document)
-  if (text === undefined) throw new Error('this is no document')
+  if (text === undefined) throw new Error('not a JSON document')
   return { text, hash: keccak256(text) }
 }

@@ -84,7 +84,7 @@ type Paused = Pick<Switched, 'pausedAt' | 'pausedReason'>
 /** The 503 of endpoints that stop while paid activity is paused (decisions §12). */
 export function paused({ pausedAt: since, pausedReason: reason }: Paused): AppError {
   const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
-  return new AppError('paused', `Paid activity is paused${when}; nothing was charged. Reads go on.`, {
+  return new AppError('paused', `Paid activity is paused${when}; nothing was charged. Reads still work.`, {
     retryAfter: PAUSED_RETRY_SECONDS,
     extra: { paused_at: since === null ? null : new Date(since).toISOString(), reason },
   })

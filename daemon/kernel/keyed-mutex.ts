@@ -29,7 +29,7 @@ export function keyedMutex(): KeyedMutex {
   function enter(key: string): Seat {
     const queue = queues.get(key) ?? { last: Promise.resolve(), seats: 0 }
     if (queue.seats >= MAX_WAITING) {
-      throw new AppError('unavailable', 'Too many calls wait for the same thing.', { retryAfter: RETRY_SECONDS })
+      throw new AppError('unavailable', 'Too many requests wait for the same record.', { retryAfter: RETRY_SECONDS })
     }
     queues.set(key, queue)
     queue.seats += 1

@@ -57,10 +57,10 @@ export function transition<S extends string, E extends string, R extends string,
   const found = findTransition(machine, attempt)
   if (found) return found
   const allowed = allowedActs(machine, attempt)
-  const instead = allowed.length === 0 ? 'nothing can be done with it by you now' : `${allowed.join(', ')} can`
+  const instead = allowed.length === 0 ? 'you have no action now' : `${allowed.join(', ')} can`
   throw new AppError(
     'invalid_transition',
-    `The ${machine.noun} is ${attempt.from}: ${attempted(machine, attempt.event)} cannot be done; ${instead}.`,
+    `The ${machine.noun} is ${attempt.from}: ${attempted(machine, attempt.event)} is not possible; ${instead}.`,
     { extra: { from: attempt.from, to: targetOf(machine, attempt.event), allowed, ...facts } },
   )
 }

@@ -23,7 +23,7 @@ export async function refuseSuspendedNow(t: ReadTx, participantId: string): Prom
 export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider || provider.suspended_at === null) return
-  throw new AppError('conflict', 'The provider is suspended: nothing can be bought of it for now.')
+  throw new AppError('conflict', 'The provider is suspended: its services cannot be bought now.')
 }
 
 /** The status shown to others: suspended objects look unavailable. */

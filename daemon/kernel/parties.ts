@@ -35,7 +35,7 @@ export async function moveParties(t: Tx, parties: Parties, { subject, at }: Plac
   for (const role of ['buyer', 'provider'] as const) {
     const id = keyOf(subject, role)
     const party = await t.table(parties).getForUpdate(id)
-    if (!party) throw new Error(`${id} is no party`)
+    if (!party) throw new Error(`${id} is not a party`)
     if (party.status !== subject.status || party.at !== at) {
       await t.table(parties).put({ ...party, status: subject.status, at })
     }
@@ -76,5 +76,5 @@ export function sideOf(
 }
 
 export function notYours(what: string): AppError {
-  return new AppError('forbidden', `${what} belongs to others.`)
+  return new AppError('forbidden', `${what} does not belong to you.`)
 }

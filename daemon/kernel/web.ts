@@ -27,7 +27,7 @@ function isLocal({ host, publicUrl }: Config): boolean {
 }
 
 const REACHED_BY_OTHERS =
-  'leads to this machine, but other machines can reach this marketplace (--tls, --host or a public URL): use https to another address'
+  'points to this machine, but other machines can reach this marketplace (--tls, --host or a public URL): use an https URL on another machine'
 
 /** Refuses at write time an endpoint that can never be called. @throws AppError 400 */
 export function refuseUnsendable({ config }: Context, url: string | null | undefined, at = ''): void {

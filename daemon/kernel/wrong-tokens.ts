@@ -39,7 +39,7 @@ export function collectWrongTokens(log: Log): WrongTokens {
       if (!known && found.size >= KINDS_MAX) return
       if (!known) {
         const facts = { source: 'facilitator', seller, network, asset, fault }
-        log.warn(facts, 'a server asks to settle a token that is not the one of this chain: souk facilitator')
+        log.warn(facts, 'a server requested settlement of another token: see souk facilitator')
       }
       found.set(key, { seller, fault, network, asset, count: (known?.count ?? 0) + 1, at })
     },

@@ -53,11 +53,11 @@ export function openNetThreads(): ThreadPool {
     waiting.remove(task.who, task)
     task.thread?.worker.postMessage({ abort: task.id } satisfies NetMessage)
     if (task.thread) done(task.thread, task.id)
-    task.reject(new ThreadError('aborted', `${task.name} was given up`))
+    task.reject(new ThreadError('aborted', `${task.name} was cancelled`))
   }
 
   async function run({ signal, ...asked }: Task): Promise<unknown> {
-    if (isClosed || signal?.aborted) throw new ThreadError('aborted', `${asked.name} was given up`)
+    if (isClosed || signal?.aborted) throw new ThreadError('aborted', `${asked.name} was cancelled`)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     count += 1
     const task: NetTask = { ...asked, id: count, resolve, reject }

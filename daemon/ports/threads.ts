@@ -103,14 +103,14 @@ export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
   let isClosed = false
 
   function giveUp(task: WaitingTask): void {
-    const why = new ThreadError('aborted', `${task.name} was given up`)
+    const why = new ThreadError('aborted', `${task.name} was cancelled`)
     if (waiting.remove(task.who, task)) task.reject(why)
     for (const thread of threads) if (thread.task === task) end(thread, why)
   }
 
   return {
     run: ({ signal, ...asked }) => {
-      if (isClosed || signal?.aborted) return Promise.reject(new ThreadError('aborted', `${asked.name} was given up`))
+      if (isClosed || signal?.aborted) return Promise.reject(new ThreadError('aborted', `${asked.name} was cancelled`))
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
       const task: WaitingTask = { ...asked, resolve, reject }
       const onAbort = () => giveUp(task)
@@ -156,7 +156,7 @@ function openThreads({ file, limits, next, size }: Parts) {
       thread.timer = setTimeout(() => end(thread), limits.idleMs).unref()
       return
     }
-    const late = new ThreadError('timeout', `${task.name} was not done within ${limits.deadlineMs} ms`)
+    const late = new ThreadError('timeout', `${task.name} did not finish within ${limits.deadlineMs} ms`)
     worker.ref()
     thread.since = performance.now()
     thread.timer = setTimeout(() => end(thread, late), limits.deadlineMs)

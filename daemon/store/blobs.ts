@@ -186,7 +186,7 @@ async function drain(file: DiskFile, source: AsyncIterable<Uint8Array>, limitByt
   let sizeBytes = 0
   for await (const chunk of source) {
     if (sizeBytes + chunk.byteLength > limitBytes)
-      throw new AppError('too_large', `Files may hold ${limitBytes} bytes.`)
+      throw new AppError('too_large', `Files can be at most ${limitBytes} bytes.`)
     await writeFully(file, chunk, sizeBytes)
     hash.update(chunk)
     sizeBytes += chunk.byteLength

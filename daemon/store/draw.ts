@@ -21,7 +21,7 @@ export type Draw = {
 type Files = Pick<Draw, 'file' | 'text'>
 
 function noFiles(): never {
-  throw new StoreMisuse('there are no files here')
+  throw new StoreMisuse('this store has no files')
 }
 
 export function drawFrom(seed: Buffer, { file, text }: Files = { file: noFiles, text: noFiles }): Draw {
@@ -74,7 +74,7 @@ export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promi
       await texts.fetch()
     }
   }
-  throw new Error('the large texts of a transaction never came to rest')
+  throw new Error('the large texts of a transaction kept changing')
 }
 
 /** Files of a transaction over its runs: to write, and to read. */

@@ -26,7 +26,7 @@ export class RowMissing extends Error {
   readonly collection: string
   readonly key: string
   constructor(collection: string, key: string) {
-    super(`${collection} ${key} is not there`)
+    super(`${collection} ${key} does not exist`)
     this.collection = collection
     this.key = key
   }
@@ -65,7 +65,7 @@ export class StoreTooLarge extends Error {
   readonly repair = REPAIR_COMMAND
   constructor(dir: string, limitMb: number) {
     super(
-      `${dir} holds more than fits into the ${limitMb} MB of memory that this process may use. Run ${REPAIR_COMMAND}, which drops what nobody needs any more, or give it more: NODE_OPTIONS=--max-old-space-size=${limitMb * 2}`,
+      `${dir} does not fit in the memory limit of ${limitMb} MB. Run ${REPAIR_COMMAND} to drop unused data, or raise the limit: NODE_OPTIONS=--max-old-space-size=${limitMb * 2}`,
     )
   }
 }

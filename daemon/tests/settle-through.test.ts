@@ -346,7 +346,7 @@ describe('--settle-through', () => {
 
   test('of a facilitator that is not on this chain is refused at the start, in one sentence', async () => {
     await expect(chosen(`${address}/elsewhere`)).rejects.toThrow(
-      /^The facilitator at 127\.0\.0\.1:\d+ does not settle on eip155:8453: name another --settle-through, or none\.$/,
+      /^The facilitator at 127\.0\.0\.1:\d+ does not settle on eip155:8453: use another --settle-through, or omit it\.$/,
     )
   })
 

@@ -12,7 +12,7 @@ export function parseAnswer(text: string): { readonly value: unknown } | undefin
   const parsed = jsonIn(text)
   if (parsed === undefined) return undefined
   if (!isShallow(parsed.value, DEPTH_MAX)) {
-    throw new CliError('failure', `The answer of the instance is nested deeper than ${DEPTH_MAX}.`)
+    throw new CliError('failure', `The response of the instance is nested more than ${DEPTH_MAX} levels deep.`)
   }
   return MAY_HOLD_MARKS.test(text) ? { value: eachText(parsed.value, withoutMarks) } : parsed
 }

@@ -26,7 +26,7 @@ export function spendingLine(budget: Budget): string | undefined {
   const mayStill = usdc(taken - refused)
   const open = mayStill > spent ? `; up to ${formatPrice(mayStill)} is authorised and may still be charged` : ''
   const not = refused === ZERO ? '' : `; nothing charged of ${formatPrice(refused)} (authorised, then refused)`
-  return `spent ${formatPrice(spent)} in all${open}${not}`
+  return `spent ${formatPrice(spent)} in total${open}${not}`
 }
 
 /** The same for programs. */

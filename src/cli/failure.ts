@@ -43,8 +43,7 @@ const known: Partial<Record<ErrorCode, string>> = {
   provider_failed: 'an instant service that fails costs nothing',
 }
 
-const UNKNOWN_KEY =
-  'the instance does not know the saved API key: its data was reset, or another instance answers at this address'
+const UNKNOWN_KEY = 'the instance rejects the saved API key: its data was reset, or another instance uses this address'
 
 /** @param words the typed words, to detect typos */
 export function explain(error: unknown, words: readonly string[] = []): Failure {
@@ -124,7 +123,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
 function sentenceOf({ code, message, extra }: AppError): string {
   const { remote, request, paused_at: since, reason, feature } = extra
   if (code === 'deferred' && typeof request === 'string') {
-    return `Requests of this kind are shelved: ${request} is deferred under checkout v2.`
+    return `${request} is disabled during the checkout v2 cutover.`
   }
   if (code !== 'paused' || feature === 'escrow' || typeof remote !== 'string') return message
   const when = typeof since === 'string' ? ` since ${since}` : ''

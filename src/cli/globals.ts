@@ -61,7 +61,7 @@ export const globalOptions = [
     env: 'SOUK_TIMEOUT',
     summary: 'time limit for a response and for --wait',
   },
-  { key: 'idempotencyKey', flags: '--idempotency-key <key>', summary: 'key that makes a repeated request safe' },
+  { key: 'idempotencyKey', flags: '--idempotency-key <key>', summary: 'idempotency key: a repeated request runs once' },
   {
     key: 'color',
     flags: '--color <when>',

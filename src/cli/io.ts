@@ -301,7 +301,7 @@ async function readLine(system: System, question: string, hidden: boolean): Prom
 }
 
 async function readStdin(system: System): Promise<string> {
-  if (system.stdinIsTty) throw usage('Nothing is piped into this command.', { next: ['… < FILE'] })
+  if (system.stdinIsTty) throw usage('This command reads stdin, and nothing is piped in.', { next: ['… < FILE'] })
   const parts: Uint8Array[] = []
   let total = 0
   for await (const chunk of system.stdin) {

@@ -9,13 +9,13 @@ describe('a refusal of the system', () => {
   test.each([
     [{ code: 'ENOSPC' }, 'The disk is full: /data/souk cannot be written.'],
     [{ code: 'EROFS' }, '/data/souk is read-only.'],
-    [{ code: 'EACCES' }, '/data/souk does not let you in: check its owner and permissions.'],
+    [{ code: 'EACCES' }, 'No permission for /data/souk: check its owner and permissions.'],
     [{ code: 'ENOTDIR' }, '/data/souk is a file where a folder is needed.'],
-    [{ code: 'ENOENT', syscall: 'mkdir' }, 'The folder /data/souk cannot be made.'],
+    [{ code: 'ENOENT', syscall: 'mkdir' }, 'The folder /data/souk cannot be created.'],
     [{ code: 'ENOENT', syscall: 'open' }, 'There is no /data/souk.'],
     [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, 'The disk is full: /data/souk cannot be written.'],
     [{ code: 'ERR_SQLITE_ERROR', errcode: 1_544 }, '/data/souk is read-only.'],
-    [{ code: 'EACCES', syscall: 'listen', port: 80 }, 'Port 80 needs rights that you do not have.'],
+    [{ code: 'EACCES', syscall: 'listen', port: 80 }, 'You have no permission to use port 80.'],
     [{ code: 'EADDRNOTAVAIL', syscall: 'listen', address: '10.9.8.7' }, '10.9.8.7 is not an address of this machine.'],
   ])('%j is told in a sentence with a way out', (members, sentence) => {
     const told = explain(new Error('outer', { cause: refusal(members) }))

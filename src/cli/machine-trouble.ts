@@ -52,7 +52,7 @@ function troubleOf(error: SystemError, code: string | undefined): MachineTrouble
     case 'EACCES':
     case 'EPERM':
       return {
-        sentence: `${path} does not let you in: check its owner and permissions.`,
+        sentence: `No permission for ${path}: check its owner and permissions.`,
         facts: [FOLDERS],
         next: ['souk config path'],
       }
@@ -61,9 +61,9 @@ function troubleOf(error: SystemError, code: string | undefined): MachineTrouble
       return { sentence: `${path} is a file where a folder is needed.`, facts: [FOLDERS], next: ['souk config path'] }
     case 'ENOENT':
       if (error.syscall === 'mkdir') {
-        return { sentence: `The folder ${path} cannot be made.`, facts: [FOLDERS], next: ['souk config path'] }
+        return { sentence: `The folder ${path} cannot be created.`, facts: [FOLDERS], next: ['souk config path'] }
       }
-      return { sentence: `There is no ${path}.`, facts: ['make its folder first'], next: [] }
+      return { sentence: `There is no ${path}.`, facts: ['create its folder first'], next: [] }
     default:
       return undefined
   }
@@ -74,7 +74,7 @@ function listenTrouble({ address = '', port = 0 }: SystemError, code: string | u
   if (code === 'EADDRINUSE')
     return { sentence: `Port ${port} is used by another program.`, facts, next: ['souk up --port 0'] }
   if (code === 'EACCES')
-    return { sentence: `Port ${port} needs rights that you do not have.`, facts, next: ['souk up --port 4020'] }
+    return { sentence: `You have no permission to use port ${port}.`, facts, next: ['souk up --port 4020'] }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return { sentence: `${address} is not an address of this machine.`, facts, next: ['souk up'] }
   return undefined

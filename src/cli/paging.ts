@@ -29,7 +29,7 @@ export async function* pagesOf<P, R>({ ask, rowsOf, nextOf }: Paged<P, R>): Asyn
     if (rows > ROWS_MAX) break
     at = next
   }
-  throw new CliError('failure', `The list has no end: ${rows} rows are more than is kept.`)
+  throw new CliError('failure', `The list is too long: more than ${rows} rows.`)
 }
 
 function same(one: NextPage, other: NextPage): boolean {

@@ -46,7 +46,7 @@ export const publicOptions = {
     .boolean()
     .default(false)
     .meta({ description: 'accept payments over plain HTTP from other machines' }),
-  publicFaucet: z.boolean().default(false).meta({ description: 'give test money to clients on other machines too' }),
+  publicFaucet: z.boolean().default(false).meta({ description: 'also give test money to clients on other machines' }),
 } as const
 
 const Public = z.object(publicOptions)
@@ -60,10 +60,10 @@ export const daemonSettings: readonly Setting[] = [
   {
     key: 'publicUrl',
     flags: '--public-url <url>',
-    summary: 'address that others reach the daemon by; for up, restart',
+    summary: 'public URL of the daemon; for up, restart',
   },
-  { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'further host names of the daemon; for up, restart' },
-  { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'proxies that the daemon believes; for up, restart' },
+  { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'additional host names of the daemon; for up, restart' },
+  { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies of the daemon; for up, restart' },
 ]
 
 /** @throws CliError usage for an invalid value */

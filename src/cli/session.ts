@@ -242,11 +242,11 @@ export async function confirmName({ globals, io }: SessionHost, { name }: Target
   const { confirm } = globals
   if (confirm === name) return
   if (confirm !== undefined) {
-    const sentence = `--confirm names ${confirm}, but this would change ${name}.`
+    const sentence = `--confirm is ${confirm}, but this command changes ${name}.`
     throw new CliError('usage', sentence, { next: [`… --confirm ${name}`] })
   }
   const typed = await io.ask(`This ${says} ${name}. Type the remote name to go on:`, { flag: `--confirm ${name}` })
-  if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: that is another name.')
+  if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: the name does not match.')
 }
 
 function isRedirect({ status }: Pick<RawAnswer, 'status'>): boolean {
@@ -256,7 +256,7 @@ function isRedirect({ status }: Pick<RawAnswer, 'status'>): boolean {
 /** Redirects are not followed, since they would carry credentials elsewhere. */
 function redirected({ headers }: Pick<RawAnswer, 'headers'>): CliError {
   return new CliError('failure', 'The instance redirects to another address; souk does not follow.', {
-    facts: headers.location === undefined ? [] : [`it names ${headers.location}`],
+    facts: headers.location === undefined ? [] : [`redirect target: ${headers.location}`],
     next: ['souk remote list'],
   })
 }
@@ -302,8 +302,8 @@ async function formWith(body: unknown, file: SentFile): Promise<Form> {
 function checkArrived(body: unknown, sha256: string): void {
   const facts = isObject(body) && isObject(body.file) ? body.file : body
   if (isObject(facts) && facts.sha256 === sha256) return
-  throw new CliError('failure', 'What the instance kept is not the file that was sent.', {
-    facts: [`its SHA-256 here is ${sha256}`],
+  throw new CliError('failure', 'The stored file differs from the uploaded file.', {
+    facts: [`SHA-256 of the local file: ${sha256}`],
   })
 }
 

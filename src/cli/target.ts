@@ -81,7 +81,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
     })
   }
   return new CliError('no_daemon', 'The local daemon is not running: it crashed or was killed.', {
-    facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
+    facts: [`pid ${found.registration.pid} has exited; its data is in ${found.registration.data_dir}`],
     // `restart` keeps its options; `up` would use defaults.
     next: ['souk restart'],
   })
@@ -140,14 +140,18 @@ export function readable({ name, url }: Target, cause?: TransportError): CliErro
   const isNamed = name !== url
   const facts = [url, 'nothing was sent', 'souk up --tls serves https over there, and prints how to add it here']
   const secure = `https://${new URL(url).host}`
-  return new CliError('auth', `No credential goes over plain HTTP: anybody on the way to ${name} could read it.`, {
-    facts: [...facts, 'on a network of your own, --plain-credentials lets credentials through, and no payment'],
-    next: [
-      isNamed ? shellLine`souk remote add ${name}-tls ${secure}` : shellLine`souk remote add NAME ${secure}`,
-      shellLine`souk remote add ${isNamed ? name : 'NAME'} ${url} --plain-credentials`,
-    ],
-    ...compact({ cause }),
-  })
+  return new CliError(
+    'auth',
+    `Credentials are not sent over plain HTTP to ${name}: others on the network could read them.`,
+    {
+      facts: [...facts, 'on a private network, use --plain-credentials to allow credentials (never payments)'],
+      next: [
+        isNamed ? shellLine`souk remote add ${name}-tls ${secure}` : shellLine`souk remote add NAME ${secure}`,
+        shellLine`souk remote add ${isNamed ? name : 'NAME'} ${url} --plain-credentials`,
+      ],
+      ...compact({ cause }),
+    },
+  )
 }
 
 /** The certificate differs: sends nothing, a person decides. */
@@ -155,7 +159,7 @@ function untrusted(error: TransportError, { name, url }: Target): CliError {
   const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
   if (!(error.cause instanceof PinMismatch)) {
     const facts = [error.cause instanceof Error ? error.cause.message : error.message, 'nothing was sent']
-    return new CliError('auth', `Nobody vouches for the certificate of ${name}.`, {
+    return new CliError('auth', `The certificate of ${name} is not trusted.`, {
       facts,
       next: [again],
       cause: error,
@@ -163,7 +167,11 @@ function untrusted(error: TransportError, { name, url }: Target): CliError {
   }
   const { pinned, shown } = error.cause
   return new CliError('auth', `${name} presents a different certificate than the pinned one.`, {
-    facts: [`agreed  ${pinned}`, `shown   ${shown}`, 'nothing was sent; its operator can say whether it was renewed'],
+    facts: [
+      `pinned  ${pinned}`,
+      `shown   ${shown}`,
+      'nothing was sent; ask its operator whether the certificate was renewed',
+    ],
     next: name === LOCAL ? ['souk restart'] : [shellLine`souk remote remove ${name}`, again],
     cause: error,
   })

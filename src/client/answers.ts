@@ -57,7 +57,7 @@ function shapeText(schema: z.ZodType, shapes: Map<string, string>): string {
 type Definitions = { readonly $defs?: Readonly<Record<string, JsonSchema>> }
 
 function share(shapes: Map<string, string>, id: string, text: string): void {
-  if ((shapes.get(id) ?? text) !== text) throw new Error(`two schemas are called ${id}`)
+  if ((shapes.get(id) ?? text) !== text) throw new Error(`duplicate schema name ${id}`)
   shapes.set(id, text)
 }
 

@@ -41,7 +41,7 @@ describe('an answer of another version, or no souk at all', () => {
     ['getBalance', 'a page of a proxy', ' must be an object'],
     ['getBalance', { ...balance, available: undefined }, 'available must be text'],
     ['getBalance', { ...balance, available: 12 }, 'available must be text'],
-    ['getBalance', { ...balance, available: '12 million' }, 'available must have the form'],
+    ['getBalance', { ...balance, available: '12 million' }, 'available must match'],
     ['getBalance', { ...balance, participant_id: '../x' }, 'participant_id must be an id like p_0123456789abcdef'],
     ['getBalance', { ...balance, participant_id: `${balance.participant_id}\n` }, 'participant_id must be an id like'],
     ['getJob', { ...job, status: 'Melted!\n✓ paid' }, 'status must be a word'],

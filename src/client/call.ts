@@ -64,7 +64,7 @@ export const { wordsOf }: Client = {
 function filledPath(path: string, params: Readonly<Record<string, string>> = {}): string {
   return path.replace(/:([A-Za-z]+)/g, (_place, name: string) => {
     const value = params[name]
-    if (value === undefined) throw new TypeError(`${path} needs ${name}`)
+    if (value === undefined) throw new TypeError(`${name}: required by ${path}`)
     if (value === '') throw new AppError('invalid_request', `${name} is empty.`)
     return encodeURIComponent(value)
   })

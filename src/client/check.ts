@@ -50,7 +50,7 @@ export class BadAnswer extends Error {
   readonly at: readonly string[]
   readonly must: string
   constructor({ path, must }: Fault) {
-    super('The instance gave an answer that this version of souk cannot read.')
+    super('The instance sent a response that this version of souk cannot read.')
     this.path = clip(safe(path.join('.')), PATH_CHARS_MAX)
     this.at = path
     this.must = must
@@ -218,7 +218,7 @@ function boundsFault(size: number, shape: Tagged, what = ''): Fault | undefined 
 
 function formFault(value: unknown, pattern: string, known: Known): Fault | undefined {
   if (typeof value !== 'string') return must('must be text')
-  return matches(known, pattern, value) ? undefined : must(`must have the form ${pattern}`)
+  return matches(known, pattern, value) ? undefined : must(`must match ${pattern}`)
 }
 
 function wordFault(value: unknown, shape: Tagged): Fault | undefined {
@@ -238,7 +238,7 @@ function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undef
   const forms = shape.slice(1).filter(isShape)
   const faults = forms.map((form) => faultOf(value, form, known))
   const real = faults.filter((_, at) => forms[at] !== '0')
-  return real.length === 1 ? real[0] : must('has none of the forms that it may have')
+  return real.length === 1 ? real[0] : must('matches none of the allowed forms')
 }
 
 function recordFault(value: unknown, [of = '*']: readonly AnswerShape[], known: Known): Fault | undefined {

@@ -61,8 +61,8 @@ export async function receive(response: TransportResponse, sink: ChunkSink, watc
     watch?.(sizeBytes, total)
   }
   const sha256 = hash.digest('hex')
-  if (total !== undefined && sizeBytes !== total) throw damaged(`${sizeBytes} of ${total} bytes came`)
-  if (expected === undefined) throw damaged('it came without a hash')
+  if (total !== undefined && sizeBytes !== total) throw damaged(`${sizeBytes} of ${total} bytes arrived`)
+  if (expected === undefined) throw damaged('the response has no hash')
   if (sha256 !== expected) throw damaged(`its SHA-256 is ${sha256}, not ${expected}`)
   return { sizeBytes, sha256 }
 }
@@ -74,7 +74,7 @@ function digestOf(header: string | undefined): string | undefined {
 }
 
 function damaged(why: string): AppError {
-  return new AppError('internal', `The download is damaged: ${why}; nothing was kept.`)
+  return new AppError('internal', `The download is damaged: ${why}; the file was deleted.`)
 }
 
 /** Writes a download to a file atomically, after checking it. */

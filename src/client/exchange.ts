@@ -88,5 +88,5 @@ function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorC
 
 function messageOf(answer: RawAnswer, body: Readonly<Record<string, unknown>>): string {
   if (typeof body.message === 'string') return body.message
-  return typeof body.error === 'string' ? body.error : `The instance answered ${answer.status}.`
+  return typeof body.error === 'string' ? body.error : `The instance returned status ${answer.status}.`
 }

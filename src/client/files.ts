@@ -102,7 +102,7 @@ export function addFile(nameOf: (again: number) => string, data: Uint8Array): st
     }
     return path
   }
-  throw new AppError('conflict', `${nameOf(0)} and all names like it are taken.`)
+  throw new AppError('conflict', `${nameOf(0)} and all numbered names like it already exist.`)
 }
 
 /** Whether a regular file has exactly this content. */

@@ -154,7 +154,7 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
   return refusal ?? refuse('malformed_offer', NO_OFFER)
 }
 
-const NO_OFFER = 'The 402 holds no payment offer that can be read.'
+const NO_OFFER = 'The 402 has no readable payment offer.'
 
 /**
  * Body and header of a 402 must agree, since what is shown must be signed. A body without `accepts` says nothing;
@@ -166,8 +166,8 @@ function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused 
   const found = accepts.map((other) => differences(entry, other))
   if (found.some((fields) => fields.length === 0)) return undefined
   const fields = found[0] ?? ['accepts']
-  const what = `another ${fields.join(' and another ')} in its body than in its header`
-  return refuse('generations_disagree', `The 402 contradicts itself: it names ${what}.`)
+  const what = `${fields.join(' and ')} differ between body and header`
+  return refuse('generations_disagree', `The 402 contradicts itself: ${what}.`)
 }
 
 function differences(entry: Entry, other: unknown): string[] {
@@ -263,7 +263,7 @@ function entryRefusal(entry: Entry, { version, policy }: { version: 1 | 2; polic
   if (entry.name !== token.name || entry.version !== token.version) {
     return refuse(
       'token_mismatch',
-      `The server names its token otherwise than "${token.name}" version ${token.version}.`,
+      `The server names its token differently; expected "${token.name}" version ${token.version}.`,
     )
   }
   if (entry.price <= policy.maxPrice) return undefined

@@ -75,7 +75,7 @@ describe('remotes', () => {
       { name: 'shop', url: 'https://market.example', network: 'base', protected: true },
     ])
     expect(() => addRemote(at(), { name: 'shop', url: 'https://other.example', network: 'base' })).toThrow(
-      'already has the address',
+      'already exists with address',
     )
     removeRemote(at(), 'shop')
     expect(() => getRemote(at(), 'shop')).toThrow('there are: local')

@@ -76,7 +76,7 @@ export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remot
   const url = originOf(rest.url)
   const taken = remotes[name]
   if (taken && taken.url !== url)
-    throw new AppError('conflict', `Remote "${name}" already has the address ${taken.url}.`)
+    throw new AppError('conflict', `Remote "${name}" already exists with address ${taken.url}.`)
   if (!taken && Object.keys(remotes).length >= REMOTES_MAX) throw invalidField('name', `at most ${REMOTES_MAX} remotes`)
   writeJson(fileOf(places), { ...remotes, [name]: { ...rest, url } })
   return { name, ...rest, url }

@@ -199,7 +199,7 @@ describe('kept connections', () => {
 
   it('that are new and closed are: nothing is asked again and again', async () => {
     const { ask, requests } = await numbered(() => 'hang up')
-    await expect(ask('GET')).rejects.toThrow('the connection broke')
+    await expect(ask('GET')).rejects.toThrow('the connection was lost')
     expect(requests()).toBe(1)
   })
 })

@@ -103,10 +103,10 @@ const sentences: Record<TransportFailure, string> = {
   refused: 'nothing listens there',
   untrusted: 'its certificate is not trusted',
   in_the_clear: 'a credential is not sent over plain HTTP to another machine',
-  timeout: 'no answer in time',
-  broken: 'the connection broke',
-  too_large: 'the answer is too large',
-  aborted: 'the request was ended',
+  timeout: 'no response in time',
+  broken: 'the connection was lost',
+  too_large: 'the response is too large',
+  aborted: 'the request was cancelled',
 }
 
 /** Sends requests to an instance. Any status resolves; only missing responses throw. */

@@ -157,7 +157,7 @@ export async function unlockWallet(places: Config, name: string, passphrase: () 
   if (content.encrypted) return decrypt(content.encrypted, await passphrase(), name)
   const key = toBytes32(content.private_key ?? '')
   if (key !== undefined) return key
-  throw new TypeError(`wallet ${name} holds no key`)
+  throw new TypeError(`wallet ${name} has no key`)
 }
 
 function load(places: Config, name: string) {
@@ -165,7 +165,7 @@ function load(places: Config, name: string) {
   const content = readJson(file, WalletFile)
   if (content !== undefined) {
     const isOneKey = (content.private_key === undefined) !== (content.encrypted === undefined)
-    if (!isOneKey) throw damaged(file, 'it must hold one form of key')
+    if (!isOneKey) throw damaged(file, 'it must contain exactly one form of key')
     return { file, content }
   }
   const known = walletNames(places)

@@ -10,5 +10,5 @@ export function isId(noun: IdNoun, text: unknown): text is string {
 export function wireId(noun: IdNoun, given: unknown): string {
   if (isId(noun, given)) return given
   const shown = JSON.stringify(given)?.slice(0, 60)
-  throw new AppError('internal', `The instance gave ${shown} as the id of a ${noun}; it is not valid and was not used.`)
+  throw new AppError('internal', `The instance returned an invalid ${noun} id, ${shown}; it was not used.`)
 }

@@ -63,7 +63,7 @@ const FIELD = /^([a-z_]+):(.*)$/s
 const COMPARED = /^(<=|>=|<|>|)(.*)$/s
 
 function wordsOf(text: string): readonly string[] {
-  if (text.split('"').length % 2 === 0) throw new Refused('has a quotation mark that is never closed')
+  if (text.split('"').length % 2 === 0) throw new Refused('has an unclosed quotation mark')
   return text.match(WORD) ?? []
 }
 
@@ -98,12 +98,12 @@ type Named = { readonly name: string; readonly field: ListField }
 function wantedOf(text: string, { name, field }: Named): FilterParams {
   const [, sign = '', value = ''] = COMPARED.exec(text) ?? []
   const order = isKeyOf(signs, sign) ? signs[sign] : '='
-  if (value === '') throw new Refused(`says no value of ${name}: ${exampleOf(name, field)}`)
+  if (value === '') throw new Refused(`has no value for ${name}: ${exampleOf(name, field)}`)
   const read = valueIn(value, field)
-  if (read === undefined) throw new Refused(`has no ${name} "${value}": ${exampleOf(name, field)}`)
+  if (read === undefined) throw new Refused(`invalid ${name} "${value}": ${exampleOf(name, field)}`)
   const isOrdered = field.kind === 'money' || field.kind === 'count' || field.kind === 'age'
   if (order !== '=' && !isOrdered) throw new Refused(`cannot compare ${name}: ${exampleOf(name, field)}`)
-  if (order === '=' && field.kind === 'age') throw new Refused(`says age without < or >: ${exampleOf(name, field)}`)
+  if (order === '=' && field.kind === 'age') throw new Refused(`age needs < or >: ${exampleOf(name, field)}`)
   return { order, value: read, whole: field.kind === 'choice' }
 }
 

@@ -28,7 +28,7 @@ export function toBytes32(text: string): Hex | undefined {
 
 /** @param address - any case @throws RangeError if invalid: check foreign input with `isAddress` */
 export function toWallet(address: string): Wallet {
-  if (!isAddress(address)) throw new RangeError(`${address} is no address`)
+  if (!isAddress(address)) throw new RangeError(`${address} is not an address`)
   return address.toLowerCase() as Wallet
 }
 

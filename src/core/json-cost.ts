@@ -14,11 +14,11 @@ export function costlyPart(text: Uint8Array, maxValues = MAX_JSON_VALUES): strin
   for (let at = 0; at < text.length && values <= maxValues; at += 1) {
     const end = endOfPart(text, at)
     if (end - at >= MAX_JSON_DIGITS && text[at] !== QUOTE)
-      return `holds a number of more than ${MAX_JSON_DIGITS} digits`
+      return `contains a number of more than ${MAX_JSON_DIGITS} digits`
     if (BEFORE_A_VALUE.has(text[at] as number)) values += 1
     at = end
   }
-  return values > maxValues ? `holds more than ${maxValues} values` : undefined
+  return values > maxValues ? `contains more than ${maxValues} values` : undefined
 }
 
 /** Last byte of a string or number at a position; otherwise the position. */

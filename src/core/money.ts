@@ -25,7 +25,7 @@ export function parseAmount(text: string): Usdc | undefined {
 /** Inverse of `formatAmount`. @throws RangeError if invalid */
 export function amountOf(text: string): Usdc {
   const amount = parseAmount(text)
-  if (amount === undefined) throw new RangeError(`${text} is no amount`)
+  if (amount === undefined) throw new RangeError(`${text} is not an amount`)
   return amount
 }
 

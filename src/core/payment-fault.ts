@@ -26,37 +26,37 @@ const faults = {
   network_mismatch: {
     v1: 'invalid_network',
     v2: 'invalid_exact_evm_network_mismatch',
-    sentence: 'The payment names another network than the one asked for.',
+    sentence: 'The payment is for another network.',
   },
   requirement_mismatch: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'The accepted entry is not the one that this request asks for.',
+    sentence: 'The accepted entry differs from the offer of this request.',
   },
   asset_mismatch: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'The payment names another token than the one asked for.',
+    sentence: 'The payment is for another token.',
   },
   domain_missing: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_missing_eip712_domain',
-    sentence: 'The accepted entry lost extra.name or extra.version of the token.',
+    sentence: 'The accepted entry has no extra.name or extra.version of the token.',
   },
   domain_name_mismatch: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_token_name_mismatch',
-    sentence: 'The token name in the accepted entry is not the one asked for.',
+    sentence: 'The token name in the accepted entry differs from the offer.',
   },
   domain_version_mismatch: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_token_version_mismatch',
-    sentence: 'The token version in the accepted entry is not the one asked for.',
+    sentence: 'The token version in the accepted entry differs from the offer.',
   },
   recipient_mismatch: {
     v1: 'invalid_exact_evm_payload_recipient_mismatch',
     v2: 'invalid_exact_evm_recipient_mismatch',
-    sentence: 'The authorization pays another wallet than the one asked for.',
+    sentence: 'The authorization pays the wrong wallet.',
   },
   amount_mismatch: {
     v1: 'invalid_exact_evm_payload_authorization_value',
@@ -66,7 +66,7 @@ const faults = {
   not_yet_valid: {
     v1: 'invalid_exact_evm_payload_authorization_valid_after',
     v2: 'invalid_exact_evm_payload_authorization_valid_after',
-    sentence: 'The authorization is not valid yet: validAfter lies in the future.',
+    sentence: 'The authorization is not valid yet: validAfter is in the future.',
   },
   expired: {
     v1: 'invalid_exact_evm_payload_authorization_valid_before',
@@ -76,7 +76,7 @@ const faults = {
   signature_invalid: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
-    sentence: 'The signature is not that of the paying wallet over this authorization.',
+    sentence: 'The signature does not match the paying wallet and this authorization.',
   },
   signature_length: {
     v1: 'invalid_exact_evm_payload_signature',
@@ -86,7 +86,7 @@ const faults = {
   signature_high_s: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
-    sentence: 'The s value of the signature is in the upper half of the curve order, which the token refuses.',
+    sentence: 'The s value of the signature is in the upper half of the curve order, which the token rejects.',
   },
   smart_wallet_unsupported: {
     v1: 'invalid_exact_evm_payload_undeployed_smart_wallet',
@@ -96,12 +96,12 @@ const faults = {
   insufficient_funds: {
     v1: 'insufficient_funds',
     v2: 'invalid_exact_evm_insufficient_balance',
-    sentence: 'The wallet does not hold the price together with its payments that are still open.',
+    sentence: 'The wallet cannot cover the price and its open payments.',
   },
   nonce_used: {
     v1: 'invalid_transaction_state',
     v2: 'invalid_exact_evm_nonce_already_used',
-    sentence: 'This authorization was used or cancelled before: sign a new one.',
+    sentence: 'This authorization was already used or cancelled: sign a new one.',
   },
   payer_blocked: {
     v1: 'invalid_transaction_state',
@@ -111,32 +111,32 @@ const faults = {
   settlement_failed: {
     v1: 'invalid_transaction_state',
     v2: 'invalid_exact_evm_transaction_failed',
-    sentence: 'The transfer was refused by the chain; nothing was delivered.',
+    sentence: 'The chain rejected the transfer; nothing was delivered.',
   },
   settlement_pending: {
     v1: 'unexpected_settle_error',
     v2: 'settlement_pending',
-    sentence: 'The transfer is not confirmed yet: send the same payment again to get the answer.',
+    sentence: 'The transfer is not confirmed yet: send the same payment again to get the response.',
   },
   duplicate_settlement: {
     v1: 'duplicate_settlement',
     v2: 'duplicate_settlement',
-    sentence: 'The success of this authorization was handed out before: sign a new one.',
+    sentence: 'The result of this authorization was already returned: sign a new one.',
   },
   payee_not_served: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'This facilitator does not settle for that payTo.',
+    sentence: 'This facilitator does not settle for this payTo.',
   },
   self_payment: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'The paying wallet is also the payee: nothing is settled for that.',
+    sentence: 'The paying wallet is also the payee, which is not settled.',
   },
   value_too_small: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'The value is smaller than what this facilitator settles.',
+    sentence: 'The value is below the minimum of this facilitator.',
   },
   wallet_blocked: {
     v1: 'invalid_payment',

@@ -33,9 +33,9 @@ type Mismatch = Extract<WebhookVerdict, { ok: false }>
 const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> = {
   missing: 'Check the headers of the raw request; a proxy or framework may have removed some.',
   malformed: 'Pass the header unchanged.',
-  scheme: 'Verify the form that is there; this marketplace signs by HMAC-SHA256, in both forms at once.',
+  scheme: 'Verify a header that is present; this marketplace sends both, signed with HMAC-SHA256.',
   truncated: 'The header was truncated: check for a length limit, or a split at "=" or ",".',
-  stale: 'An old message that is sent again has a new time and signature; otherwise set the clock of the receiver.',
+  stale: 'A resent message has a new timestamp and signature; otherwise check the clock of the receiver.',
 }
 
 /** Local diagnosis of a failed signature; takes up to a second. */
@@ -63,14 +63,15 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   if (isRewritten(body)) {
     return {
       fault: 'rewritten',
-      message: 'The body was parsed and serialised again: messages have no spaces and keep their member order.',
+      message: 'The body was parsed and serialised again, which changes spaces or field order.',
       advice: 'Use the raw body (express.raw, request.text()), not a re-serialised object.',
     }
   }
   return {
     fault: 'secret',
-    message: 'The body looks as it was sent: the secret is most likely that of another account or endpoint.',
-    advice: 'Read the secret of the account that the endpoint belongs to; a rotation keeps the old one for a while.',
+    message: 'The body looks unchanged: the secret probably belongs to another account or endpoint.',
+    advice:
+      'Use the secret of the account that owns the endpoint; after a rotation the old one stays valid for 24 hours.',
   }
 }
 
@@ -97,7 +98,7 @@ function changeOf(body: Buffer, isSigned: (guess: Uint8Array) => boolean): strin
   const text = body.toString('utf8')
   const whole = [text.trimEnd(), `${text}\n`, text.replaceAll('\r\n', '\n'), text.replace(/^\uFEFF/, '')]
   if (whole.some((guess) => guess !== text && isSigned(Buffer.from(guess))))
-    return 'The body has white space, a line break or a mark at its end or beginning that it was not sent with.'
+    return 'The body has extra white space, a line break or a byte order mark at its start or end.'
   const compact = compacted(text)
   if (compact !== undefined && compact !== text && isSigned(Buffer.from(compact))) return undefined
   if (body.length > MAX_SEARCHED_BYTES) return undefined
@@ -125,7 +126,7 @@ function* oneByteAway(body: Buffer): Generator<Guess> {
       yield { guess: longer, what: `byte ${at} was removed` }
       if (at === body.length || body[at] === byte) continue
       other[at] = byte
-      yield { guess: other, what: `byte ${at} is another` }
+      yield { guess: other, what: `byte ${at} differs` }
     }
   }
 }

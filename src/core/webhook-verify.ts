@@ -75,7 +75,7 @@ export const webhookForms: readonly Form[] = [
 export function verifyWebhook(message: ReceivedWebhook): WebhookVerdict {
   const { headers } = message
   const present = webhookForms.filter((form) => headers[form.signature] !== undefined)
-  if (present.length === 0) return fault('missing', 'webhook-signature', 'it is not there, nor is x-webhook-signature')
+  if (present.length === 0) return fault('missing', 'webhook-signature', 'missing, and so is x-webhook-signature')
   for (const form of present) {
     const found = formFault(form, message)
     if (found) return found
@@ -90,15 +90,15 @@ function formFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undef
   const unreadable = headFault(form, headers)
   if (unreadable) return unreadable
   const signatures = signaturesIn(form, headers)
-  if (signatures.length === 0) return fault('scheme', form.signature, `it must be written ${form.written}`)
+  if (signatures.length === 0) return fault('scheme', form.signature, `must look like ${form.written}`)
   const whole = signatures.filter((one) => one.length === DIGEST_BYTES)
   if (whole.length === 0) {
-    return fault('truncated', form.signature, `${given.length} characters do not hold the ${DIGEST_BYTES} bytes of one`)
+    return fault('truncated', form.signature, `${given.length} characters are not a digest of ${DIGEST_BYTES} bytes`)
   }
   const isSigned = secrets.some((secret) =>
     whole.some((one) => timingSafeEqual(one, signatureOf(form, { headers, body, secret }))),
   )
-  if (!isSigned) return fault('mismatch', form.signature, 'it is not the signature of these bytes under this secret')
+  if (!isSigned) return fault('mismatch', form.signature, 'does not match this body and secret')
   return ageFault(form, message)
 }
 
@@ -109,13 +109,12 @@ export function signaturesIn(form: Form, headers: ReceivedWebhook['headers']): r
 
 function headFault(form: Form, headers: ReceivedWebhook['headers']): WebhookVerdict | undefined {
   const timestamp = headers[form.timestamp]
-  if (timestamp === undefined) return fault('missing', form.timestamp, 'it is not there')
+  if (timestamp === undefined) return fault('missing', form.timestamp, 'missing')
   if (!/^\d+$/.test(timestamp) || timestamp.length > MAX_TIMESTAMP_DIGITS)
-    return fault('malformed', form.timestamp, 'it must be seconds since 1970')
-  if (form.signature === 'webhook-signature' && !headers['webhook-id'])
-    return fault('missing', 'webhook-id', 'it is not there')
+    return fault('malformed', form.timestamp, 'must be Unix time in seconds')
+  if (form.signature === 'webhook-signature' && !headers['webhook-id']) return fault('missing', 'webhook-id', 'missing')
   const isLong = (headers[form.signature]?.length ?? 0) > MAX_HEADER_CHARS
-  return isLong ? fault('malformed', form.signature, 'it is too long to be one') : undefined
+  return isLong ? fault('malformed', form.signature, 'too long') : undefined
 }
 
 function ageFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undefined {
@@ -123,7 +122,7 @@ function ageFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undefi
   const age = unixSeconds(now) - Number(headers[form.timestamp])
   if (Math.abs(age) <= toleranceSeconds) return undefined
   const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
-  return fault('stale', form.timestamp, `it was signed ${when}; ${toleranceSeconds} are tolerated`)
+  return fault('stale', form.timestamp, `signed ${when}; the tolerance is ${toleranceSeconds} seconds`)
 }
 
 type Signed = Pick<ReceivedWebhook, 'headers' | 'body'> & { readonly secret: string }

@@ -79,11 +79,11 @@ function enter(host: Context, launch: Launch): StartRegistration {
 
 function heldBy({ registration }: Extract<FoundDaemon, { state: 'starting' | 'running' }>): CliError {
   const does = registration.state === 'starting' ? 'is starting' : `runs at ${registration.url}`
-  return new CliError('conflict', `The daemon ${does} already (pid ${registration.pid}).`, { next: ['souk down'] })
+  return new CliError('conflict', `The daemon already ${does} (pid ${registration.pid}).`, { next: ['souk down'] })
 }
 
 function calledOff(): CliError {
-  return new CliError('terminated', 'The start was cancelled.', { facts: ['another command ended it: souk down'] })
+  return new CliError('terminated', 'The start was cancelled.', { facts: ['another command stopped it: souk down'] })
 }
 
 export type StartUnderWay = {

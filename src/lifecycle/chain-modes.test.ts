@@ -94,7 +94,7 @@ describe('a devnet', () => {
     truncateSync(large, 201 * 1024 ** 2)
     expect(await devnet()).toMatchObject({ status: 'warning', detail: expect.stringContaining('souk reset') })
     await rm(join(data, 'chain'), { recursive: true })
-    expect((await souk('up', '--port', '0')).err).toMatch(/The chain of this devnet is gone.*souk reset/)
+    expect((await souk('up', '--port', '0')).err).toMatch(/The chain data of this devnet is missing.*souk reset/)
   })
 })
 
@@ -102,7 +102,7 @@ describe('what cannot hold together starts nothing', () => {
   const keys = ['--pay-to-key-file', 'a', '--gas-key-file', 'b']
   const node = ['--rpc-url', 'https://node.example.org']
   it.each([
-    ['a demo on a chain', ['--chain', 'devnet', '--seed', 'demo'], /demo lies in the past of a sandbox/],
+    ['a demo on a chain', ['--chain', 'devnet', '--seed', 'demo'], /demo needs a sandbox chain/],
     ['a program for a sandbox', ['--anvil', '/bin/anvil'], /--anvil is for a devnet/],
     [
       'blocks of a chain of others',
@@ -110,7 +110,7 @@ describe('what cannot hold together starts nothing', () => {
       /--block-time is for a devnet/,
     ],
     ['a node for a sandbox', node, /--rpc-url is for a chain, and a sandbox has none/],
-    ['keys of money on a devnet', ['--chain', 'devnet', ...keys], /A devnet has keys of its own/],
+    ['keys of money on a devnet', ['--chain', 'devnet', ...keys], /A devnet creates its own keys/],
     [
       'a facilitator of others for a sandbox',
       ['--settle-through', 'https://facilitator.example.org'],
@@ -119,13 +119,17 @@ describe('what cannot hold together starts nothing', () => {
     [
       'real payments shown in the clear',
       ['--chain', 'base', ...node, ...keys, '--settle-through', 'http://facilitator.example.org'],
-      /--settle-through would be given payments of real money in the clear/,
+      /--settle-through must be an https URL with real money/,
     ],
     ['no node', ['--chain', 'base', ...keys], /needs --rpc-url: there is no default/],
     ['no keys', ['--chain', 'base-sepolia', ...node], /needs --pay-to-key-file/],
-    ['a sample of sanctions', ['--chain', 'base', ...node, ...keys], /sanctions list that is real/],
-    ['a node in the clear', ['--chain', 'base', '--rpc-url', 'http://node.example.org', ...keys], /in the clear/],
-    ['no program', ['--chain', 'devnet', '--anvil', '/nowhere/anvil', '--port', '0'], /no program that can be run/],
+    ['a sample of sanctions', ['--chain', 'base', ...node, ...keys], /a real sanctions list/],
+    [
+      'a node in the clear',
+      ['--chain', 'base', '--rpc-url', 'http://node.example.org', ...keys],
+      /must be an https URL/,
+    ],
+    ['no program', ['--chain', 'devnet', '--anvil', '/nowhere/anvil', '--port', '0'], /not an executable program/],
   ])('%s', async (_, words, why) => {
     const { code, err } = await souk('up', ...words)
     expect(code).not.toBe(0)
@@ -144,9 +148,11 @@ describe('what cannot hold together starts nothing', () => {
     const files = ['--pay-to-key-file', key('pay', '1', 0o600), '--gas-key-file', key('gas', '2', 0o644)]
     try {
       expect((await souk('up', ...words, ...files, '--no-input')).err).toMatch(/--real-money/)
-      expect((await souk('up', ...words, ...files, '--real-money')).err).toMatch(/gas-key-file.*can be read by others/)
+      expect((await souk('up', ...words, ...files, '--real-money')).err).toMatch(
+        /gas-key-file.*readable by other users/,
+      )
       const same = ['--pay-to-key-file', key('one', '3', 0o600), '--gas-key-file', key('two', '3', 0o600)]
-      expect((await souk('up', ...words, ...same, '--real-money')).err).toMatch(/One key would both receive/)
+      expect((await souk('up', ...words, ...same, '--real-money')).err).toMatch(/The same key would receive/)
       const poor = ['--pay-to-key-file', key('p', '4', 0o600), '--gas-key-file', key('g', '5', 0o600)]
       expect((await souk('up', ...words, ...poor, '--real-money')).err).toMatch(/holds 0 wei/)
     } finally {

@@ -101,23 +101,20 @@ export function checkChain(asked: ChainParams): void {
   const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })
   const { chain = 'sandbox' } = asked
   if (asked.seed === 'demo' && chain !== 'sandbox') {
-    throw refuse(
-      `The demo lies in the past of a sandbox, and --chain ${chain} has none.`,
-      `souk up --chain ${chain} --seed house`,
-    )
+    throw refuse(`The demo needs a sandbox chain, not --chain ${chain}.`, `souk up --chain ${chain} --seed house`)
   }
   const local = said(here)
   if (local !== undefined && (chain !== 'devnet' || asked.rpcUrl.length > 0)) {
-    throw refuse(`--${kebab(local)} is for a devnet that is started here, without --rpc-url.`, 'souk up --chain devnet')
+    throw refuse(`--${kebab(local)} is only for a local devnet, without --rpc-url.`, 'souk up --chain devnet')
   }
   const foreign = said(elsewhere)
   if (chain === 'sandbox' && foreign !== undefined) {
-    throw refuse(`--${kebab(foreign)} is for a chain, and a sandbox has none.`, 'souk up --chain devnet')
+    throw refuse(`--${kebab(foreign)} needs a chain; a sandbox has none.`, 'souk up --chain devnet')
   }
   const key = said(['payToKeyFile', 'gasKeyFile'])
   if (chain === 'devnet' && key !== undefined) {
     throw refuse(
-      `A devnet has keys of its own: a key with money elsewhere has no place there.`,
+      `A devnet creates its own keys: do not use a key that holds money elsewhere.`,
       'souk up --chain devnet',
     )
   }
@@ -136,22 +133,20 @@ function checkPublic(asked: ChainParams): void {
       next: [`souk up --chain ${chain} ${words}`],
     })
   }
-  if (asked.publicFaucet) throw usage(`--public-faucet gives test money, and --chain ${chain} has none to give.`)
+  if (asked.publicFaucet) throw usage(`--public-faucet gives test money, and --chain ${chain} has none.`)
   if (chain !== 'base') return
   const isReadable = (url: string | undefined) => url !== undefined && !url.startsWith('https:') && !staysHere(url)
   if (isReadable(asked.settleThrough)) {
-    throw usage('--settle-through would be given payments of real money in the clear: name it by https.')
+    throw usage('--settle-through must be an https URL with real money.')
   }
   const readable = rpcUrl.find(isReadable)
   if (readable !== undefined) {
-    throw usage(
-      `--rpc-url ${new URL(readable).origin} is asked about real money in the clear: name it by https, or one on this machine.`,
-    )
+    throw usage(`--rpc-url ${new URL(readable).origin} must be an https URL or on this machine, with real money.`)
   }
   if (asked.sdnSource === undefined) {
-    throw usage('Real money needs a sanctions list that is real: name one with --sdn-source; the sample is made up.')
+    throw usage('Real money needs a real sanctions list: set --sdn-source (the sample is synthetic).')
   }
-  if (asked.ephemeral) throw usage('--ephemeral would delete records of real money: leave it out.')
+  if (asked.ephemeral) throw usage('--ephemeral would delete records of real money: omit it.')
 }
 
 /** Chain options for the daemon. */

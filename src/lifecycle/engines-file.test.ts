@@ -57,7 +57,7 @@ describe('a file of engines is refused by its member, before anything starts', (
     ['a text for an engine', { rdap: url }, /rdap: /],
     ['a plan that nobody sells', { coins: { url, plan: 'gold', key: KEY } }, /coins\.plan: /],
     ['a list', [], /the file: /],
-    ['no JSON', `{"market": {"key": "${KEY}"`, /is no JSON/],
+    ['no JSON', `{"market": {"key": "${KEY}"`, /is not JSON/],
   ])('%s', async (_, held, said) => {
     await writeFile(file, typeof held === 'string' ? held : JSON.stringify(held))
     const { code, err, out } = await up()

@@ -17,7 +17,7 @@ export function readEngines({ engines }: Pick<Launch, 'engines'>): EngineConfig 
   const [issue] = parsed.error.issues
   throw new CliError('usage', `${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is not valid'}`, {
     facts: ['nothing was started'],
-    next: ['fix the file, or leave out --engines: services without an engine are then not offered'],
+    next: ['fix the file, or omit --engines: services that need an engine are then not offered'],
   })
 }
 
@@ -25,7 +25,7 @@ function jsonIn(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    if (error instanceof SyntaxError) throw usage(`${path} is no JSON.`)
+    if (error instanceof SyntaxError) throw usage(`${path} is not JSON.`)
     throw usage(`${path} cannot be read.`)
   }
 }

@@ -24,7 +24,7 @@ export async function serveHere(host: Context, launch: Launch): Promise<DaemonRe
     { ...host, options: launch },
     {
       logTo,
-      onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c ends it`),
+      onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c stops it`),
     },
   )
 }

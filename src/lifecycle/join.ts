@@ -72,7 +72,7 @@ function stillStarting({ io, places }: StartHost, { pid }: StartRegistration, wo
 }
 
 function endedFor({ pid }: StartRegistration): CliError {
-  return new CliError('failure', `The start that was under way (pid ${pid}) ended before the daemon was ready.`, {
+  return new CliError('failure', `The other start (pid ${pid}) ended before the daemon was ready.`, {
     next: ['souk logs --tail 50', 'souk up'],
   })
 }

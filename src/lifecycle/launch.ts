@@ -38,7 +38,7 @@ function fault(text: string): string | undefined {
   const stranger = text.split(',').find((part) => !SHARE.test(part))
   if (stranger !== undefined) return `must be like operator=60,0x…=40; "${stranger}" is not`
   const payees = payeesOf(text)
-  if (new Set(payees.map(({ to }) => to)).size < payees.length) return 'must name each payee once'
+  if (new Set(payees.map(({ to }) => to)).size < payees.length) return 'must list each payee once'
   if (payees.some(({ bps }) => bps === 0n)) return 'must give each payee more than 0'
   const sum = payees.reduce((total, { bps }) => total + bps, 0n)
   return sum === WHOLE_BPS ? undefined : `must sum to 100 percent, not ${Number(sum) / Number(BPS_PER_PCT)}`

@@ -252,7 +252,7 @@ describe('trouble', () => {
     const { code, err } = await souk('up', '--port', '0')
     expect([code, err.includes('the seed is broken')]).toEqual([1, true])
     has('silent')
-    expect((await souk('up', '--port', '0')).err).toContain('ended before it was ready (3)')
+    expect((await souk('up', '--port', '0')).err).toContain('exited before it was ready (3)')
   })
 
   it('kills what does not end in its grace', async () => {

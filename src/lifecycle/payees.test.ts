@@ -17,7 +17,7 @@ test.each([
   ['operator', '"operator" is not'],
   ['operator=60', 'must sum to 100 percent, not 60'],
   ['operator=99.999', '"operator=99.999" is not'],
-  [`${one}=50,${one.toLowerCase()}=50`, 'must name each payee once'],
+  [`${one}=50,${one.toLowerCase()}=50`, 'must list each payee once'],
   [`operator=100,${one}=0`, 'more than 0'],
   ['0x12=100', '"0x12=100" is not'],
 ])('%j is refused: %s', (text, why) => {

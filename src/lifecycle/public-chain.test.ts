@@ -55,9 +55,9 @@ const addressOf = (key: `0x${string}`) => privateKeyToAccount(key).address
 async function sold(at: PublicChain) {
   const { address } = await json('wallet', 'new', 'main')
   const poor = await souk(['buy', 'qr_code', '-i', 'data=one'])
-  expect([poor.code, poor.err]).toEqual([5, expect.stringContaining('does not hold the price')])
+  expect([poor.code, poor.err]).toEqual([5, expect.stringContaining('cannot cover the price')])
   // Nobody here can give such money away.
-  expect(poor.err).toMatch(/no faucet gives real money: USDC on base(-sepolia)? has to be sent to that address/)
+  expect(poor.err).toMatch(/real money: send USDC on base(-sepolia)? to that address/)
   expect(poor.err).not.toContain('wallet fund')
   await at.giveUsdc(address, DOLLAR)
   await json('buy', 'qr_code', '-i', 'data=one')
@@ -109,7 +109,7 @@ describe('a marketplace on base', () => {
     // People were told whom to pay, and contracts obey a key: neither changes under them.
     await souk(['down'])
     writeFileSync(join(home, 'pay-to'), `0x${'3'.repeat(64)}\n`)
-    expect((await souk(['up', '--port', '0'])).err).toMatch(/--pay-to-key-file holds that of.*name that one again/)
+    expect((await souk(['up', '--port', '0'])).err).toMatch(/--pay-to-key-file has the key of.*use the first key/)
   })
 })
 
@@ -129,7 +129,7 @@ describe('a start on a public chain is refused', () => {
     await chain.rename('Another Coin')
     expect(await start(chain)).toMatch(/signs under another domain than USDC version 2/)
     await chain.bare(chain.asset)
-    expect(await start(chain)).toMatch(/is no contract on this chain.*name a node/)
+    expect(await start(chain)).toMatch(/does not exist on this chain.*use a node/)
     expect(await chain.sentBy(addressOf(gas))).toBe(0)
   })
 
@@ -137,6 +137,6 @@ describe('a start on a public chain is refused', () => {
     chain = await startPublicChain('base')
     expect(await start(chain)).toMatch(/on chain 8453, and --chain base-sepolia is chain 84532/)
     await chain.stop()
-    expect(await start({ ...chain, giveGas: async () => undefined })).toMatch(/No node of the chain answers.*--rpc-url/)
+    expect(await start({ ...chain, giveGas: async () => undefined })).toMatch(/No chain node responds.*--rpc-url/)
   })
 })

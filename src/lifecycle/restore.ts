@@ -25,7 +25,7 @@ export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }):
 export function localOnly({ globals, places }: Context): void {
   const meant = globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   if (meant === LOCAL) return
-  throw usage(`This is about the local daemon, and ${meant} is meant.`, { next: ['… -r local'] })
+  throw usage(`This command works only on the local daemon, not on ${meant}.`, { next: ['… -r local'] })
 }
 
 /** @throws CliError conflict while the daemon runs, with the way out */

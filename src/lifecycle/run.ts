@@ -189,5 +189,5 @@ async function stopInTime({ system }: Context, daemon: RunningDaemon): Promise<v
   const stopped = daemon.stop().then(() => true)
   const done = await Promise.race([stopped, late])
   inTime.abort()
-  if (!done) throw new CliError('failure', `The daemon did not end within ${STOP_MS / 1_000} s.`)
+  if (!done) throw new CliError('failure', `The daemon did not stop within ${STOP_MS / 1_000} s.`)
 }

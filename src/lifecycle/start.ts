@@ -53,7 +53,7 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
   const { places } = host
   const found = await findDaemon(places)
   if (found.state === 'unresponsive') {
-    throw new CliError('failure', `The daemon (pid ${found.registration.pid}) runs, but does not answer.`, {
+    throw new CliError('failure', `The daemon (pid ${found.registration.pid}) is running, but does not respond.`, {
       facts: [`registered at ${found.registration.url}`],
       next: ['souk logs --tail 50', 'souk restart'],
     })
@@ -133,12 +133,12 @@ async function waitFor(host: StartHost, child: ChildProcess, progress: Progress)
     if (ended !== undefined) return ended
     if (signal.aborted) {
       await stopDaemon(host, { graceMs: GRACE_MS, force: false })
-      throw new CliError('interrupted', 'Ended by ctrl-c: nothing was started.')
+      throw new CliError('interrupted', 'Interrupted by ctrl-c: nothing was started.')
     }
     if (isOver()) throw stillStarting(child, words)
     if (patience.look()) continue
     await stopDaemon(host, { graceMs: STUCK_GRACE_MS, force: false })
-    return failed(`The start showed no progress for ${SILENCE_MS / 1_000} s (${words}), so it was ended.`)
+    return failed(`The start made no progress for ${SILENCE_MS / 1_000} s (${words}) and was stopped.`)
   }
 }
 
@@ -161,7 +161,7 @@ function failed(sentence: string, facts: readonly string[] = []): Extract<Ended,
 function endedEarly(how: number | string, file: string): Ended {
   const said = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(-OUTPUT_LINES_SHOWN) : []
   return failed(
-    `The daemon ended before it was ready (${how}).`,
+    `The daemon exited before it was ready (${how}).`,
     said.filter((line) => line !== ''),
   )
 }
@@ -200,13 +200,13 @@ async function portTaken(host: StartHost, launch: Launch): Promise<CliError> {
   const instance = await probe({ url: urlOf(launch) })
   if (instance !== undefined) {
     return new CliError('failure', `Port ${port} is used by another souk daemon${named(owner)}.`, {
-      facts: [`its instance id is ${instance}; it is not the one of this instance`],
+      facts: [`its instance id is ${instance}, not the id of this instance`],
       next: [...next, `souk status --base-url ${urlOf(launch)}`],
     })
   }
   return new CliError('failure', `Port ${port} is used by another program${named(owner)}.`, {
     facts: [
-      'it is not a souk daemon (its /health names no instance)',
+      'it is not a souk daemon (its /health has no instance id)',
       ...(owner === undefined ? ['its owner is unknown'] : []),
     ],
     next,

@@ -64,7 +64,7 @@ async function end(
   registration: ProcessName,
   { graceMs, force }: Choice,
 ): Promise<'graceful' | 'killed'> {
-  const progress = host.io.progress(`waiting for pid ${registration.pid} to end`)
+  const progress = host.io.progress(`waiting for pid ${registration.pid} to exit`)
   try {
     if (!force) {
       signal(registration, 'SIGTERM')
@@ -75,8 +75,8 @@ async function end(
   } finally {
     progress.stop()
   }
-  throw new CliError('failure', `Process ${registration.pid} does not end, not even by SIGKILL.`, {
-    facts: ['it hangs in the system, often on a disk that does not answer'],
+  throw new CliError('failure', `Process ${registration.pid} does not exit, not even after SIGKILL.`, {
+    facts: ['it is blocked in the kernel, often by an unresponsive disk'],
     next: [`ps -o pid,stat,wchan,cmd -p ${registration.pid}`],
   })
 }

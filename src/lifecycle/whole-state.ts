@@ -60,7 +60,7 @@ export type WrittenLine =
 /** Exports the marketplace to a file or stdout, running or stopped. */
 export async function exportWhole(context: Context, file: string): Promise<SavedState> {
   const { io } = context
-  const progress = io.progress('reading the whole state')
+  const progress = io.progress('reading the export')
   let lines = 0
   const watch = (text: string) => {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
@@ -145,7 +145,7 @@ export type LoadedState = {
 export async function importWhole(context: Context, file: string, keep: boolean): Promise<LoadedState> {
   const { io, places, system } = context
   const replaced = hasStore(context)
-  const progress = io.progress('reading the whole state')
+  const progress = io.progress('reading the export')
   const watch = (rows: number) => progress.update(`importing   ${rows} records`)
   try {
     const chunks = file === STDOUT ? bytesOf(context) : createReadStream(file)

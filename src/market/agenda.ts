@@ -20,7 +20,7 @@ export function createAgenda(): Agenda {
     planned.reduce<Planned | undefined>((first, one) => (isBefore(one, first) ? one : first), undefined)
   return {
     at(time, act) {
-      if (planned.length >= MAX_PLANNED) throw new Error(`more than ${MAX_PLANNED} acts wait`)
+      if (planned.length >= MAX_PLANNED) throw new Error(`more than ${MAX_PLANNED} actions are planned`)
       planned.push({ time, order, act })
       order += 1
     },

@@ -15,7 +15,7 @@ import { DEMO_MS, liveDemo } from './seed.ts'
 // @slow months are lived through
 
 const UNTIL = Date.now()
-/** What a machine draws anew: ids, keys and their hashes, wallets of the installation, signatures, ports of the test. */
+/** What a machine draws anew: ids, keys and their hashes, wallets settings of the installation, signatures, ports of the test. */
 const DRAWN = [
   /\b[a-z]+_[0-9a-f]{16,64}\b/g,
   /0x[0-9a-f]{40,}/gi,

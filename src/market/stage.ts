@@ -16,7 +16,7 @@ export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session
   const { target } = session
   const { chain } = await session.call('getHealth', {})
   if (chain.mode !== 'sandbox') {
-    throw new CliError('conflict', `Seeds act with test money alone; ${target.name} is on ${chain.mode}.`)
+    throw new CliError('conflict', `Seeds need test money; ${target.name} is on ${chain.mode}.`)
   }
   const { authorization = '' } = await session.adminHeaders()
   return {

@@ -60,7 +60,7 @@ export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<Tra
     const item = turn === 'sale' ? await sell(play, sales) : await goOn(play)
     failed = item.error === null ? 0 : failed + 1
     if (turn === 'sale' || item.error !== null) yield item
-    if (failed >= MAX_FAILED) throw new AppError('unavailable', `${failed} acts in a row were refused: ${item.error}`)
+    if (failed >= MAX_FAILED) throw new AppError('unavailable', `${failed} actions in a row failed: ${item.error}`)
   }
 }
 
@@ -115,9 +115,7 @@ function saleOf(
 /** The next due step. */
 function goOn(play: Play): Promise<TrafficItem> {
   const time = play.agenda.next()
-  return told(play, { who: 'everybody', did: 'went on with an order' }, () =>
-    play.agenda.run(time, async () => undefined),
-  )
+  return told(play, { who: 'everybody', did: 'continued an order' }, () => play.agenda.run(time, async () => undefined))
 }
 
 /** Refusals are reported; an unreachable instance ends it. */
@@ -161,16 +159,16 @@ export async function* runTraffic(
 ): AsyncGenerator<TrafficItem> {
   const { io, system, signal } = context
   const forMs = wanted.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(wanted.for)
-  if (forMs === undefined) throw usage(`--for takes a time such as 90s or 10m; you gave "${wanted.for}".`)
+  if (forMs === undefined) throw usage(`--for must be a duration such as 90s or 10m; you gave "${wanted.for}".`)
   const opened = await castAt(context, await context.session())
   const until = io.now() + forMs
   const sleep = (ms: number) => system.sleep(ms, signal)
-  io.say(`● ${wanted.rate} sales a minute   ctrl-c ends it`)
+  io.say(`● ${wanted.rate} sales a minute   ctrl-c stops it`)
   const how = { perMinute: wanted.rate, now: io.now, sleep, signal, until }
   try {
     yield* withFolder((folder) => traffic(opened, { ...how, folder }))
   } catch (error) {
     if (!(error instanceof TransportError)) throw error
-    throw new CliError('no_daemon', 'The instance does not answer any more.', { next: ['souk status'], cause: error })
+    throw new CliError('no_daemon', 'The instance no longer responds.', { next: ['souk status'], cause: error })
   }
 }

@@ -53,7 +53,7 @@ function limitOf(given: ToolArguments): Usdc | undefined {
 function textOf(given: ToolArguments, name: string): string | undefined {
   const value = given[name]
   if (value === undefined || value === null) return undefined
-  if (typeof value === 'object') throw usage(`${name} must be a text.`)
+  if (typeof value === 'object') throw usage(`${name} must be a string.`)
   return String(value)
 }
 
@@ -80,7 +80,7 @@ function strange(tool: EndpointTool, stranger: string, known: readonly string[])
   const near = nearest(stranger, known)
   const isOfBody = known.includes('body') && near === undefined
   return usage(`${tool.name} has no argument ${stranger}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
-    facts: [`arguments: ${known.join(', ') || 'none'}`, ...(isOfBody ? ['members of what is sent go into body'] : [])],
+    facts: [`arguments: ${known.join(', ') || 'none'}`, ...(isOfBody ? ['put request fields into body'] : [])],
   })
 }
 

@@ -65,5 +65,5 @@ async function jobOf(host: SessionHost, session: Session, id: string) {
   }
   const job = await freeReader(host, session)('getJob', { params: { id }, headers })
   if (job !== undefined) return job
-  throw new CliError('auth', `${id} is not open to this wallet.`, { next: ['souk account register'] })
+  throw new CliError('auth', `This wallet has no access to ${id}.`, { next: ['souk account register'] })
 }

@@ -30,7 +30,7 @@ export function shownAnswer(body: unknown, paid: string | null): ShownContent {
   const text = JSON.stringify(data) ?? 'null'
   const said = paid === null ? [] : [{ type: 'text' as const, text: paid }]
   if (text.length > ANSWER_CHARS_MAX) {
-    const note = `The answer is longer than ${ANSWER_CHARS_MAX} characters and cut: ask for fewer rows or one record.`
+    const note = `The response was cut at ${ANSWER_CHARS_MAX} characters: request fewer rows or one record.`
     return { content: [{ type: 'text', text: text.slice(0, ANSWER_CHARS_MAX) }, { type: 'text', text: note }, ...said] }
   }
   return {

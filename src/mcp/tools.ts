@@ -56,11 +56,11 @@ const defaultGroups: readonly string[] = [
 const MAX_PRICE = z
   .string()
   .optional()
-  .meta({ description: 'most that this may cost, in USDC such as 0.50; the policy of the wallet holds besides' })
+  .meta({ description: 'highest price to pay, in USDC such as 0.50; the spending policy of the wallet also applies' })
 const IDEMPOTENCY_KEY = z
   .string()
   .optional()
-  .meta({ description: 'repeat with the key of an earlier call: it is never paid for twice' })
+  .meta({ description: 'idempotency key: repeat a call with its key to never pay twice' })
 
 /** Endpoints that are tools, in contract order. */
 export function endpointTools({ admin, readonly, groups }: ToolChoice): readonly EndpointTool[] {
@@ -130,8 +130,8 @@ function toolOf(name: EndpointName): EndpointTool {
 function opensWords(endpoint: Endpoint): string {
   if (!isPaid(endpoint)) return ''
   const { access } = endpoint
-  const price = access.price === 'varies' ? 'what it is offered for' : formatPrice(access.price)
-  return `Costs ${price}${access.kind === 'key_or_paid' ? ' without an account' : ''}, under the spend policy of the wallet. `
+  const price = access.price === 'varies' ? 'price that you offer' : formatPrice(access.price)
+  return `Costs ${price}${access.kind === 'key_or_paid' ? ' without an account' : ''}, within the spending policy of the wallet. `
 }
 
 /** Parameters and filters as arguments, the body as one, to avoid name clashes. */

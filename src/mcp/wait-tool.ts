@@ -11,7 +11,7 @@ const JOB = /^job_[0-9a-f]{16}$/
 /** The only tool without an endpoint: waits for a job with progress. */
 export const waitTool = {
   name: 'wait_for_job',
-  description: 'wait until a job is over, and read it; never pays. Progress is told to clients that ask for it.',
+  description: 'wait until a job ends, and read it; never pays. Clients that ask for progress receive it.',
   inputSchema: {
     type: 'object' as const,
     properties: {

@@ -31,7 +31,7 @@ export function isHeld(kind: AccountKind): kind is HeldKind {
 /** @throws RangeError on an unknown kind */
 export function accountKind(name: string): AccountKind {
   const kind = accountKinds.find((candidate) => name === candidate || name.startsWith(`${candidate}:`))
-  if (!kind) throw new RangeError(`${name} is no account`)
+  if (!kind) throw new RangeError(`${name} is not an account`)
   return kind
 }
 

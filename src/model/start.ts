@@ -2,13 +2,13 @@
 export const startSteps = {
   launch: 'starting the process',
   program: 'loading the program',
-  port: 'taking the port',
+  port: 'opening the port',
   history: 'seeding the demo',
   store: 'loading the store',
   chain: 'opening the chain',
   market: 'opening the market',
   seed: 'seeding services',
-  recovery: 'finishing the last run',
+  recovery: 'recovering the last run',
   serve: 'starting to serve',
 } as const
 

@@ -43,13 +43,13 @@ const Decision = z
     detail: z.string().max(MAX_DETAIL_CHARS).optional(),
     decided_at: When,
     issuer: Text,
-    signature: z.string().max(MAX_DETAIL_CHARS).optional().meta({ description: "of the decision's issuer" }),
+    signature: z.string().max(MAX_DETAIL_CHARS).optional().meta({ description: "signature of the decision's issuer" }),
   })
   .meta({ id: 'DecisionReceipt' })
 
 export const TraceEvent = z
   .strictObject({
-    id: Text.meta({ description: 'chosen by the sender; the same event again gets the same answer' }),
+    id: Text.meta({ description: 'chosen by the sender; sending the same event again returns the same response' }),
     at: When,
     intent: Intent,
     decision: Decision.nullable(),

@@ -34,7 +34,7 @@ export const plan: Noun<Plan> = {
   ],
   facts: (plan) => [
     ['about', plan.description],
-    ['price', `${rate(plan.agent_price, plan.billing_period)}, of which the provider gets $${plan.provider_net_price}`],
+    ['price', `${rate(plan.agent_price, plan.billing_period)}; the provider gets $${plan.provider_net_price}`],
     ['provider', `${plan.provider_name}   ${plan.provider_id}`],
     ['subscribed', String(plan.subscribers)],
     ...plan.services.map(

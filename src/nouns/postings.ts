@@ -54,7 +54,7 @@ export const posting: Noun<Posting> = {
   facts: (one) => [
     [
       'asked by',
-      `${[one.poster_name, one.poster_id].filter(Boolean).join('   ')}${one.is_subcontract ? '   as a part of a job of its own' : ''}`,
+      `${[one.poster_name, one.poster_id].filter(Boolean).join('   ')}${one.is_subcontract ? '   subtask of its own job' : ''}`,
     ],
     ['budget', `${budgetOf(one)}   ${one.category}`],
     ['bids', String(one.bid_count)],

@@ -47,7 +47,7 @@ export const product: Noun<Product> = {
     ['about', product.description],
     ['provider', `${product.provider_name}   ${product.provider_id}`],
     ['category', product.category],
-    ['price', `$${product.agent_price}, of which the provider gets $${product.provider_net_price}`],
+    ['price', `$${product.agent_price}; the provider gets $${product.provider_net_price}`],
     ['file', fileWords(product)],
     ['sha-256', product.file?.sha256 ?? ''],
     ['sold', String(product.sold)],

@@ -11,10 +11,10 @@ const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; p
   polling: {
     shown: good('✓ polls'),
     plain: 'polls',
-    words: 'no endpoint; the provider is connected and fetches its work',
+    words: 'no endpoint; the provider polls for jobs',
   },
-  failing: { shown: warn('! degraded'), plain: 'degraded', words: 'failed last: work may wait' },
-  not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
+  failing: { shown: warn('! degraded'), plain: 'degraded', words: 'the last delivery failed; jobs may wait' },
+  not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried yet' },
 }
 
 /** The same for an unknown status. */

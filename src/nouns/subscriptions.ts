@@ -66,9 +66,9 @@ export const subscription: Noun<Subscription> = {
     ],
     ['paid', `${row.periods_paid} times, first by ${row.payment.method}   ${row.receipt_id}`],
     ['period', `${row.current_period_start} to ${row.current_period_end}`],
-    ['access', row.has_access ? 'its services are free of charge' : 'none: its services cost their price'],
+    ['access', row.has_access ? 'its services are free' : 'none: its services are paid'],
     ['charge', row.next_charge_at === null ? '' : `${row.next_charge_at}, from the balance`],
-    ['failed', row.failed_charges === 0 ? '' : `${row.failed_charges} charges; they are tried again for 3 days`],
+    ['failed', row.failed_charges === 0 ? '' : `${row.failed_charges} failed charges; retried for 3 days`],
     ['ended', row.ended_at ?? ''],
   ],
 }

@@ -136,11 +136,12 @@ function pathOf(name: string, { folder, env }: Where): string {
   if (found === undefined) {
     const where = isPath ? `at ${places[0]}` : 'on PATH'
     throw usage(`There is no program ${name} ${where}; nothing was started.`, {
-      facts: isPath ? ['a path is read from the folder that the command runs in (--cwd)'] : [],
+      facts: isPath ? ['paths are relative to the folder of the command (--cwd)'] : [],
     })
   }
   const runs = places.find(isRunnable)
-  if (runs === undefined) throw usage(`${found} may not be run; nothing was started.`, { next: [`chmod +x ${found}`] })
+  if (runs === undefined)
+    throw usage(`${found} is not executable; nothing was started.`, { next: [`chmod +x ${found}`] })
   return runs
 }
 

@@ -29,7 +29,7 @@ export class Undeliverable extends Error {
 
 /** Empty folder of one job; earlier files are removed. @throws Error when it cannot be created */
 export function folderFor(root: string, job: string): string {
-  if (!isId('job', job)) throw new Undeliverable('the instance gave no id of a job')
+  if (!isId('job', job)) throw new Undeliverable('the instance returned no job id')
   const folder = join(realpathSync(root), job)
   // Removes a link, not its target.
   rmSync(folder, { recursive: true, force: true })
@@ -55,14 +55,15 @@ export function leftIn(folder: string): readonly LeftFile[] {
   }
   look([])
   if (found.length > FILES_MAX)
-    throw new Undeliverable(`there are ${found.length} files; ${FILES_MAX} are delivered at most`)
+    throw new Undeliverable(`there are ${found.length} files; at most ${FILES_MAX} can be delivered`)
   return found
 }
 
 function plainFile(path: string, name: string): LeftFile {
   const entry = lstatSync(path)
-  if (!entry.isFile()) throw new Undeliverable(`${name} is a link or no file: plain files alone are delivered`)
-  if (entry.nlink > 1) throw new Undeliverable(`${name} has another name elsewhere: it is delivered from no link`)
+  if (!entry.isFile())
+    throw new Undeliverable(`${name} is a link or not a regular file: only regular files are delivered`)
+  if (entry.nlink > 1) throw new Undeliverable(`${name} is a hard link: only regular files are delivered`)
   if (entry.size > MAX_ATTACHMENT_BYTES) throw new Undeliverable(`${name} is larger than ${MAX_ATTACHMENT_BYTES} bytes`)
   if (entry.size === 0) throw new Undeliverable(`${name} is empty`)
   return { path, name, bytes: entry.size }

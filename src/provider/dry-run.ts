@@ -23,7 +23,7 @@ export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGene
   }
   const named = await Promise.all(args.services.map((id) => findListing(session, id)))
   const names = [...named, ...(shop.written ? [shop.written] : [])].map((one) => one.name).join(', ')
-  yield would('work', `${options.once ? 'do what waits for' : 'work for'} ${names}, ${options.concurrency} at once`)
+  yield would('work', `${options.once ? 'process waiting jobs of' : 'serve'} ${names}, ${options.concurrency} at once`)
 }
 
 function would(step: Step, does: string): ShopFacts {
@@ -31,16 +31,16 @@ function would(step: Step, does: string): ShopFacts {
 }
 
 function standingSteps({ wallet, isRegistered, name }: SellerStanding, isFree: boolean): readonly ShopFacts[] {
-  const byHand = 'refuse: with real money this is a manual step'
+  const byHand = 'refuse: create wallet and account yourself with real money'
   return [
-    ...(wallet === undefined ? [would('wallet', isFree ? `make wallet ${name}, with test money` : byHand)] : []),
+    ...(wallet === undefined ? [would('wallet', isFree ? `create wallet ${name}, with test money` : byHand)] : []),
     ...(isRegistered ? [] : [would('account', isFree ? `register ${name}, for $0.01 of test money` : byHand)]),
   ]
 }
 
 function listingWords(name: string, { found, change, changed, body }: ListingPlan): string {
-  if (found === undefined) return `make ${name}`
-  if (change === 'unchanged') return `leave ${name} (${found.id}) as it is`
+  if (found === undefined) return `create ${name}`
+  if (change === 'unchanged') return `keep ${name} (${found.id}) unchanged`
   const told = changed.map((field) => `${field} ${shown(found[field])} → ${shown(body[field])}`)
   return `change ${name} (${found.id}): ${told.join(', ')}`
 }
@@ -64,6 +64,6 @@ function practiceWords({ context, plan, isFree, written }: Practising): string |
   if (!written.isActive || practice === 'never' || (practice === 'changed' && plan.change === 'unchanged'))
     return undefined
   if (!isFree) return 'none: the instance has no test money, and trials never use real money'
-  if (written.isQuoted) return 'none: its price is agreed on in a conversation'
-  return 'buy it once by a wallet of its own, with test money'
+  if (written.isQuoted) return 'none: its price is quoted in a conversation'
+  return 'buy it once with a separate wallet and test money'
 }

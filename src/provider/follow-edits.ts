@@ -115,7 +115,12 @@ function takeProgram({ shop, gate, say }: Editing) {
   } catch (error) {
     if (!(error instanceof CliError)) throw error
     gate.close()
-    say({ event: 'withheld', what: 'program', reason: `${error.message} Jobs wait until it is.`, again_ms: null })
+    say({
+      event: 'withheld',
+      what: 'program',
+      reason: `${error.message} Jobs wait until this is fixed.`,
+      again_ms: null,
+    })
     return undefined
   }
 }

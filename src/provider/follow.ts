@@ -99,7 +99,7 @@ export async function readPage(session: Session, { cursor, types, wait = false }
     timeoutMs: ANSWER_TIMEOUT_MS,
   })
   if (Array.isArray(page.events) && isCursor(page.next_cursor)) return page
-  throw new CliError('failure', 'The instance gave a page of events that cannot be read.')
+  throw new CliError('failure', 'The instance returned an unreadable page of events.')
 }
 
 /** Increasing integers, so reading terminates. */

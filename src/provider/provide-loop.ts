@@ -138,7 +138,8 @@ async function practise({ context, shop, session, offered, plan }: Practising): 
 async function exampleFor({ input_schema }: Offered): Promise<Readonly<Record<string, unknown>>> {
   const { exampleInput } = await import('../schema/example.ts')
   const input = exampleInput(input_schema)
-  if (input === undefined) throw new NoPractice('no example fits its input_schema; give one by --practice-input FILE')
+  if (input === undefined)
+    throw new NoPractice('no example matches its input_schema; give one with --practice-input FILE')
   return input
 }
 
@@ -155,7 +156,7 @@ async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promis
 /** Deactivates a listing whose test failed. */
 async function giveUp(context: ShopHost, session: Session, { facts }: Trial): Promise<void> {
   await session.call('updateService', { params: { id: facts.service_id }, body: { status: 'inactive' } })
-  context.io.say(`${yellow('!')} ${facts.service_id} was deactivated, since it cannot be delivered`)
+  context.io.say(`${yellow('!')} ${facts.service_id} was deactivated, because it cannot be delivered`)
   context.exit('failure')
 }
 
@@ -242,7 +243,7 @@ async function work({ host, shop, ids, gate, asking }: Working, said: Queue<Prov
 
 function tellOutage({ io }: ShopHost, state: 'lost' | 'back', attempt: number): void {
   if (state === 'back') io.say(`${green('●')} connected again`)
-  else if (attempt === 1) io.say(`${yellow('!')} the instance is away, retrying …`)
+  else if (attempt === 1) io.say(`${yellow('!')} the instance does not respond, retrying …`)
 }
 
 async function tradeOf(host: ShopHost, shop: CheckedShop, say: (said: WorkerNotice) => void): Promise<Trade> {

@@ -109,7 +109,7 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   }
   if (code === TRY_LATER_EXIT)
     return { kind: 'later', exit: code, reason: lastWords || 'the command asked to try again later' }
-  if (code !== 0) return { kind: 'failed', exit: code, reason: lastWords || `the command ended with ${code}` }
+  if (code !== 0) return { kind: 'failed', exit: code, reason: lastWords || `the command exited with ${code}` }
   const text = stdout.toString('utf8')
   if (deliver === 'stdout-text') return { kind: 'done', exit: 0, deliverable: { text }, bytes: stdout.length }
   if (typeof deliver === 'object')
@@ -117,7 +117,7 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   try {
     return { kind: 'done', exit: 0, deliverable: parseJson(text), bytes: stdout.length }
   } catch {
-    return { kind: 'failed', exit: 0, reason: 'what the command printed is not JSON' }
+    return { kind: 'failed', exit: 0, reason: 'the output of the command is not JSON' }
   }
 }
 
@@ -136,7 +136,7 @@ function besideFiles(text: string): Json {
 function withFiles(done: Extract<JobOutcome, { kind: 'done' }>, folder: string): JobOutcome {
   try {
     const files = leftIn(folder)
-    if (files.length === 0) return { kind: 'failed', exit: 0, reason: 'it left no file in $SOUK_DELIVER_DIR' }
+    if (files.length === 0) return { kind: 'failed', exit: 0, reason: 'it wrote no file to $SOUK_DELIVER_DIR' }
     const bytes = files.reduce((sum, file) => sum + file.bytes, done.bytes)
     return { ...done, bytes, left: { folder, files } }
   } catch (error) {

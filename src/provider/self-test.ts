@@ -41,10 +41,10 @@ type SelfTestParams = {
 export async function buyOnce(stage: Stage, { modes, service, price, input }: SelfTestParams): Promise<Practice> {
   if (modes.some((mode) => !TEST_MONEY.includes(mode)))
     throw new NoPractice(
-      `there is no test money (${modes.find((mode) => !TEST_MONEY.includes(mode))}), and real money is never practised with`,
+      `!TEST_MONEY.includes(mode))}), and real money is never practised with => !TEST_MONEY.includes(mode))}), and real money is never practised with`,
     )
   const asked = price === null ? undefined : parseAmount(price)
-  if (asked === undefined) throw new NoPractice('its price is agreed on in a conversation')
+  if (asked === undefined) throw new NoPractice('its price is quoted in a conversation')
   const buyer = await personOf(stage, {
     name: 'practice',
     secret: `0x${randomBytes(KEY_BYTES).toString('hex')}`,

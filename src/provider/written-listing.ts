@@ -80,17 +80,14 @@ async function valueFaults(fields: Fields): Promise<readonly string[]> {
   const { compileDeliverableSchema, compileInputSchema } = await import('../schema/schema.ts')
   const price = () => {
     if (fields.price === undefined && fields.pricing_model !== 'quote_required')
-      throw new AppError(
-        'invalid_request',
-        'price: is missing; a listing without one says pricing_model: quote_required',
-      )
+      throw new AppError('invalid_request', 'price: required (or set pricing_model: quote_required)')
     if (fields.price !== undefined && fields.price !== null) parsePrice(fields.price)
   }
   const kind = () => {
     if (fields.fulfillment_type === 'instant' || fields.service_type === 'data_api')
       throw new AppError(
         'invalid_request',
-        'fulfillment_type: an instant listing answers at its webhook_url, and runs no command',
+        'fulfillment_type: an instant listing uses its webhook_url and cannot run a command',
       )
   }
   const schemas = [
@@ -152,7 +149,7 @@ function foundIn({ id, name }: WrittenListing, mine: readonly Kept[], known = id
   }
   const named = mine.filter((listing) => listing.name === name)
   if (named.length < 2) return named[0]
-  throw usage(`You have ${named.length} listings called "${name}": say which by "id: svc_…" in the file.`, {
+  throw usage(`You have ${named.length} listings called "${name}": add "id: svc_…" to the file.`, {
     facts: named.map((listing) => listing.id),
   })
 }

@@ -102,7 +102,7 @@ function sharedAjv(reporting: Reporting): ReturnType<typeof createAjv> {
 
 function refuseMalformed(schema: AnyObject, { expanded }: Measured, path: string): void {
   if (!hasKeyword(schema) && Object.keys(schema).length > 0) {
-    throw invalidField(path, 'is no JSON Schema: declare the fields as {"type": "object", "properties": {…}}')
+    throw invalidField(path, 'is not a JSON Schema: declare the fields as {"type": "object", "properties": {…}}')
   }
   const ajv = sharedAjv('all')
   openBudget()
@@ -268,7 +268,7 @@ type Say = (limit: unknown, error: ErrorObject) => string
 
 const messages: Record<string, Say> = {
   required: () => 'is required',
-  dependentRequired: () => 'is required here',
+  dependentRequired: () => 'is required',
   additionalProperties: (_, error) => notAField(error),
   unevaluatedProperties: (_, error) => notAField(error),
   type: (type) => `must be ${[type].flat().map(article).join(' or ')}`,
@@ -289,8 +289,8 @@ const messages: Record<string, Say> = {
   pattern: (source) => `must match ${source}`,
   format: (name) => `must be ${formats[String(name)]?.words ?? name}`,
   propertyNames: (_, error) => `has a member name that is not allowed: ${cut(String(error.params['propertyName']))}`,
-  contains: () => 'must contain an item of the wanted form',
-  not: () => 'must not have this form',
+  contains: () => 'must contain a matching item',
+  not: () => 'must not match this schema',
   anyOf: (_, error) => oneForm(error),
   oneOf: (_, error) => oneForm(error),
   'false schema': () => 'is not allowed',

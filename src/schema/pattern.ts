@@ -27,7 +27,7 @@ export function compilePattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`must have at most ${MAX_PATTERN_CHARS} characters`)
   const compiled = compileLinear(source)
   const instructions = compiled.programSize()
-  if (instructions > MAX_PATTERN_INSTRUCTIONS) throw new Error('repeats too much: its program is too large')
+  if (instructions > MAX_PATTERN_INSTRUCTIONS) throw new Error('has too many repetitions')
   return {
     test(text) {
       charge(instructions * (text.length + 1))

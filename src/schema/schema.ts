@@ -13,7 +13,8 @@ import { listOf, membersOf } from './limits.ts'
 export function compileInputSchema(schema: unknown, path = 'input_schema', isKnown = false): CompiledSchema {
   if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
   const type = schema['type']
-  if (type !== undefined && type !== 'object') throw invalidField(`${path}.type`, 'must be "object": inputs are named')
+  if (type !== undefined && type !== 'object')
+    throw invalidField(`${path}.type`, 'must be "object": inputs have named fields')
   const compiled = compileSchema(schema, path, isKnown)
   return {
     expanded: compiled.expanded,
@@ -86,7 +87,7 @@ export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
     return body
   if (!isObject(inner)) throw wanted(fields, 'brief', 'cannot be read as the input of this service')
   const twice = Object.keys(inner).find((name) => Object.hasOwn(beside, name))
-  if (twice !== undefined) throw wanted(fields, `brief.${twice}`, 'is given twice')
+  if (twice !== undefined) throw wanted(fields, `brief.${twice}`, 'given twice')
   return { ...beside, ...inner }
 }
 

@@ -26,7 +26,7 @@ export const moneyLacks = both(
 /** From the line of the inbox to the ruling, and from there to the money that it moved. */
 export async function decides(terminal: Terminal): Promise<void> {
   await terminal.type('1')
-  await terminal.see('Needs a hand')
+  await terminal.see('Open problems')
   await terminal.type('g')
   for (
     let rows = (await ask('getAttention')).items.length;
@@ -90,7 +90,7 @@ export async function commands(terminal: Terminal): Promise<void> {
 
 export async function pauses(terminal: Terminal): Promise<void> {
   await terminal.type('1')
-  await terminal.see('Needs a hand')
+  await terminal.see('Open problems')
   await terminal.type('P')
   await terminal.see('needs a reason')
   await terminal.type('chain RPC is down')

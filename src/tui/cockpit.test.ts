@@ -51,7 +51,7 @@ describe('the frame', () => {
     await resize(50, 12)
     expect(rows()).toHaveLength(12)
     expect(text()).toContain('60x18 shows all of it')
-    expect(text()).toContain('! 3 need a hand')
+    expect(text()).toContain('! 3 open problems')
     await resize(80, 24)
     expect(rows()[1]).toContain(' 1 Over  2 Svcs  3 Jobs✗1 ')
   })
@@ -104,7 +104,7 @@ describe('the frame', () => {
 
   it('tells instance, actor, state, what waits and the time in one row', async () => {
     const { rows, advance } = await cockpit()
-    expect(rows()[0]).toMatch(/^ souk {2}local · admin {2}● trading +✗ 3 need a hand {2}● live {2}14:03:07 ?$/)
+    expect(rows()[0]).toMatch(/^ souk {2}local · admin {2}● trading +✗ 3 problems {2}● live {2}14:03:07 ?$/)
     await advance(1_000)
     expect(rows()[0]).toContain('● live  14:03:08')
   })
@@ -115,7 +115,7 @@ describe('the frame', () => {
     const link = market({ 'GET /dashboard/api/admin/clock': moved satisfies WireAnswer<Api['getClock']> })
     const { rows, advance } = await cockpit({ link, columns: 100, rows: 30 })
     // Where there is not room for all, whose it is gives way, and never the state.
-    expect(rows()[0]).toMatch(/● trading .* clock \+3d, stands still {2}✗ 3 need a hand/)
+    expect(rows()[0]).toMatch(/● trading .* clock \+3d, frozen {2}✗ 3 problems/)
     link.broken = gone
     await advance(12_000)
     expect(rows()[0]).not.toContain('clock')
@@ -162,7 +162,7 @@ describe('an instance that is gone', () => {
 
   it('may be something else that answers there', async () => {
     const { text } = await cockpit({ link: market({ 'GET /health': () => ({ ok: true, value: { hello: 'world' } }) }) })
-    expect(text()).toContain('The instance gave an answer that this version of souk cannot read.')
+    expect(text()).toContain('The instance sent a response that this version of souk cannot read.')
   })
 })
 

@@ -64,7 +64,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
 /** Shows the requests of an endpoint, by its path prefix. */
 function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   if (door === undefined) {
-    refuse(host, 'No row is chosen.')
+    refuse(host, 'No endpoint is chosen.')
     return
   }
   const parts = door.path.split(/:\w+/).filter((part) => part !== '/' && part !== '')
@@ -75,7 +75,7 @@ function toItsRequests(host: Host, door: CalledDoor | undefined): void {
 
 /** Begins a call of an endpoint; path parameters must be typed. */
 function tryOne(host: Host, door: CalledDoor | undefined): void {
-  if (door === undefined) refuse(host, 'No row is chosen.')
+  if (door === undefined) refuse(host, 'No endpoint is chosen.')
   else beginLine(host, `api ${door.path}${door.method === 'GET' ? '' : ` --method ${door.method}`}`)
 }
 

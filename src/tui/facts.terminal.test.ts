@@ -207,7 +207,7 @@ function overviewLacks(screen: readonly string[]): Promise<readonly string[]> {
 async function inboxLacks(screen: readonly string[]): Promise<readonly string[]> {
   const { items } = await ask('getAttention')
   const now = await businessNow()
-  const from = screen.findIndex((line) => line.startsWith('─ Needs a hand')) + 1
+  const from = screen.findIndex((line) => line.startsWith('─ Open problems')) + 1
   const rows = screen.slice(from).map((line) => line.split(/[│├┤]/)[0] ?? '')
   const body = rows.slice(
     0,
@@ -262,7 +262,7 @@ function pictureLacks(seen: Recorded, width: number): Lacks {
           ]
     const live = screen.findIndex((row) => row.startsWith('─ Live'))
     const feed = screen.slice(live + 1, -1).filter((row) => row.trim() !== '')
-    const calls = panelOf(left.rows, 'Calls of the market')
+    const calls = panelOf(left.rows, 'API calls')
     return [
       ...riverLacks(panelOf(left.rows, 'Money today'), river),
       ...pulse,

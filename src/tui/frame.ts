@@ -141,7 +141,7 @@ const pickerHints = {
     { key: 'esc', word: 'close' },
   ],
   putOff: [
-    { key: 'enter', word: 'puts it off' },
+    { key: 'enter', word: 'snoozes it' },
     { key: '↑↓', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
@@ -335,5 +335,5 @@ function dayLines({ paid_in: paid, held, agrees }: RiverFacts): Line[] {
 }
 
 function waitingLine(total: number): Line {
-  return total === 0 ? [good(' ✓ nothing waits')] : [warn(` ! ${total} need a hand`)]
+  return total === 0 ? [good(' ✓ no problems')] : [warn(` ! ${total} open problems`)]
 }

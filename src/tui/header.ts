@@ -85,7 +85,7 @@ function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {
 export function stateWords({ health, now }: FrameView): Line {
   if (health.problem?.kind === 'starting') return [warn('○ starting')]
   if (health.problem?.kind === 'gone') {
-    if (health.at === undefined) return [bad('✗ not reached')]
+    if (health.at === undefined) return [bad('✗ unreachable')]
     return [bad(`✗ daemon gone, ${span(now - health.at)}`), dim(`  last answer ${clockTime(health.at)}`)]
   }
   const stale = staleness(health, now)
@@ -104,15 +104,15 @@ function clockWords({ clock, health }: FrameView): Line {
   // Rounded to minutes.
   const shiftMs = Math.round(Math.abs(offsetMs) / LEAST_SHIFT_MS) * LEAST_SHIFT_MS
   const ahead = shiftMs === 0 ? [] : [`${offsetMs < 0 ? '-' : '+'}${span(shiftMs)}`]
-  const words = [...ahead, ...(frozen ? ['stands still'] : [])]
+  const words = [...ahead, ...(frozen ? ['frozen'] : [])]
   return words.length === 0 ? [] : [warn(`clock ${words.join(', ')}`), '  ']
 }
 
 function needWords({ needs, health }: FrameView): Line {
   if (needs.value === undefined || health.problem !== undefined) return []
   const { total, items } = needs.value
-  if (total === 0) return [good('✓ nothing waits'), '  ']
-  const words = `${count(total)} need${total === 1 ? 's' : ''} a hand`
+  if (total === 0) return [good('✓ no problems'), '  ']
+  const words = `${count(total)} problem${total === 1 ? '' : 's'}`
   return [items.some(({ grave }) => grave) ? bad(`✗ ${words}`) : warn(`! ${words}`), '  ']
 }
 

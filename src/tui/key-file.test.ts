@@ -39,7 +39,7 @@ it('each act of the file is on its keys', async () => {
 it('tells each thing that it leaves out by its line and takes the rest', async () => {
   const found = await read('{\n  "refresh": "F",\n  "nothing": "x",\n\n  "freeze": "q"\n}')
   expect(found?.faults).toEqual([
-    { line: 3, words: expect.stringContaining('there is no act "nothing"') },
+    { line: 3, words: expect.stringContaining('there is no action "nothing"') },
     { line: 5, words: expect.stringContaining('q of freeze is quit') },
   ])
   expect(found?.keys.find(({ action }) => action === 'refresh')?.keys).toEqual(['F'])

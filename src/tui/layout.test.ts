@@ -39,13 +39,13 @@ async function frame(...[screen, columns, rows, link = market()]: Wanted): Promi
   return open.rows()
 }
 
-const stacked = ['Money today', 'Needs a hand', 'Pulse', 'Work', 'Crons', 'Live']
+const stacked = ['Money today', 'Open problems', 'Pulse', 'Work', 'Crons', 'Live']
 
 it.each([
-  [160, 50, ['Money today', 'Pulse', 'Work', 'Needs a hand', 'Crons', 'Calls of the market', 'Live']],
+  [160, 50, ['Money today', 'Pulse', 'Work', 'Open problems', 'Crons', 'API calls', 'Live']],
   [100, 30, stacked],
-  [80, 24, ['Money today', 'Needs a hand', 'Pulse', 'Work', 'Live']],
-  [60, 18, ['Money today', 'Needs a hand', 'Work', 'Live']],
+  [80, 24, ['Money today', 'Open problems', 'Pulse', 'Work', 'Live']],
+  [60, 18, ['Money today', 'Open problems', 'Work', 'Live']],
 ] as const)('the overview of %i x %i has its panels in their order', async (columns, rows, titles) => {
   const text = await frame('overview', columns, rows)
   const found = panelsOf(text).map(({ title }) => title)
@@ -57,7 +57,7 @@ it.each([
 
 it('the overview of 60 x 18 has what came in as a line under its river, and something of the feed', async () => {
   const text = await frame('overview', 60, 18)
-  const needs = text.findIndex((row) => row.startsWith('─ Needs a hand'))
+  const needs = text.findIndex((row) => row.startsWith('─ Open problems'))
   expect(text[needs - 1]).toMatch(/^ [ ▁▂▃▄▅▆▇]{41} in, last 41 min +$/)
   expect(text.slice(3, needs - 1).join('')).toMatch(/ \$1,284\.30 in .*▸ {2}\$388\.20 held/)
   expect(text.findIndex((row) => row.startsWith('─ Live'))).toBeLessThan(16)
@@ -88,8 +88,8 @@ it('the overview of 160 columns gives its right side 59 of them', async () => {
 it.each([
   ['money', 80, 24, ['Books', 'Held']],
   ['money', 160, 50, ['Books', 'Paid in per hour, $', 'Held']],
-  ['compliance', 100, 30, ['Sanctions list', 'Refused at the gate', 'Identity checks']],
-  ['clock', 80, 24, ['Clock', 'Falls due next']],
+  ['compliance', 100, 30, ['Sanctions list', 'Refused requests', 'Identity checks']],
+  ['clock', 80, 24, ['Clock', 'Due next']],
   ['people', 80, 24, ['People']],
   ['requests', 80, 24, ['Requests and bids']],
 ] as const)('%s of %i x %i has its panels', async (...[screen, columns, rows, titles]) => {
@@ -165,7 +165,7 @@ it.each([
   const text = await frame('compliance', columns, rows)
   const found = panelsOf(text)
   expect(found.map(({ title }) => title)).toContain('Identity checks')
-  expect(found.find(({ title }) => title === 'Refused at the gate')?.column).toBe(columns === 60 ? 0 : columns / 2)
+  expect(found.find(({ title }) => title === 'Refused requests')?.column).toBe(columns === 60 ? 0 : columns / 2)
   for (const row of text) expect(widthOf(row)).toBe(columns)
 })
 
@@ -230,10 +230,10 @@ it('compliance has two rows of two panels over the checks where there is room', 
   const text = await frame('compliance', 100, 30)
   expect(panelsOf(text).map(({ title, column }) => [title.replace(/ \$.*/, ''), column])).toEqual([
     ['Sanctions list', 0],
-    ['Refused at the gate', 50],
+    ['Refused requests', 50],
     ['Kept back', 0],
-    ['Who reads what', 50],
-    ['Calls to parts that are off', 0],
+    ['Reads of private data', 50],
+    ['Calls to disabled parts', 0],
     ['Identity checks', 0],
   ])
 })
@@ -242,7 +242,7 @@ it('the card says state, need, gravest, money in, held, the size that shows all,
   const text = (await frame('overview', 40, 10)).map((row) => row.trim())
   expect(text.slice(0, 7)).toEqual([
     'souk  ● trading  14:03:08',
-    '! 3 need a hand',
+    '! 3 open problems',
     expect.stringMatching(/^\? dispute Inkwell \$2\.625$/),
     '$1,284.30 in today',
     '$388.20 held, books agree',
@@ -345,9 +345,9 @@ describe('a daemon that is gone', () => {
     expect(shown.at(-1)).toMatch(/^ U start it {2}\^R try now {2}9 last logs +\? help {2}q quit $/)
     expect(shown[2]).toMatch(/^─ Money today ─+ as of 14:03:\d\d, \d+s old ─/)
     expect(all).toMatch(
-      /─ Needs a hand ─+[┤┼]?.*\n▌✗ daemon {3}The local daemon is not running; last stop .* \d+s {2}U start it/,
+      /─ Open problems ─+[┤┼]?.*\n▌✗ daemon {3}The local daemon is not running; last stop .* \d+s {2}U start it/,
     )
-    expect(all).toContain('           last words  14:02:59 stopping, 0 payments in flight')
+    expect(all).toContain('           last log    14:02:59 stopping, 0 payments in flight')
     expect(all).toContain('           same as  souk restart')
     expect(all).toMatch(/─ Live ─.* ‖ stopped at 14:03:\d\d ─/)
     expect(all).not.toMatch(/● trading|● live|books agree|✓ agree/)
@@ -386,11 +386,11 @@ describe('a daemon that is gone', () => {
     const link = market({}, { name: 'prod', guarded: true, option: '-r prod' })
     open = await openOn({ link })
     await open.type('U')
-    expect(open.text()).toContain('✓ It runs')
+    expect(open.text()).toContain('✓ The daemon is already running')
     link.broken = gone
     await open.advance(5_000)
     await open.type('U')
-    expect(open.text()).toContain('✗ Only the daemon of this machine is started from here.')
+    expect(open.text()).toContain('✗ Only the local daemon can be started here.')
   })
 })
 

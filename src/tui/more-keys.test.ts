@@ -70,7 +70,7 @@ describe('B begins a purchase', () => {
       offered({ agent_price: { fixed: null }, price: { fixed: null } }),
     )
     await type('B')
-    expect(text()).toContain(`✗ Its price is asked for first.  → souk services inquire ${one.id}`)
+    expect(text()).toContain(`✗ Ask for its price first.  → souk services inquire ${one.id}`)
   })
 })
 
@@ -113,7 +113,7 @@ describe('b leads to the job', () => {
   it('where there is one', async () => {
     const { type, text, host } = await on({ screen: 'threads' })
     await type('b')
-    expect([text().includes('✗ No job belongs to what is chosen.'), host.ui.get().screen]).toEqual([true, 'threads'])
+    expect([text().includes('✗ The selection has no job.'), host.ui.get().screen]).toEqual([true, 'threads'])
   })
 })
 
@@ -135,7 +135,7 @@ describe('n and N walk what a filter has found', () => {
   it('and say so where nothing is looked for', async () => {
     const { type, text, host } = await on({ screen: 'jobs' }, three)
     await type('n')
-    expect([text().includes('✗ Nothing is looked for: / types a filter.'), host.ui.get().chosen.jobs]).toEqual([
+    expect([text().includes('✗ There is no search: type / to filter.'), host.ui.get().chosen.jobs]).toEqual([
       true,
       undefined,
     ])
@@ -183,7 +183,7 @@ describe('o begins a look', () => {
     await open?.close()
     const reading = await on({ screen, readonly: true })
     await reading.type('o')
-    expect(reading.text()).toContain(`This cockpit is for reading: it runs no command.  → souk ${words.trim()}`)
+    expect(reading.text()).toContain(`This cockpit is read-only: it runs no command.  → souk ${words.trim()}`)
   })
 })
 

@@ -38,11 +38,11 @@ describe('the clock', () => {
   it('tells business time and what falls due in it, the soonest first', async () => {
     const { text, rows } = await cockpit('clock', { link: market({ [HOLDS]: { holds: [hold], total: 120 } }) })
     expect(rows()[1]).toMatch(/9 Logs +: Clock\s*$/)
-    expect(text()).toContain('business  2026-11-21 14:03 UTC  as the machine has it')
+    expect(text()).toContain('business  2026-11-21 14:03 UTC  same as this machine')
     expect(text()).toMatch(
       / 29m +2026-11-21 14:33 +hold +expire +job_0000000000000001 +\$0\.525 +esc:job_0000000000000001/,
     )
-    expect(text()).toContain('119 held amounts more are not in it')
+    expect(text()).toContain('119 more held amounts are not shown')
     const left = text().match(/^. +-?\d+[smhd] /gm) ?? []
     expect(left.at(-1)).toContain('29m')
   })
@@ -188,7 +188,7 @@ describe('requests for work', () => {
     await type('/needle\r')
     await advance(1_000)
     expect(text()).toMatch(/▌ ● open +A needle/)
-    expect(text()).toMatch(/! the newest [\d,]+ of 700 looked at/)
+    expect(text()).toMatch(/! the newest [\d,]+ of 700 searched/)
     expect(text()).toContain(' 1 of 1 ')
   })
 
@@ -199,7 +199,7 @@ describe('requests for work', () => {
       [`GET /v1/postings/${posting.id}/bids`]: () => ({ ok: false, problem: denied }),
     })
     const { text, type } = await cockpit('requests', { link })
-    expect(text()).toContain(`1 bid, which only who asked may read: souk requests bids ${posting.id}`)
+    expect(text()).toContain(`1 bid, which only the poster can read: souk requests bids ${posting.id}`)
     await type('A')
     expect(text()).toContain(`→ souk requests bids ${posting.id}`)
   })

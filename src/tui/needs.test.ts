@@ -113,7 +113,7 @@ test('what waits is mended by the keys that its rows name', async () => {
   const mended = ['platform', 'escrow', 'dispute', 'overdue', 'unserved_period'] as const
   for (const kind of [...mended, 'inquiry', 'delivery'] as const) expect(await kindsNow()).toContain(kind)
   open = await openOn({ link: linkTo(), columns: 160, rows: 50, now: Date.now() })
-  await open.until(() => open.text().includes(`${before.total} need a hand`))
+  await open.until(() => open.text().includes(`${before.total} problems`))
   // Its seller has no endpoint any more: it can only be looked at.
   expect(open.text()).toMatch(/! delivery .*⏎ look/)
   // Two overdue jobs are one row with their sum and the age of the older.

@@ -22,7 +22,7 @@ describe('the pause', () => {
     const link = market({ [PAUSE]: { paused: true, changed: true } })
     const { type, text, rows } = await cockpit({ link })
     await type('P')
-    expect(text()).toContain('2 endpoints that take money answer 503')
+    expect(text()).toContain('2 endpoints that take money return 503')
     await type('\r')
     expect(text()).toContain('[ Pause – needs a reason ]')
     await type('y')
@@ -53,7 +53,7 @@ describe('the pause', () => {
     })
     const { type, text } = await cockpit({ link })
     await type('P')
-    expect(text()).toMatch(/Caught in flight +5 payments, 3 from balances, settle first/)
+    expect(text()).toMatch(/In progress +5 payments, 3 from balances, settle first/)
     expect(text()).toMatch(/Money +\$388\.20 of 31 jobs stays held, 2 payouts wait/)
   })
 
@@ -63,8 +63,8 @@ describe('the pause', () => {
     delete link.answers['GET /dashboard/api/admin/river']
     const { type, text } = await cockpit({ link })
     await type('P')
-    expect(text()).toMatch(/Caught in flight +payments already reserved settle first/)
-    expect(text()).toMatch(/Money +what is held stays held/)
+    expect(text()).toMatch(/In progress +payments already reserved settle first/)
+    expect(text()).toMatch(/Money +held money stays held/)
   })
 
   it('is cancelled by enter, n and esc', async () => {
@@ -141,7 +141,7 @@ describe('the pause', () => {
     await type('P')
     expect(text()).toMatch(/Paused +since 2026-11-21 14:01 UTC, 2m ago/)
     expect(text()).toMatch(/Why +chain \uFFFDdown/)
-    expect(text()).toContain('every paid door  (2 endpoints)')
+    expect(text()).toContain('all paid endpoints  (2 endpoints)')
     await type('y')
     expect(changes()).toMatchObject([{ path: '/dashboard/api/admin/platform/unpause' }])
     expect(text()).toContain('The platform is live again.')

@@ -89,11 +89,11 @@ describe('the palette', () => {
   it('runs nothing in a read-only cockpit, and nothing that never ends', async () => {
     const reading = await cockpit({ readonly: true })
     await reading.type(':crons run provider-settlement\r')
-    expect(reading.text()).toContain('This cockpit is for reading')
+    expect(reading.text()).toContain('This cockpit is read-only')
     reading.close()
     const { type, text } = await cockpit()
     await type(':listen\r')
-    expect(text()).toContain('needs a terminal of its own')
+    expect(text()).toContain('needs its own terminal')
     expect(ran).toEqual([])
   })
 
@@ -151,6 +151,6 @@ describe('help', () => {
   it('says where nothing is found', async () => {
     const { type, text } = await cockpit()
     await type('?qqqq\r')
-    expect(text()).toContain('no key does that here')
+    expect(text()).toContain('no such key here')
   })
 })

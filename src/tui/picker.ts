@@ -168,7 +168,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
 
 /** Speaking for somebody changes nothing, so it is not confirmed. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
-  const summary = wallet === undefined ? 'speak in Threads as before' : `speak for ${wallet} in Threads`
+  const summary = wallet === undefined ? 'write in Threads as before' : `write as ${wallet} in Threads`
   return {
     words: wallet === undefined ? 'as' : `as ${wallet}`,
     summary,
@@ -218,7 +218,7 @@ function runLine(host: Host, line: CommandLine, named: Named): void {
   const problem = whyNot(named)
   if (problem !== undefined) refuse(host, `${problem}.`)
   else if (host.readonly)
-    refuse(host, `This cockpit is for reading: it runs no command.  → ${shellCommand(host, ['tui'])}`)
+    refuse(host, `This cockpit is read-only: it runs no command.  → ${shellCommand(host, ['tui'])}`)
   else askUser(host, commandDialog(host, line, named))
 }
 
@@ -265,12 +265,12 @@ const placeholders = {
   palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
   help: '  type to search',
   columns: '  type to search',
-  putOff: '  saved on this machine; souk attention still lists it',
+  putOff: '  saved on this machine only; souk attention still lists it',
 } as const
 
 const noneWords = {
-  palette: '  no command goes on like that',
-  help: '  no key does that here',
+  palette: '  no such command',
+  help: '  no such key here',
   columns: '  there is no such column',
   putOff: '  no such duration',
 } as const

@@ -57,18 +57,18 @@ const DOWN = '\u001B[B'
 
 it('hides the chosen one for an hour, and counts it nowhere', async () => {
   const { type, text } = await cockpit(two())
-  expect(text()).toContain('2 need a hand')
+  expect(text()).toContain('2 problems')
   await type('x')
   expect(text()).toMatch(/╭─ Put off ─+╮/)
   expect(text()).toMatch(/for 1 hour.*\n.*for 1 day.*\n.*until it changes/)
   await type('\r')
-  expect(text()).toMatch(/─ Needs a hand 1 ─+ 1 put off {2}⏎ run now {2}x put off ─/)
-  expect(text()).toContain('! 1 needs a hand')
+  expect(text()).toMatch(/─ Open problems 1 ─+ 1 snoozed {2}⏎ run now {2}x snooze ─/)
+  expect(text()).toContain('! 1 problem')
   expect(text()).toContain('Crons!1')
   expect(text()).not.toMatch(/▌. cron +reputation/)
-  expect((await cockpit(two(), NOW + HOUR_MS - 10_000)).text()).toContain('1 needs a hand')
+  expect((await cockpit(two(), NOW + HOUR_MS - 10_000)).text()).toContain('1 problem')
   await open?.advance(20_000)
-  expect(open?.text()).toContain('2 need a hand')
+  expect(open?.text()).toContain('2 problems')
 })
 
 it('that says something else is there again, where it was put off until it changes', async () => {
@@ -79,32 +79,32 @@ it('that says something else is there again, where it was put off until it chang
   await type(`${DOWN}`)
   await type('\r')
   const { text, advance } = await cockpit(link, NOW + 48 * HOUR_MS)
-  expect(text()).toContain('1 needs a hand')
+  expect(text()).toContain('1 problem')
   link.answers[ATTENTION] = inbox(item('reputation', 'Its last run failed: the disk is full.'), item('auto-refund'))
   await advance(5_000)
-  expect(text()).toContain('2 need a hand')
+  expect(text()).toContain('2 problems')
 })
 
 it('is known to the next cockpit of this machine, and to none of another instance', async () => {
   const { type } = await cockpit(two())
   await type('x\r')
-  expect((await cockpit(two())).text()).toContain('1 needs a hand')
+  expect((await cockpit(two())).text()).toContain('1 problem')
   const other = two()
   other.answers['GET /health'] = { ...health, instance_id: 'inst_2' }
-  expect((await cockpit(other)).text()).toContain('2 need a hand')
+  expect((await cockpit(other)).text()).toContain('2 problems')
 })
 
 it('comes back at once when it is wanted, also from an inbox that is empty', async () => {
   const { type, text } = await cockpit(market({ [ATTENTION]: inbox(item('reputation')) }))
   await type('x\r')
-  expect(text()).toMatch(/─ Needs a hand 0 ─+ 1 put off {2}x put off ─/)
+  expect(text()).toMatch(/─ Open problems 0 ─+ 1 snoozed {2}x snooze ─/)
   await type('x')
-  expect(text()).toContain('have back the 1 put off')
+  expect(text()).toContain('show the 1 snoozed')
   await type('\r')
-  expect(text()).toMatch(/─ Needs a hand 1 ─/)
+  expect(text()).toMatch(/─ Open problems 1 ─/)
 })
 
 it('hides nothing by a file that holds anything else', async () => {
   writeFileSync(join(state, 'put-off.json'), '{"id": "cron reputation"}')
-  expect((await cockpit(two())).text()).toContain('2 need a hand')
+  expect((await cockpit(two())).text()).toContain('2 problems')
 })

@@ -58,15 +58,15 @@ describe("keys of one's own", () => {
 
   it.each([
     ['a key that is another act there', wish('refresh', 'q', 4), 'q of refresh is quit ("quit") already'],
-    ['an act that nobody knows', wish('refrsh', 'F', 4), 'there is no act "refrsh"; is it refresh?'],
-    ['a name that is no key', wish('refresh', 'F13', 4), '"F13" of refresh is no key'],
-    ['a key that arrives as another', wish('refresh', 'ctrl-i', 4), '"ctrl-i" of refresh arrives as tab'],
+    ['an act that nobody knows', wish('refrsh', 'F', 4), 'there is no action "refrsh"; is it refresh?'],
+    ['a name that is no key', wish('refresh', 'F13', 4), '"F13" for refresh is no key'],
+    ['a key that arrives as another', wish('refresh', 'ctrl-i', 4), '"ctrl-i" for refresh arrives as tab'],
     ['a control character', wish('refresh', '\u0007', 4), 'is no key'],
     ['no key', wish('refresh', [], 4), 'refresh takes a key, or a list'],
     ['too many keys', wish('refresh', [...'abcdef'], 4), 'refresh takes a key, or a list'],
     ['what is no text', wish('refresh', [{ key: 'F' }], 4), 'refresh takes a key, or a list'],
-    ['the way out', wish('quitNow', 'F', 4), 'quitNow stays where it is'],
-    ['the digits of the tabs', wish('goto', 'F', 4), 'goto stays where it is'],
+    ['the way out', wish('quitNow', 'F', 4), 'quitNow keeps its key'],
+    ['the digits of the tabs', wish('goto', 'F', 4), 'goto keeps its key'],
   ])('%s is told by its line, and all stays as it was', (_, one, words) => {
     const { keys, faults } = rebind([one])
     expect(faults).toEqual([{ line: 4, words: expect.stringContaining(words) }])
@@ -99,8 +99,8 @@ describe("keys of one's own", () => {
   })
 
   it('what was left out is said in the cockpit until esc', async () => {
-    open = await openOn({ link: market(), notice: '~/.config/souk/keys.json:3: there is no act "x"' })
-    expect(open.text()).toContain('! ~/.config/souk/keys.json:3: there is no act "x"')
+    open = await openOn({ link: market(), notice: '~/.config/souk/keys.json:3: there is no action "x"' })
+    expect(open.text()).toContain('! ~/.config/souk/keys.json:3: there is no action "x"')
     await open.type('\u001B')
     const { text } = open
     await open.until(() => !text().includes('keys.json'))

@@ -35,9 +35,9 @@ function readWish({ act, keys, line }: KeyWish): Good | KeyFault {
   const names = bindings.map(({ action }) => action).filter((action) => !fixedActs.includes(action))
   if (known === undefined) {
     const near = nearest(act, names)
-    return { line, words: `there is no act "${act}"${near === undefined ? '' : `; is it ${near}?`}` }
+    return { line, words: `there is no action "${act}"${near === undefined ? '' : `; is it ${near}?`}` }
   }
-  if (fixedActs.includes(known.action)) return { line, words: `${act} stays where it is` }
+  if (fixedActs.includes(known.action)) return { line, words: `${act} keeps its key` }
   const list = typeof keys === 'string' ? [keys] : keys
   if (!isKeys(list)) {
     return { line, words: `${act} takes a key, or a list of 1 to ${KEYS_OF_ACT_MAX} of them, such as "x" or "ctrl-x"` }
@@ -47,7 +47,7 @@ function readWish({ act, keys, line }: KeyWish): Good | KeyFault {
   if (first !== undefined && wrong === undefined) return { action: known.action, keys: [first, ...rest], line }
   const why = neverArrives[wrong ?? '']
   const said = why === undefined ? 'is no key: a character, a name such as pageup, or ctrl-x' : `arrives as ${why}`
-  return { line, words: `"${wrong}" of ${act} ${said}` }
+  return { line, words: `"${wrong}" for ${act} ${said}` }
 }
 
 function isKeys(value: unknown): value is readonly string[] {

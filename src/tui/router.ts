@@ -138,7 +138,7 @@ const hit =
     const isFound = parts.host.face.current.ids.length > 0
     if (isFound && filters[screen])
       move((ui, ids) => choose(ui, ids, (chosenIndex(ui, ids) + by + ids.length) % ids.length))(parts, key)
-    else refuse(parts.host, isFound ? 'Nothing is looked for: / types a filter.' : 'Nothing was found.')
+    else refuse(parts.host, isFound ? 'There is no search: type / to filter.' : 'No match.')
   }
 
 /** Cycles tabs. */

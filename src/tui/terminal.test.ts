@@ -76,7 +76,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     await souk('--as', 'seller', 'services', 'create', ...fields.flatMap((field) => ['--set', field]))
   }
   /** Starts the cockpit so that its pid and its exit code can be told. */
-  const start = async (words = 'tui', { before = '', sees = 'Needs a hand' } = {}) => {
+  const start = async (words = 'tui', { before = '', sees = 'Open problems' } = {}) => {
     const script = `echo $$ > ${home}/pid; exec ${before} ${SOUK} ${words}`
     await terminal.line(`sh -c '${script}'; echo "ended $?"`)
     await terminal.see(sees)
@@ -97,19 +97,19 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     it('the overview tells what the daemon reports', async () => {
       await start()
       await terminal.see(/✓ books agree, \d+s ago/)
-      await terminal.see(/nothing waits|need.* a hand/)
+      await terminal.see(/no problems|problem/)
       // The stream of events opens when it opens.
       const shown = await terminal.see('● live')
       const text = shown.join('\n')
       expect(shown).toHaveLength(rows)
       expect(shown[0]).toMatch(/^ souk {2}local .*● trading .*● live {2}\d\d:\d\d:\d\d/)
-      expect(shown.at(-1)).toMatch(/^ enter open {2}tab panel {2}x put off {2}P pause payments .*\? help {2}q quit$/)
+      expect(shown.at(-1)).toMatch(/^ enter open {2}tab panel {2}x snooze {2}P pause payments .*\? help {2}q quit$/)
       const { held, paid_in: paid, held_jobs: jobs } = await json('money', 'river')
       expect(text).toContain(` $${Number(paid) >= 1_000 ? '' : paid}`)
       expect(text).toMatch(new RegExp(`ESCROW  ${jobs} jobs?\\b`))
       expect(text).toContain(`▸ $${held} `)
       const { total } = await json('attention')
-      expect(shown[0]).toContain(total === 0 ? '✓ nothing waits' : `${total} need`)
+      expect(shown[0]).toContain(total === 0 ? '✓ no problems' : `${total} problem`)
       const { crons } = await json('api', 'listCrons')
       expect(text).toMatch(new RegExp(`[Cc]rons ${crons.length} ─`))
       expect(text).toMatch(/─ Live ─+ ● live ─/)
@@ -232,14 +232,14 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       for (const [key, sign] of [
         ['2', 'ENDPOINT'],
         ['3', '[open'],
-        ['4', /look is logged|logged; to speak/],
+        ['4', /read is logged|logged; to write/],
         ['8', 'Sanctions list'],
         ['5', 'TOOK'],
         ['6', 'VERB'],
         ['7', '─ Books ─'],
         ['9', '[requests]'],
         ['?', 'Keys for Logs'],
-        ['1', 'Needs a hand'],
+        ['1', 'Open problems'],
         ['P', 'PAUSE THE PLATFORM'],
       ] as const) {
         await terminal.type(key)
@@ -319,14 +319,14 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     it('ctrl-z hands the terminal to the shell, and fg brings the cockpit back', async () => {
       await terminal.line('echo before the cockpit')
       await terminal.line(`${SOUK}`)
-      await terminal.see('Needs a hand')
+      await terminal.see('Open problems')
       await terminal.press('C-z')
       await terminal.see('Stopped')
       expect(await terminal.modes()).toMatchObject({ alternate: false })
       await terminal.line('echo at the shell')
       await terminal.see('at the shell')
       await terminal.line('fg')
-      await terminal.see('Needs a hand')
+      await terminal.see('Open problems')
       await terminal.type('5')
       await terminal.see('TOOK')
       await terminal.press('C-c')

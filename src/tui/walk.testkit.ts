@@ -63,7 +63,7 @@ async function openCockpit(columns: Columns, rows: number): Promise<void> {
   const terminal = await openTerminal({ columns, rows, folder: home, env })
   terminals.set(columns, terminal)
   await terminal.line(`${process.execPath} ${PROGRAM} tui`)
-  await terminal.see('Needs a hand')
+  await terminal.see('Open problems')
 }
 
 /** A market in which people traded, and a cockpit in front of it at each size. */
@@ -89,7 +89,7 @@ export async function watched(columns: number, rows: number) {
   await adding
   const terminal = await openTerminal({ columns, rows, folder: home, env })
   await terminal.line(`${process.execPath} ${PROGRAM} tui -r ${remote}`)
-  await terminal.see('Needs a hand')
+  await terminal.see('Open problems')
   const close = async () => {
     await terminal.close()
     await seen.close()

@@ -29,7 +29,7 @@ export const command = defineCommand({
       .max(MAX_DEFAULT_DAYS)
       .optional()
       .meta({ description: 'days without a ruling until it applies', value: 'n' }),
-    reason: z.string().optional().meta({ description: 'reason, for the log', value: 'text' }),
+    reason: z.string().optional().meta({ description: 'reason, saved in the log', value: 'text' }),
   }),
   examples: [
     'souk admin disputes default',
@@ -55,10 +55,10 @@ export const command = defineCommand({
   },
   view({ remote, disputes_default: set, changed }, io) {
     const sign = changed ? green('✓') : dim('·')
-    if (set === null) io.line(`${sign} disputes at ${bold(remote)} wait for the operator, however long that takes`)
+    if (set === null) io.line(`${sign} disputes at ${bold(remote)} wait for the operator, without a time limit`)
     else {
       io.line(`${sign} undecided disputes at ${bold(remote)} end after ${set.days} d: ${endings[set.outcome]}`)
-      io.line(`  ${yellow('!')} for those that are opened from now on`)
+      io.line(`  ${yellow('!')} applies to disputes opened from now on`)
     }
   },
 })

@@ -193,7 +193,7 @@ export async function reversedOf({ t }: Reading): Promise<FoundItems> {
       itemOf(payment, {
         id: `reversed ${payment.receipt_id}`,
         amount: payment.uncovered ?? null,
-        sentence: 'The chain reverted a settled payment, and earnings do not cover this part of it yet.',
+        sentence: 'The chain reverted a settled payment; earnings do not yet cover this amount.',
         fix: 'souk money audit',
       }),
     ),
@@ -203,7 +203,7 @@ export async function reversedOf({ t }: Reading): Promise<FoundItems> {
         itemOf(payment, {
           id: `owed ${payment.receipt_id}`,
           amount: payment.withheld ?? null,
-          sentence: 'A refund to a payer is outstanding: it is paid from the next earnings.',
+          sentence: 'A refund to a payer is outstanding; the next earnings pay it.',
           fix: 'souk crons run auto-refund',
         }),
       ),
@@ -249,7 +249,7 @@ export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
       amount,
       since: row.opened_at,
       due: null,
-      sentence: 'A subscriber paid for a period in which the seller was suspended.',
+      sentence: 'A subscriber paid for a period while the seller was suspended.',
       fix: `souk admin adjust ${row.participant_id} ${formatAmount(amount)} ${settles}`,
     }
   })

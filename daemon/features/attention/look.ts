@@ -33,7 +33,7 @@ export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
   const full = {
     id: 'disk',
     grave,
-    sentence: 'The disk is full: every write is refused.',
+    sentence: 'The disk is full: all writes are rejected.',
     fix: 'souk doctor --only disk',
   }
   return [
@@ -63,7 +63,7 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
       : [
           itemOf('drift', {
             grave: true,
-            sentence: `Books and chain differ: ${drift.detail}.`,
+            sentence: `Ledger and chain differ: ${drift.detail}.`,
             fix: 'souk money audit',
           }),
         ]),
@@ -94,13 +94,13 @@ function freeActsSentence(count: number): string {
 function wrongTokenWords({ chain }: Context, { seller, network, asset, count }: WrongToken) {
   const times = count === 1 ? 'once' : `${count} times`
   const own = `${chain.asset.address} on ${chain.network}`
-  const sentence = `A server (${seller}) asked ${times} to settle ${asset} on ${network}; this chain settles ${own}.`
+  const sentence = `A server (${seller}) requested settlement of ${asset} on ${network} ${times}; this chain settles ${own}.`
   return { sentence, fix: 'souk facilitator' }
 }
 
 function sentenceOf({ id, taken, last_error: error }: DealRow): string {
-  if (taken) return `The money of ${id} has left the escrow contract: ${error}.`
-  return `The escrow contract does not release the money of ${id}: ${error ?? 'no reason given'}.`
+  if (taken) return `The funds of ${id} have left the escrow contract: ${error}.`
+  return `The escrow contract does not release the funds of ${id}: ${error ?? 'no reason given'}.`
 }
 
 const graveFaults: ReadonlySet<ChainFaultCode> = new Set(['silent', 'gas_empty', 'reversed', 'nonce_taken'])
@@ -123,7 +123,9 @@ export function cronsOf(ctx: Context): FoundItems {
       since: health.last_success,
       due: null,
       sentence:
-        row.runs[0]?.result === 'failed' ? `Its last run failed: ${row.runs[0].reason}.` : 'It has not run on time.',
+        row.runs[0]?.result === 'failed'
+          ? `The last run of this scheduled job failed: ${row.runs[0].reason}.`
+          : 'The scheduled job is overdue.',
       fix: `souk crons run ${cron.name}`,
     }),
   )

@@ -46,8 +46,8 @@ async function disputes(reading: Reading): Promise<OwnItems> {
   const items = rows.map((job) => {
     const isSeller = job.provider_id === reading.me.id
     const sentence = isSeller
-      ? `The buyer disputes "${job.service_name}": your money is held until the operator decides.`
-      : `Your dispute of "${job.service_name}" waits for the operator’s decision.`
+      ? `The buyer disputes "${job.service_name}": your payment is held until the operator decides.`
+      : `Your dispute of "${job.service_name}" awaits the operator’s decision.`
     const since = job.dispute?.opened_at ?? null
     return itemOfJob('dispute', job, { sentence, since, fix: `souk jobs view ${job.id}` })
   })
@@ -63,7 +63,7 @@ async function work(reading: Reading): Promise<OwnItems> {
   const items = found
     .flatMap(({ rows }) => rows)
     .map((job) => {
-      const sentence = `"${job.service_name}" was bought from you and waits for your delivery.`
+      const sentence = `A buyer ordered "${job.service_name}": deliver it.`
       const fix = `souk jobs update ${job.id} --deliverable deliverable.json`
       return itemOfJob('work', job, { sentence, fix, due: job.deadline_at })
     })
@@ -77,7 +77,7 @@ async function verdicts(reading: Reading): Promise<OwnItems> {
   const { rows, count } = await ownRows(reading, slice)
   const items = rows.map((job) =>
     itemOfJob('verify', job, {
-      sentence: `"${job.service_name}" was delivered: verify or dispute it before its money is released.`,
+      sentence: `"${job.service_name}" was delivered: verify or dispute it before the payment is released.`,
       fix: `souk jobs verify ${job.id} --rating 5`,
     }),
   )
@@ -95,7 +95,7 @@ async function proposals(reading: Reading): Promise<OwnItems> {
       amount: null,
       since: proposal?.proposed_at ?? null,
       due: proposal?.expires_at ?? null,
-      sentence: 'A provider proposes a price and waits for your answer.',
+      sentence: 'A provider proposed a price: accept or decline it.',
       fix: `souk threads view ${id}`,
     }),
   )

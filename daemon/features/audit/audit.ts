@@ -206,7 +206,7 @@ function compare({ books, faults, seen }: Audit, { row, hold, lastBalance }: Com
   seen.add(row.id)
   const sum = books.sums.get(row.id) ?? 0n
   if (sum !== row.balance)
-    faults.accounts.push(`${row.id} is at ${formatAmount(row.balance)}, its lines at ${formatAmount(sum)}`)
+    faults.accounts.push(`${row.id}: balance ${formatAmount(row.balance)}, sum of its lines ${formatAmount(sum)}`)
   if (lastBalance !== undefined && lastBalance !== row.balance) {
     faults.history.push(
       `the history of ${row.id} ends at ${formatAmount(lastBalance)}, not ${formatAmount(row.balance)}`,
@@ -224,8 +224,8 @@ function ownerFault({
   next_event,
   next_event_at,
 }: HeldFunds): string | undefined {
-  if (!owner) return `${name} holds ${formatAmount(amount)} for nobody`
-  if (next_event === null || next_event_at === null) return `nothing happens next to ${name}`
+  if (!owner) return `${name} holds ${formatAmount(amount)} without an owner`
+  if (next_event === null || next_event_at === null) return `${name} has no next event`
   if (expected === null || expected === amount) return undefined
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
@@ -244,12 +244,12 @@ async function compareClaims(audit: Audit): Promise<void> {
   count(audit, read.fresh)
   const missed = new Map(read.rows.map((row) => [row.id, row.balance]))
   for (const [name, sum] of books.sums) {
-    if (!seen.has(name) && missed.get(name) !== sum) faults.accounts.push(`${name} has lines but no account`)
+    if (!seen.has(name) && missed.get(name) !== sum) faults.accounts.push(`${name} has ledger lines but no account`)
   }
   for (const claim of read.claims) claimed(audit, claim)
   for (const { id, charges } of read.charged) {
     const found = audit.charges.get(id) ?? 0
-    if (found !== charges) faults.charges.push(`${id} was charged ${found} times for ${charges} periods`)
+    if (found !== charges) faults.charges.push(`${id}: ${found} charges for ${charges} periods`)
   }
 }
 
@@ -275,7 +275,7 @@ async function compareEarnings(audit: Audit): Promise<void> {
     slice.forEach((name, n) => {
       const [sum, told] = [audit.books.earned.get(name) ?? 0n, read.totals[n] ?? 0n]
       if (sum !== told)
-        audit.faults.earnings.push(`${name} gained ${formatAmount(sum)}, its earnings say ${formatAmount(told)}`)
+        audit.faults.earnings.push(`${name} gained ${formatAmount(sum)}, its earnings record ${formatAmount(told)}`)
     })
   }
 }
@@ -288,13 +288,13 @@ async function earnedInto(t: ReadTx, name: string): Promise<bigint> {
 
 function accountChecks({ faults, seen, charges }: Audit): Check[] {
   return [
-    checkOf('accounts', `${seen.size} accounts equal the sums of their lines`, faults.accounts),
-    checkOf('history', 'every balance is what its history ends with', faults.history),
-    checkOf('jobs', 'every sale divides as its record says', faults.jobs),
-    checkOf('charges', `${charges.size} subscriptions were charged once a period`, faults.charges),
+    checkOf('accounts', `${seen.size} account balances equal the sums of their ledger lines`, faults.accounts),
+    checkOf('history', 'every balance equals the end of its history', faults.history),
+    checkOf('jobs', 'every sale is split as recorded', faults.jobs),
+    checkOf('charges', `${charges.size} subscriptions were charged once per period`, faults.charges),
     checkOf('owners', 'all held money has an owner and a next event', faults.owners),
-    checkOf('earnings', 'what is said to be earned is what sales brought', faults.earnings),
-    checkOf('claims', 'open payments, jobs and payouts find their money', faults.claims),
+    checkOf('earnings', 'recorded earnings equal the proceeds of sales', faults.earnings),
+    checkOf('claims', 'open payments, jobs and payouts have their funds', faults.claims),
   ]
 }
 
@@ -324,7 +324,7 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     const whole = chainCheck({ ext, onChain, unposted, uncovered, sent: leaving, awaited: awaitedOf(dealt) })
     return [whole, ...inContract]
   }
-  throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
+  throw new AppError('unavailable', 'The ledger is too busy to compare it with the chain.', { retryAfter: 5 })
 }
 
 async function settledUnposted(ctx: Books, open: readonly PaymentRow[]): Promise<bigint> {

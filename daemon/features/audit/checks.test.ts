@@ -48,9 +48,9 @@ const job = { amount: 105n, provider_amount: 100n, fee: 5n }
 
 test.each<[string, Lines, typeof job | undefined, RegExp | undefined]>([
   ['agrees', sale, job, undefined],
-  ['is not there', sale, undefined, /not there/],
+  ['is not there', sale, undefined, /missing record/],
   ['was paid more', sale, { ...job, amount: 110n, fee: 10n }, /took 0.000105/],
-  ['says another net', sale, { amount: 105n, provider_amount: 99n, fee: 6n }, /otherwise/],
+  ['says another net', sale, { amount: 105n, provider_amount: 99n, fee: 6n }, /differently/],
   ['has a fee that is not the rest', sale, { ...job, fee: 6n }, /fee/],
 ])('a job that %s', (...[, lines, record, expected]) => {
   const fault = saleFault(row(1, lines, 'instant_sale'), record)

@@ -54,7 +54,7 @@ export function recount(books: Recount, row: LedgerRow): void {
       faults.negative.push(`${row.id} leaves ${name} at ${formatAmount(balance)}`)
   }
   if (sum !== 0n) faults.sum.push(`${row.id} sums to ${formatAmount(sum)}`)
-  const place = `${row.id} is number ${row.seq} after ${books.seq}`
+  const place = `${row.id} has number ${row.seq} after ${books.seq}`
   if (row.seq <= books.seq) faults.order.push(place)
   if (row.seq > books.seq + 1) books.firstGap ??= place
   books.seq = row.seq
@@ -97,11 +97,11 @@ function recountSale(books: Recount, row: LedgerRow): void {
   const { agent, net, back, fee } = divisionOf(row)
   books.fees += fee
   if (fee !== agent - back - net)
-    books.faults.sale.push(`${row.id} keeps ${formatAmount(fee)} of ${formatAmount(agent)}`)
+    books.faults.sale.push(`${row.id}: fee ${formatAmount(fee)} of price ${formatAmount(agent)} is out of range`)
   const stranger = row.lines.find(
     (line) => line.delta > 0n && partOf(line.account, row.kind) === 'fee' && !keptKinds.has(accountKind(line.account)),
   )
-  if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account} out of a sale`)
+  if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account}, which has no part in the sale`)
 }
 
 /** A difference between a job or purchase record and its sale in the books. */
@@ -109,14 +109,14 @@ export function saleFault(
   row: Pick<LedgerRow, 'id' | 'kind' | 'lines'>,
   sold: { readonly amount: bigint; readonly provider_amount: bigint; readonly fee: bigint } | undefined,
 ): string | undefined {
-  if (!sold) return `${row.id} is of a record that is not there`
+  if (!sold) return `${row.id} refers to a missing record`
   const { agent, net, back, fee } = divisionOf(row)
   const isWhole = row.kind !== 'dispute_split'
   if (agent !== sold.amount)
-    return `${row.id} took ${formatAmount(agent)}, its record says ${formatAmount(sold.amount)}`
-  if (sold.fee !== sold.amount - sold.provider_amount) return `the fee of ${row.id} is not what its record leaves`
+    return `${row.id} took ${formatAmount(agent)}, but its record has ${formatAmount(sold.amount)}`
+  if (sold.fee !== sold.amount - sold.provider_amount) return `the fee of ${row.id} differs from its record`
   if (isWhole && (back !== 0n || net !== sold.provider_amount || fee !== sold.fee)) {
-    return `${row.id} divides ${formatAmount(agent)} otherwise than its record`
+    return `${row.id} splits ${formatAmount(agent)} differently from its record`
   }
   return undefined
 }
@@ -127,8 +127,8 @@ export type Numbering = { readonly last: number; readonly forgotten: number }
 function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }: Numbering): string[] {
   const missing = last - transactions
   if (missing === forgotten) return []
-  const place = firstGap ?? `number ${seq} is the last of ${last}`
-  return [`${missing} numbers are missing, those of released holds are ${forgotten}; the first: ${place}`]
+  const place = firstGap ?? `the counter is ${seq}, but the last entry is ${last}`
+  return [`${missing} numbers are missing, ${forgotten} of them from released holds; the first: ${place}`]
 }
 
 /** Checks of the transactions alone, and of their numbering. */
@@ -138,9 +138,9 @@ export function booksChecks(books: Recount, numbering: Numbering): Check[] {
   const order = [...faults.order, ...gapFault(books, numbering)]
   return [
     checkOf('zero_sum', `${all} sum to zero each`, faults.sum),
-    checkOf('order', `${all} are numbered in order, but for ${numbering.forgotten} of released holds`, order),
-    checkOf('negative', 'only ext was ever negative', faults.negative),
-    checkOf('fees', `sales kept ${formatAmount(fees)}: what was paid less what providers got`, faults.sale),
+    checkOf('order', `${all} are numbered without gaps (except ${numbering.forgotten} released holds)`, order),
+    checkOf('negative', 'no account except ext was ever negative', faults.negative),
+    checkOf('fees', `fees from sales: ${formatAmount(fees)} (payments less provider earnings)`, faults.sale),
   ]
 }
 
@@ -163,14 +163,14 @@ export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }:
   const most = -ext + unposted - uncovered
   const faults: string[] = []
   if (uncovered > 0n) {
-    faults.push(`the chain undid payments: ${formatAmount(uncovered)} of them is covered by nothing that was earned`)
+    faults.push(`the chain reverted payments: earnings do not cover ${formatAmount(uncovered)}`)
   }
   if (onChain > most || onChain < most - sent - awaited) {
     faults.push(
-      `the chain holds ${formatAmount(onChain)}, the books expect ${formatAmount(most)} less at most ${formatAmount(sent + awaited)}`,
+      `the chain holds ${formatAmount(onChain)}, the ledger expects ${formatAmount(most)} less at most ${formatAmount(sent + awaited)}`,
     )
   }
   const young =
     awaited > 0n ? `, but for at most ${formatAmount(awaited)} that others let go in blocks that are not final` : ''
-  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the books say${young}`, faults)
+  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the ledger expects${young}`, faults)
 }

@@ -15,7 +15,7 @@ export function driftOf(ctx: Context): Promise<Check | null> {
   const last = found.get(ctx)
   if (last && now - last.at < KEEP_MS) return last.check
   const check = compared(ctx).catch((error: unknown) => {
-    ctx.log.warn({ source: 'chain', err: String(error) }, 'the books could not be compared with the chain')
+    ctx.log.warn({ source: 'chain', err: String(error) }, 'the ledger could not be compared with the chain')
     return null
   })
   found.set(ctx, { at: now, check })

@@ -29,7 +29,7 @@ export type HeldFunds = {
 
 type Facts = Omit<HeldFunds, 'account' | 'kind' | 'amount'>
 
-const orphan: Facts = { owner: null, reason: 'nobody claims it', next_event: null, next_event_at: null, expected: null }
+const orphan: Facts = { owner: null, reason: 'no owner', next_event: null, next_event_at: null, expected: null }
 
 export async function heldFundsOf(t: ReadTx, row: AccountRow & { kind: HeldKind }, now: number): Promise<HeldFunds> {
   const facts = await factsOf[row.kind](t, accountOwner(row.id), now)
@@ -63,7 +63,7 @@ const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) =>
 
   async rfd(t, wallet) {
     const payout = isAddress(wallet) ? await openPayoutOf(t, toWallet(wallet)) : undefined
-    return payout && { ...payoutFacts(payout, `waits for ${payout.id}`), expected: null }
+    return payout && { ...payoutFacts(payout, `part of payout ${payout.id}`), expected: null }
   },
 
   async out(t, id) {
@@ -88,8 +88,8 @@ const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) =>
     if (!first) return undefined
     return {
       owner: { kind: 'wallet', id: wallet },
-      reason: first.last_error ?? 'cannot be paid',
-      next_event: 'looked at again',
+      reason: first.last_error ?? 'payment failed',
+      next_event: 'next check',
       next_event_at: first.next_attempt_at,
       expected: usdc(rows.reduce((sum, row) => sum + row.amount, 0n)),
     }

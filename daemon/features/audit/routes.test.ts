@@ -343,7 +343,7 @@ describe('the audit', () => {
       const { body } = await planted.admin('GET', '/dashboard/api/admin/audit')
       const faults = body.checks.filter((check: { ok: boolean }) => !check.ok)
       expect(faults.map((check: { name: string }) => check.name)).toEqual(['earnings', 'claims'])
-      expect(faults[0].detail).toMatch(/^prov:p_\w+ gained 0.0095, its earnings say 0.00$/)
+      expect(faults[0].detail).toMatch(/^prov:p_\w+ gained 0.0095, its earnings record 0.00$/)
       expect(faults[1].detail).toContain(`in blk:${wallet}, which holds 0.00`)
     } finally {
       await planted.close()
@@ -372,7 +372,7 @@ describe('the audit', () => {
           kind: 'esc',
           amount: '0.001',
           owner: null,
-          reason: 'nobody claims it',
+          reason: 'no owner',
           next_event: null,
           next_event_at: null,
         },

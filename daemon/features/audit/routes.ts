@@ -186,7 +186,7 @@ async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise
   const there = await balanceOf(t, from)
   if (there >= needed) return
   const whose = from === account.oper ? "The operator's account" : 'The balance'
-  throw new AppError('conflict', `${whose} holds $${formatAmount(there)}; this would take $${formatAmount(needed)}.`)
+  throw new AppError('conflict', `${whose} has $${formatAmount(there)}; this needs $${formatAmount(needed)}.`)
 }
 
 export const auditRoutes: FreeHandlers<typeof auditApi> = { getHolds, getAudit, getPayouts, adjustBalance }

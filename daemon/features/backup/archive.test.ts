@@ -58,7 +58,7 @@ describe('a backup', () => {
   })
 })
 
-describe('a file that is no backup', () => {
+describe('a file that is not a backup', () => {
   const tarOf = async (name: string) => {
     const tar = pack()
     tar.entry({ name }, 'x')
@@ -74,7 +74,7 @@ describe('a file that is no backup', () => {
     const file = join(dir, 'no.tar')
     await writeFile(file, await content())
     const target = join(dir, `into-${name.replaceAll(' ', '-')}`)
-    await expect(restoreData(target, file)).rejects.toThrow(/is no backup/)
+    await expect(restoreData(target, file)).rejects.toThrow(/is not a backup/)
     await expect(readdir(target)).rejects.toThrow(/ENOENT/)
   })
 })

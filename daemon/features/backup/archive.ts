@@ -48,7 +48,7 @@ export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> 
 
   return {
     next: (name) => {
-      if (isRunning) throw new AppError('conflict', 'Another backup is in progress: try again when it has ended.')
+      if (isRunning) throw new AppError('conflict', 'Another backup is in progress: try again when it has finished.')
       return {
         name,
         chunks: () => {
@@ -97,7 +97,7 @@ export async function withUnpacked<T>(
       await Promise.all([pipeline(createReadStream(tarFile), reader), unpack(reader, folder)])
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new AppError('invalid_request', `${tarFile} is no backup: ${why}.`, { cause })
+      throw new AppError('invalid_request', `${tarFile} is not a backup: ${why}.`, { cause })
     }
     return use(folder)
   })
@@ -117,7 +117,7 @@ async function unpack(tar: Extract, folder: string): Promise<void> {
   for await (const entry of tar) {
     const { name, type } = entry.header
     if (type !== 'file' || !STORE_FILE.test(name) || name.includes('..')) {
-      throw new Error(`it holds ${name.slice(0, MAX_SHOWN_CHARS)}`)
+      throw new Error(`it contains an unexpected file, ${name.slice(0, MAX_SHOWN_CHARS)}`)
     }
     makeFolder(dirname(join(folder, name)))
     await pipeline(entry, createWriteStream(join(folder, name)))

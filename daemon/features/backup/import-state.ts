@@ -121,7 +121,7 @@ async function unpackItems(options: StateImport, { writer, blobs }: Places): Pro
 function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
   if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
   if (header.installation) return header.installation
-  throw faultAt(1, 'is null: there is nothing for --replace to keep', 'installation')
+  throw faultAt(1, 'is null: --replace cannot keep a missing value', 'installation')
 }
 
 async function addSettings(writer: WholeWriter, values: InstallationValues): Promise<void> {
@@ -173,7 +173,10 @@ async function compareBooks({ openStopped, entropy }: StateImport, folder: strin
     const { ok, checks } = await auditBooks({ store, chain, clock: systemClock })
     if (ok) return
     const failed = checks.filter((check) => !check.ok).map(({ name }) => name)
-    throw new AppError('conflict', `The books of the file do not agree (${failed.join(', ')}). Nothing was changed.`)
+    throw new AppError(
+      'conflict',
+      `The ledger in the file fails its audit (${failed.join(', ')}). Nothing was changed.`,
+    )
   } finally {
     await store.close()
   }

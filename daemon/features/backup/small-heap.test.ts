@@ -142,7 +142,7 @@ test('a store that unpaid work once filled opens in a small heap', async () => {
 
 test('a store that does not fit says so, names the repair, and that repair works in the same heap', async () => {
   await oldStore({ format: FORMAT })
-  expect(await refusedStart()).toMatch(/StoreTooLarge: .* holds more than fits .* Run souk doctor --repair/)
+  expect(await refusedStart()).toMatch(/StoreTooLarge: .* does not fit .* Run souk doctor --repair/)
   const repair = startChild('repair-process.ts', dir, SMALL_HEAP)
   expect(JSON.parse(await repair.line())).toMatchObject({ repaired: true, droppedTransactions: 0, seq: PURCHASES })
   const url = await startSmall()

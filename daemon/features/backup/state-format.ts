@@ -33,7 +33,7 @@ export function isOwn({ name }: { readonly name: string }, row: AnyRow): boolean
 const Wallet = z.string().regex(/^0x[0-9a-f]{40}$/)
 const Asset = Wallet.refine(
   (address) => Object.values(circleUsdc).every(({ asset }) => asset !== address),
-  'is the address of a real token',
+  'is a real token address',
 )
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const Count = z.int().min(0)

@@ -27,7 +27,7 @@ export async function* readState(
   let last = 0
   for await (const line of linesOf(chunks)) {
     last = line.number
-    if (ended) throw faultAt(line.number, 'follows the end')
+    if (ended) throw faultAt(line.number, 'unexpected line after the end')
     if (reader === undefined) {
       const header = headerOf(line)
       reader = bodyReader(header, collections, line.bytes)
@@ -39,20 +39,20 @@ export async function* readState(
     if (item) yield item
   }
   if (last === 0) throw faultAt(1, 'the file is empty')
-  if (!ended) throw faultAt(last + 1, 'the end is missing: the file was cut')
+  if (!ended) throw faultAt(last + 1, 'the end is missing: the file was truncated')
 }
 
 function headerOf({ number, value }: StateLine): StateHeader {
   const known = value as Partial<StateHeader> | null
   if (known?.souk !== 'state') {
-    throw faultAt(number, 'is not the beginning of a whole state, which souk export --all writes', 'souk')
+    throw faultAt(number, 'is not the start of a full export (souk export --all writes one)', 'souk')
   }
   if (known.format !== STATE_FORMAT) {
-    throw faultAt(number, `is not ${STATE_FORMAT}, which this souk reads: use the souk that wrote it`, 'format')
+    throw faultAt(number, `is not ${STATE_FORMAT}: import it with the souk version that wrote it`, 'format')
   }
   const header = shaped(StateHeader, value, number)
   if (header.store_format > FORMAT) {
-    throw faultAt(number, `is newer than ${FORMAT}, which this souk knows: upgrade souk`, 'store_format')
+    throw faultAt(number, `is newer than ${FORMAT}, the newest supported: upgrade souk`, 'store_format')
   }
   return header
 }
@@ -61,7 +61,7 @@ function shaped<S extends z.ZodType>(schema: S, value: unknown, line: number): z
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw faultAt(line, issue?.message ?? 'is not as it should be', issue?.path.join('.'))
+  throw faultAt(line, issue?.message ?? 'invalid', issue?.path.join('.'))
 }
 
 type Body = { readonly header: StateHeader; readonly headerHash: string; readonly hash: Hash }
@@ -82,7 +82,7 @@ function bodyReader(header: StateHeader, collections: readonly AnyCollection[], 
     }
     body.hash.update(line.bytes)
     if (typeof value === 'object' && value !== null && 'file' in value) return files.part(line)
-    if (files.count() > 0) throw faultAt(number, 'rows stand before files')
+    if (files.count() > 0) throw faultAt(number, 'rows must come before files')
     const row = rows.read(line)
     return row && { kind: 'row', row }
   }
@@ -95,12 +95,13 @@ function checkedEnd(line: StateLine, body: Body, seen: { counts: Record<string, 
   const names = new Set([...Object.keys(end.counts), ...Object.keys(seen.counts)])
   for (const name of names) {
     const [told, found] = [end.counts[name] ?? 0, seen.counts[name] ?? 0]
-    if (told !== found) throw wrong(`counts.${name}`, `says ${told}, and there were ${found}`)
+    if (told !== found) throw wrong(`counts.${name}`, `declares ${told}, but ${found} were found`)
   }
   const rows = Object.values(seen.counts).reduce((sum, count) => sum + count, 0)
-  if (rows !== body.header.rows) throw wrong('counts', `come to ${rows}, and the first line says ${body.header.rows}`)
+  if (rows !== body.header.rows)
+    throw wrong('counts', `add up to ${rows}, but the first line declares ${body.header.rows}`)
   if (end.files !== seen.files || seen.files !== body.header.files) {
-    throw wrong('files', `says ${end.files}, and there were ${seen.files}`)
+    throw wrong('files', `declares ${end.files}, but ${seen.files} were found`)
   }
   if (end.sha256 !== body.hash.digest('hex')) throw wrong('sha256', 'a line before it was changed')
   return end
@@ -131,11 +132,11 @@ function rowReader(header: StateHeader, collections: readonly AnyCollection[]) {
     const { name } = collection
     const key = String(row[collection.key])
     if (before.in === name && before.key === key)
-      throw faultAt(number, `${name} ${key} is there twice`, `row.${collection.key}`)
+      throw faultAt(number, `duplicate ${name} ${key}`, `row.${collection.key}`)
     if (before.in > name || (before.in === name && before.key > key)) {
       throw faultAt(
         number,
-        `${name} ${key} is not in its place: rows stand by collection and key`,
+        `${name} ${key} is out of order: rows are sorted by collection and key`,
         `row.${collection.key}`,
       )
     }
@@ -163,29 +164,32 @@ function checkedRow(check: ReturnType<typeof rowChecker>, { name, row }: { name:
     const cause = error.cause
     const issue = cause instanceof Error && 'issues' in cause ? (cause as z.ZodError).issues[0] : undefined
     const path = ['row', ...(issue?.path ?? [])].join('.')
-    throw faultAt(line, issue?.message ?? (cause instanceof Error ? cause.message : 'is no row'), issue ? path : 'in')
+    throw faultAt(
+      line,
+      issue?.message ?? (cause instanceof Error ? cause.message : 'is not a row'),
+      issue ? path : 'in',
+    )
   }
 }
 
 /** Refuses rows that only the original installation could continue, or that carry its values. */
 function refuseForeign({ collection, row, json }: CheckedRow, line: number): void {
   if (collection.name === payments.name && row['state'] === 'settling') {
-    throw faultAt(line, 'is of a payment that is being settled, which only its own installation can end', 'row.state')
+    throw faultAt(line, 'belongs to a payment being settled: only its own installation can finish it', 'row.state')
   }
-  if (isOwn(collection, row)) throw faultAt(line, 'is a value of an installation, which the first line holds', 'row.id')
+  if (isOwn(collection, row)) throw faultAt(line, 'belongs in the first line', 'row.id')
   if (collection.name !== sandboxTokens.name) return
   const named = Object.entries(SYMBOLS).find(([member, symbol]) => json[member] !== symbol)
-  if (named)
-    throw faultAt(line, `has to be ${named[1]}: the address itself stands in the first line`, `row.${named[0]}`)
+  if (named) throw faultAt(line, `must be ${named[1]}: the address itself is in the first line`, `row.${named[0]}`)
 }
 
 type OpenFile = { readonly file: string; readonly size: number; at: number; readonly hash: Hash }
 
 function partFault(current: OpenFile | undefined, part: StatePart, bytes: Buffer): [string, string] | undefined {
   if (current?.file !== part.file || current.at !== part.at) {
-    return ['does not go on where the line before it ended', 'at']
+    return ['does not continue where the previous line ended', 'at']
   }
-  if (current.size !== part.size) return [`is ${current.size} in the lines before it`, 'size']
+  if (current.size !== part.size) return [`was ${current.size} in the previous lines`, 'size']
   if (bytes.byteLength === 0 && part.size > 0) return ['is empty', 'data']
   if (part.at + bytes.byteLength > part.size) return [`the file is larger than its size, ${part.size}`, 'data']
   return undefined
@@ -200,9 +204,9 @@ function fileReader() {
   function close(line: number): void {
     if (current === undefined) return
     if (current.at !== current.size)
-      throw faultAt(line, `the file before it ends at ${current.at} of ${current.size} bytes`)
+      throw faultAt(line, `the previous file ends at ${current.at} of ${current.size} bytes`)
     if (current.hash.digest('hex') !== current.file)
-      throw faultAt(line, 'the file before it is not what its name says', 'file')
+      throw faultAt(line, 'the previous file does not match its hash', 'file')
     last = current.file
     current = undefined
   }
@@ -213,7 +217,7 @@ function fileReader() {
     const bytes = Buffer.from(found.data, 'base64')
     const fault = partFault(current, found, bytes)
     if (fault) throw faultAt(number, ...fault)
-    if (!current) throw faultAt(number, 'is of no file')
+    if (!current) throw faultAt(number, 'belongs to no file')
     current.at += bytes.byteLength
     current.hash.update(bytes)
     return { kind: 'part', line: number, part: found, bytes }
@@ -221,7 +225,7 @@ function fileReader() {
 
   function begin({ file, size }: StatePart, number: number): void {
     close(number)
-    if (file <= last) throw faultAt(number, 'is there twice or not in its place', 'file')
+    if (file <= last) throw faultAt(number, 'is a duplicate or out of order', 'file')
     current = { file, size, at: 0, hash: createHash('sha256') }
     count += 1
   }

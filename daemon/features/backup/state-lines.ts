@@ -35,7 +35,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     const most = number === 0 ? MAX_HEADER_BYTES : MAX_STATE_LINE_BYTES
     if (length > most) throw faultAt(number + 1, `is longer than ${most} bytes`)
   }
-  if (length > 0) throw faultAt(number + 1, 'the file ends in the middle of it: it was cut')
+  if (length > 0) throw faultAt(number + 1, 'the file ends inside this line: it was truncated')
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -46,6 +46,6 @@ function lineOf(number: number, bytes: Buffer): StateLine {
   try {
     return { number, bytes, value: JSON.parse(decoder.decode(bytes)) }
   } catch {
-    throw faultAt(number, 'is no JSON')
+    throw faultAt(number, 'is not JSON')
   }
 }

@@ -42,9 +42,9 @@ function kindOf(loss: LowdbStore['recovery']['loss']): JournalCut['kind'] {
 }
 
 const endings: Readonly<Record<JournalCut['kind'], (cut: JournalCut) => string>> = {
-  unfinished: () => 'they were an unfinished write that was never acknowledged',
-  damaged: (cut) => `${lost(cut)}: its bytes changed after they were written, and are kept under quarantine`,
-  missing: (cut) => `${lost(cut)}: the end of its journal is gone`,
+  unfinished: () => 'they were an unfinished, unacknowledged write',
+  damaged: (cut) => `${lost(cut)}: its bytes are corrupted; a copy is in quarantine`,
+  missing: (cut) => `${lost(cut)}: the end of its journal is missing`,
 }
 
 function lost({ missingTransactions: count }: JournalCut): string {
@@ -56,7 +56,7 @@ function lost({ missingTransactions: count }: JournalCut): string {
 
 /** One sentence for the user. */
 export function cutSentence(cut: JournalCut): string {
-  return `The journal of the store was cut when it was opened: ${cut.droppedBytes} bytes were dropped; ${endings[cut.kind](cut)}.`
+  return `Opening the store truncated its journal by ${cut.droppedBytes} bytes; ${endings[cut.kind](cut)}.`
 }
 
 const MB = 1024 * 1024
@@ -65,7 +65,7 @@ const MB = 1024 * 1024
 export function diskFull(dataDir: string, cause?: unknown): AppError {
   return new AppError(
     'unavailable',
-    `The disk of ${dataDir} is full: souk keeps ${DEFAULT_RESERVE_BYTES / MB} MB of it in reserve and writes nothing below that. Free some space (df -h ${dataDir}), then start again.`,
+    `The disk of ${dataDir} is full: souk keeps ${DEFAULT_RESERVE_BYTES / MB} MB free. Free some space (df -h ${dataDir}), then start again.`,
     cause === undefined ? {} : { cause },
   )
 }

@@ -139,7 +139,7 @@ describe('a file that is not what was written', () => {
   test.each<[string, () => string | Buffer, RegExp]>([
     ['empty', () => '', /Line 1: the file is empty/],
     ['of something else', () => '{"kind":"export"}\n', /Line 1, souk: .*souk export --all/],
-    ['no text', () => Buffer.from([0xff, 0xfe, 0x0a]), /Line 1: is no JSON/],
+    ['no text', () => Buffer.from([0xff, 0xfe, 0x0a]), /Line 1: is not JSON/],
     ['of a later form', () => change(0, (line) => line.replace('"format":1', '"format":2')), /Line 1, format/],
     [
       'of a later store',
@@ -147,18 +147,18 @@ describe('a file that is not what was written', () => {
       /store_format: .*upgrade/,
     ],
     ['cut between two lines', () => `${lines().slice(0, -1).join('\n')}\n`, /the end is missing/],
-    ['cut in a line', () => whole.slice(0, -20), /ends in the middle/],
-    ['longer than its end', () => `${whole}{}\n`, /follows the end/],
+    ['cut in a line', () => whole.slice(0, -20), /ends inside this line/],
+    ['longer than its end', () => `${whole}{}\n`, /after the end/],
     [
       'without one of its rows',
       () =>
         `${lines()
           .filter((_, n) => n !== jobAt())
           .join('\n')}\n`,
-      /counts\.jobs: says \d+, and there were \d+/,
+      /counts\.jobs: declares \d+, but \d+ were found/,
     ],
-    ['in another order', () => swapped(jobAt()), /is not in its place/],
-    ['twice the same row', () => change(jobAt(), (line) => `${line}\n${line}`), /is there twice/],
+    ['in another order', () => swapped(jobAt()), /is out of order/],
+    ['twice the same row', () => change(jobAt(), (line) => `${line}\n${line}`), /duplicate /],
     [
       'changed in an amount',
       () => change(lineOf('{"in":"accounts"'), (line) => line.replace(/"balance":"(-?)\d/, '"balance":"$19')),
@@ -198,17 +198,17 @@ describe('a file that is not what was written', () => {
       'with the secrets of an installation among its rows',
       () =>
         change(lineOf('{"in":"settings"'), () => '{"in":"settings","row":{"id":"identity","version":1,"value":{}}}'),
-      /row\.id: is a value of an installation/,
+      /row\.id: belongs in the first line/,
     ],
     [
       'with an address of its own',
       () => change(lineOf('{"in":"sandbox_tokens"'), (line) => line.replace('@asset', `0x${'1'.repeat(40)}`)),
-      /row\.asset: has to be @asset/,
+      /row\.asset: must be @asset/,
     ],
     [
       'with a file that was changed',
       () => change(fileAt(), (line) => line.replace(/"data":"[A-Za-z0-9+]/, '"data":"/')),
-      /is not what its name says/,
+      /does not match its hash/,
     ],
     [
       'with a file that is too large',
@@ -231,7 +231,7 @@ describe('a file that is not what was written', () => {
     const { dataDir } = await imported(whole)
     const manifest = join(dataDir, STORE_FOLDER, 'MANIFEST.json')
     const before = await readFile(manifest, 'utf8')
-    await expect(imported(whole.slice(0, -20), { dataDir, keep: true })).rejects.toThrow(/middle/)
+    await expect(imported(whole.slice(0, -20), { dataDir, keep: true })).rejects.toThrow(/inside this line/)
     expect(await readFile(manifest, 'utf8')).toBe(before)
     expect(hashOf(await exported(dataDir))).toBe(hashOf(whole))
     expect(await readdir(dataDir)).toEqual([STORE_FOLDER])

@@ -29,7 +29,7 @@ export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall 
   if (open === undefined) return
   throw new AppError(
     'conflict',
-    `service_type and fulfillment_type cannot change while ${open} on this listing is open: end it first, or create another listing.`,
+    `service_type and fulfillment_type cannot change while ${open} on this listing is open: close it first, or create another listing.`,
   )
 }
 

@@ -61,7 +61,7 @@ async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...other
   const { ctx, now, caller } = call
   if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
   const other = Object.keys(compact(others))[0]
-  if (other !== undefined) throw invalidField(other, 'does not go with mine: it lists all that you have')
+  if (other !== undefined) throw invalidField(other, 'cannot be combined with mine, which lists all your services')
   const own = await ctx.store.read(async (t) => {
     const pages = ownStatuses.map((status) =>
       t.table(services).page('provider', [caller.id, status], { limit: MAX_LISTINGS }),

@@ -10,7 +10,7 @@ import { endpointOf } from '../webhooks/queue.ts'
 import type { SentAttempt } from '../webhooks/send.ts'
 import { sendTest } from '../webhooks/test-message.ts'
 
-const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
+const NO_ENDPOINT = 'No endpoint: set webhook_url on the listing or your profile.'
 
 /** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every message (decisions §7). */
 const testService: FreeHandler<typeof serviceTestApi.testService> = async (
@@ -48,7 +48,7 @@ const testService: FreeHandler<typeof serviceTestApi.testService> = async (
 function whyRefused({ error, status }: Pick<SentAttempt, 'error' | 'status'>): string {
   const isRefusal = status !== null && status >= 400 && status < 500
   if (!isRefusal) return error ?? ''
-  return `${error}: your receiver refused {"type": "${TEST_TYPE}", "test": true, "service_id": …}; answer 200 to it, it is no job`
+  return `${error}: your receiver rejected {"type": "${TEST_TYPE}", "test": true, "service_id": …}; answer 200 to this test message`
 }
 
 export const serviceTestRoutes: FreeHandlers<typeof serviceTestApi> = { testService }

@@ -8,11 +8,11 @@ const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()
 
 /** Links on the root page. */
 const doors = [
-  { path: api.getCatalog.path, what: 'what is for sale' },
+  { path: api.getCatalog.path, what: 'services for sale' },
   { path: api.getDocs.path, what: 'the reference' },
-  { path: api.getOpenapi.path, what: 'the same as OpenAPI' },
+  { path: api.getOpenapi.path, what: 'the same, as OpenAPI' },
   { path: api.getLlmsText.path, what: 'a guide for agents' },
-  { path: api.getHealth.path, what: 'how this marketplace is' },
+  { path: api.getHealth.path, what: 'status of this marketplace' },
 ]
 
 const getHome: FreeHandler<typeof docsApi.getHome> = async () =>

@@ -42,22 +42,22 @@ function recipes(sample: ServiceRow | undefined): Recipe[] {
   return [
     {
       title: 'Search the catalog',
-      text: 'Free. Narrow it by q, category, service_type, fulfillment_type, min_price, max_price, tag and sort.',
+      text: 'Free. Filter by q, category, service_type, fulfillment_type, min_price, max_price, tag and sort.',
       row: api.getCatalog,
       query: 'sort=newest&limit=20',
     },
     ...(sample ? purchase(sample) : []),
     {
       title: 'Register',
-      text: `Costs ${formatPrice(api.register.access.price)}, paid by x402: the signature proves the wallet. The answer holds the API key, once.`,
+      text: `Costs ${formatPrice(api.register.access.price)}, paid by x402: the signature proves the wallet. The response shows the API key once.`,
       row: api.register,
       body: { name: 'my agent', type: 'both' },
       headers: PAYMENT,
     },
-    { title: 'See your jobs', text: 'Free, with the API key.', row: api.listJobs, headers: KEY },
+    { title: 'See your jobs', text: 'Free; needs the API key.', row: api.listJobs, headers: KEY },
     {
       title: 'List a service of your own',
-      text: 'Free for providers, with the API key. The buyer pays the price and the platform fee.',
+      text: 'Free for providers; needs the API key. The buyer pays the price and the platform fee.',
       row: api.createService,
       body: newListing,
       headers: KEY,
@@ -70,19 +70,19 @@ function purchase(sample: ServiceRow): Recipe[] {
   return [
     {
       title: 'Look at a service',
-      text: 'Free. input_schema says what to send, agent_price what it costs.',
+      text: 'Free. input_schema describes the input, agent_price the cost.',
       row: api.getService,
       params: target.params,
     },
     {
       title: 'Ask for its price',
-      text: 'Without a payment the answer is 402 and says what to sign, in x402 versions 1 and 2.',
+      text: 'Without a payment the response is 402 with the payment to sign, in x402 versions 1 and 2.',
       row: api.purchaseService,
       ...target,
     },
     {
       title: 'Buy it',
-      text: 'Send the same request with the signed payment. Instant services answer with the result, others with a job.',
+      text: 'Send the same request with the signed payment. Instant services return the result, others a job.',
       row: api.purchaseService,
       ...target,
       headers: PAYMENT,

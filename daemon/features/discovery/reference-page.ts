@@ -55,7 +55,7 @@ async function makePage(): Promise<Encoded> {
 <style>${style}</style>
 </head>
 <body>
-<noscript>This page draws <a href="${api.getOpenapi.path}">the description</a> with a script.</noscript>
+<noscript>This page needs JavaScript. See <a href="${api.getOpenapi.path}">the OpenAPI document</a> instead.</noscript>
 <div id="reference"></div>
 <script>${library}</script>
 <script>${start}</script>

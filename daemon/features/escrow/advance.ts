@@ -36,12 +36,12 @@ export async function advance(parts: Advancing, id: string): Promise<void> {
     if (act) await step(parts, deal, act)
     else await seeEnd(parts, deal.id)
   }
-  await putOff(parts, id, { error: 'the contract is read otherwise each time' })
+  await putOff(parts, id, { error: 'the contract returns different state on each read' })
 }
 
 async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<void> {
   const { ctx, port, unlessStopped } = parts
-  if (act === 'drop') return putOff(parts, known.id, { error: 'it ended before the deposit' })
+  if (act === 'drop') return putOff(parts, known.id, { error: 'it expired before the deposit' })
   const seen = await unlessStopped(port.dealOf(known.id))
   if (isEnded(seen)) {
     return isAsWanted(known, seen) ? ask(parts, known, act) : seeEnd(parts, known.id)
@@ -59,7 +59,7 @@ export function isAsWanted({ state, wants_end: end }: DealRow, seen: EscrowDeal)
 
 async function ask(parts: Advancing, deal: DealRow, act: DealAct): Promise<void> {
   const { ctx, port, unlessStopped } = parts
-  if (act === 'deposit' || act === 'drop' || act === 'extend') throw new Error(`${act} does not let money go`)
+  if (act === 'deposit' || act === 'drop' || act === 'extend') throw new Error(`${act} does not release funds`)
   const result = await unlessStopped(port.act(askedOf(act, deal)))
   if (!result.ok) return refused(parts, deal, result)
   if (isForeign(result) && deal.wants_end !== null) return seeEnd(parts, deal.id)
@@ -117,10 +117,10 @@ function askedOf(act: Exclude<DealAct, 'deposit' | 'drop' | 'extend'>, { id: job
 
 const sentences: Readonly<Record<EscrowFailure, string>> = {
   paused: 'the contract is paused',
-  ended: 'the contract released the money in another way',
-  not_held: 'the contract does not hold it',
-  other_terms: 'the contract holds it under other terms',
-  refused: 'the contract refuses it',
+  ended: 'the contract released the funds to someone else',
+  not_held: 'the contract does not hold the funds',
+  other_terms: 'the contract holds the funds under other terms',
+  refused: 'the contract rejects it',
   unavailable: 'the chain does not answer',
 }
 

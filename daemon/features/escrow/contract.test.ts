@@ -263,10 +263,10 @@ test('money that the contract does not let go on needs a hand, until it does', a
     return body.items.filter((item: { id: string }) => item.id === `chain ${id}`)
   }
   expect(await waits()).toEqual([])
-  const stuck = { due: true, attempts: 10, next_attempt_at: 2 ** 45, last_error: 'the contract refuses it' }
+  const stuck = { due: true, attempts: 10, next_attempt_at: 2 ** 45, last_error: 'the contract rejects it' }
   const before = await changed(id, stuck)
   expect(await waits()).toMatchObject([
-    { grave: true, sentence: expect.stringContaining('the contract refuses it'), fix: `souk jobs view ${id}` },
+    { grave: true, sentence: expect.stringContaining('the contract rejects it'), fix: `souk jobs view ${id}` },
   ])
   await changed(id, before)
   expect(await waits()).toEqual([])

@@ -16,7 +16,7 @@ const RETURN_MS = 10 * SECOND_MS
 const TAKEN = {
   ok: false,
   failure: 'unavailable',
-  reason: 'an external call released its money, and its block is not final yet',
+  reason: 'an external call released its funds; the block is not final yet',
 } as const
 
 /**
@@ -39,7 +39,7 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
   }
   const warn = (error: unknown, job?: string) => {
     if (error instanceof Stopped) return
-    ctx.log.warn({ source: 'escrow', ...(job ? { job } : {}), err: String(error) }, 'the escrow contract waits')
+    ctx.log.warn({ source: 'escrow', ...(job ? { job } : {}), err: String(error) }, 'the escrow contract is busy')
   }
   const work = openDealWork({ ...parts, warn })
   const { look, setPaused } = openLook({ ...parts, work, warn })
@@ -57,7 +57,7 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
       return deal.taken ? TAKEN : withdrawn(parts, job)
     },
     async close() {
-      stopped.reject(new Stopped('the daemon stops'))
+      stopped.reject(new Stopped('the daemon is stopping'))
       await work.close()
     },
   }

@@ -58,7 +58,7 @@ export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote
   }
   const { state, transaction = null, isFinal } = end
   if (!isFinal) {
-    const last_error = `an external call released the money (${state}); it counts once its block is final`
+    const last_error = `an external call released the funds (${state}); the block is not final yet`
     const waiting = { next_attempt_at: again, attempts: 0, last_error }
     // It was held before, even if the response to the deposit was lost.
     const held = { state: 'held', sent: true } as const

@@ -32,7 +32,7 @@ export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting)
     let count = 0
     for await (const page of exportSources[kind].pages({ ctx, who, now })) {
       await ctx.store.durable()
-      if (ctx.stopping.aborted) throw new Error('the daemon stops before the export has ended')
+      if (ctx.stopping.aborted) throw new Error('the daemon stopped before the export was complete')
       count += page.length
       if (page.length > 0) yield page.map((record) => line(kind, z.encode(exportRecords[kind], record))).join('')
     }

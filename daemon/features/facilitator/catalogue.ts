@@ -54,7 +54,7 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
   const extensions = declared(asked)
   if (extensions === undefined) return undefined
   const url = Url.safeParse(asked.resource)
-  if (!url.success) return rejected('resource is no absolute http, https or mcp URL')
+  if (!url.success) return rejected('resource must be an absolute http, https or mcp URL')
   if (JSON.stringify(extensions).length > MAX_EXTENSION_CHARS) return rejected('the description is too long')
   const place = new URL(url.data)
   if (asked.version === 1) {
@@ -74,15 +74,16 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
 
 /** Why an entry would be misleading. */
 async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema }: Bazaar) {
-  if (!Input.safeParse(info['input']).success) return 'bazaar.info.input has no type http, or type mcp with a toolName'
+  if (!Input.safeParse(info['input']).success)
+    return 'bazaar.info.input must have type http, or type mcp with a toolName'
   const how = { who: asked.requirement.payTo }
   try {
     await schemas.of(ctx).refuseBroken({ input_schema: schema, at: 'bazaar.' }, how)
     const checked = await schemas.of(ctx).checkInput(schema, info, how)
-    return checked.ok ? undefined : 'bazaar.info is not as bazaar.schema says'
+    return checked.ok ? undefined : 'bazaar.info does not match bazaar.schema'
   } catch (error) {
     if (error instanceof AppError && error.code === 'invalid_request')
-      return 'bazaar.schema is no schema, too large, or refers elsewhere'
+      return 'bazaar.schema is invalid, too large or has external references'
     throw error
   }
 }

@@ -59,7 +59,7 @@ async function told({ admin }: Life): Promise<ChainTold> {
   return { network, caip2, asset, domain: { name, version, chainId, verifyingContract } }
 }
 
-/** What came back; undefined where the connection broke. */
+/** What came back; undefined where the connection was lost. */
 async function settle({ call }: Life, asked: unknown): Promise<{ success: boolean; errorReason?: string } | undefined> {
   return call('POST', SETTLE, { body: asked }).then(
     ({ body }) => body,

@@ -69,8 +69,8 @@ export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender
   const isOwn = own + GAS_OF_SETTLEMENT > dailyGas
   if (!isOwn && all + GAS_OF_SETTLEMENT <= dailyGas * DAILY_GAS_KEYS) return
   const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
-  const who = isOwn ? 'This key has' : 'All keys together have'
-  throw new AppError('rate_limited', `${who} used the gas of the day here: come back tomorrow (UTC).`, {
+  const who = isOwn ? 'This key has' : 'Together, all keys have'
+  throw new AppError('rate_limited', `${who} used the daily gas limit: try again tomorrow (UTC).`, {
     retryAfter,
   })
 }

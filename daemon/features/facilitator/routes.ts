@@ -144,7 +144,7 @@ async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued
   try {
     return await catalogue(ctx, asked)
   } catch (error) {
-    ctx.log.error({ source: 'facilitator', err: String(error) }, 'what was paid for did not come onto the list')
+    ctx.log.error({ source: 'facilitator', err: String(error) }, 'the paid resource was not added to the catalogue')
     return undefined
   }
 }

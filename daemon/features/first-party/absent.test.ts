@@ -18,7 +18,7 @@ const needed = [...new Set(functions.flatMap(({ needs, oneOf }) => [...needs, ..
 const absent = new Set<string>()
 /** The same port; whether it is there is for the test to say. */
 function switched(name: string, { port }: Engine<unknown>): Engine<unknown> {
-  const gone = { status: 'missing', detail: `There is no ${name} here.`, fix: `bring ${name}` } as const
+  const gone = { status: 'missing', detail: `${name} is not installed.`, fix: `bring ${name}` } as const
   const there = { status: 'ok', detail: `${name} 1` } as const
   return { port, initial: there, probe: async () => (absent.has(name) ? gone : there) }
 }

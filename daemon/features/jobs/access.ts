@@ -43,5 +43,5 @@ function opens(job: JobRow, token: string, now: number): boolean {
 }
 
 function wrongToken(what: string): AppError {
-  return new AppError('unauthorized', `The token is not good for this ${what}.`)
+  return new AppError('unauthorized', `The token is not valid for this ${what}.`)
 }

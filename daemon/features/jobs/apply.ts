@@ -60,5 +60,8 @@ function changedBy(job: JobRow, arrow: JobTransition, { at, by, detail = '', cha
 
 function refuseEndlessProgress(job: JobRow, { to }: JobTransition): void {
   if (to !== job.status || job.timeline.length < MAX_TIMELINE - KEPT_FOR_THE_END) return
-  throw new AppError('conflict', `This job has had ${job.timeline.length} updates: complete or fail it.`)
+  throw new AppError(
+    'conflict',
+    `This job has reached the limit of ${job.timeline.length} updates: complete or fail it.`,
+  )
 }

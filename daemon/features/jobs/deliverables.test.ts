@@ -167,7 +167,7 @@ describe('values without end', () => {
     expect([refused.status, refused.body.code, refused.body.details]).toEqual([
       400,
       'invalid_request',
-      [{ path: 'body', message: `holds more than ${MAX_JSON_VALUES} values` }],
+      [{ path: 'body', message: `contains more than ${MAX_JSON_VALUES} values` }],
     ])
   })
 
@@ -185,7 +185,7 @@ describe('values without end', () => {
     expect([refused.status, refused.body.code, refused.body.message]).toEqual([
       502,
       'provider_failed',
-      expect.stringContaining(`holds more than ${MAX_JSON_VALUES} values`),
+      expect.stringContaining(`contains more than ${MAX_JSON_VALUES} values`),
     ])
     expect((await buyer.call('GET', '/v1/balance')).body).toEqual(before)
     market.hook.answer = () => ({})

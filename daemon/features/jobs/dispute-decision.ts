@@ -17,16 +17,16 @@ export function deciderOf(dispute: Dispute | null): Decider | null {
 
 const ends: Readonly<Record<Ruling, string>> = {
   release: 'the provider is paid',
-  refund: 'the payment goes back to the buyer',
-  split: 'each gets half',
+  refund: 'the buyer is refunded',
+  split: 'the payment is split in half',
 }
 
 /** The same as a sentence for both parties. */
 export function deciderSentence(decider: Decider): string {
   if (decider.outcome === null || decider.at === null) {
-    return 'The operator of the marketplace decides; the payment waits until then, however long that takes.'
+    return 'The marketplace operator decides; the payment is held until then, without a time limit.'
   }
-  return `Unless the operator decides before ${new Date(decider.at).toISOString()}, ${ends[decider.outcome]} then.`
+  return `If the operator does not decide before ${new Date(decider.at).toISOString()}, ${ends[decider.outcome]}.`
 }
 
 /** The buyer's part of a default split. */
@@ -41,7 +41,7 @@ export function recordedSentence({ amount, escrow_status, status }: JobRow): str
   function whereMoneyIs(): string {
     if (amount === ZERO) return 'nothing was paid for this job'
     const price = `$${formatAmount(amount)}`
-    if (escrow_status === 'refunded') return `${price} went back to the buyer`
+    if (escrow_status === 'refunded') return `${price} was refunded to the buyer`
     if (status === 'verified') return `the delivery was verified, and ${price} goes to the provider`
     return `${price} was released to the provider`
   }

@@ -73,7 +73,7 @@ async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>):
   if (await isOverdue(t, job, at)) return true
   const until = job.deadline_at === null ? 'later' : new Date(Math.max(job.deadline_at, at)).toISOString()
   const way = job.status === 'dispatched' ? '; until then it can be cancelled' : ''
-  throw new AppError('conflict', `The provider has time to deliver, by its deadline until ${until}${way}.`, {
+  throw new AppError('conflict', `The provider can deliver until ${until}${way}.`, {
     extra: { deadline_at: job.deadline_at === null ? null : new Date(job.deadline_at).toISOString() },
   })
 }

@@ -69,7 +69,7 @@ async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown>
   const end = isWatched ? reviewEnd(job.completed_at ?? at, await missedSpans(t)) : at
   if (end <= at) return verifyAutomatically(t, draw, { job, at })
   const event = 'review_extended'
-  const entry = { at, event, detail: 'the marketplace was down or paused meanwhile' }
+  const entry = { at, event, detail: 'the marketplace was down or paused at that time' }
   const timeline = [...job.timeline.filter((known) => known.event !== event), entry]
   return putJob(t, { ...job, next_event_at: end, timeline })
 }
@@ -84,7 +84,7 @@ async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown>
     return putJob(t, { ...job, next_event_at: at + HOUR_MS })
   }
   const toBuyer = outcome === 'split' ? halfOf(job.amount) : undefined
-  const reason = 'Nobody decided in time.'
+  const reason = 'The operator did not decide in time.'
   return ruleOn(t, draw, { job, decision: { outcome, toBuyer, reason, by: 'system', at } })
 }
 
@@ -98,7 +98,7 @@ async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
 async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const extended = extendedDeadline(job, await missedSpans(t))
   if (extended === undefined) {
-    const detail = job.amount === ZERO ? '' : `$${formatAmount(job.amount)} goes back.`
+    const detail = job.amount === ZERO ? '' : `$${formatAmount(job.amount)} is refunded.`
     return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
   }
   const entry = { at, event: 'deadline_extended', detail: 'it passed while the marketplace was down or paused' }

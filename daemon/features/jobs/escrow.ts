@@ -37,7 +37,7 @@ const ends = ['refund', 'release', 'split'] as const
 /** Refuses to pay what the contract already paid; if its block is undone, the money is back. */
 function takenElsewhere(): AppError {
   const sentence =
-    'An external call released the money of this job from the escrow contract: its result is known once that block is final.'
+    'An external call released the funds of this job from the escrow contract: wait until its block is final.'
   return new AppError('conflict', sentence)
 }
 
@@ -57,7 +57,7 @@ async function release(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStat
 }
 
 async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<EscrowStatus> {
-  if (toBuyer === undefined) throw new Error(`${job.id} is split without the buyer's part`)
+  if (toBuyer === undefined) throw new Error(`${job.id}: the split has no buyer share`)
   const buyer = await buyerOf(t, job)
   const legs = legsOf.disputeSplit({ ...(await escrowedOf(t, job)), buyer, toBuyer })
   if ('reversed' in buyer) await withhold(t, job.payment_id, toBuyer)
@@ -115,7 +115,7 @@ async function buyerOf(t: ReadTx, job: JobRow): Promise<Refunded> {
   const payment = await t.table(payments).get(job.payment_id)
   if (payment?.state === 'reversed') return { reversed: true }
   if (job.payment_method === 'x402') return { wallet: job.buyer_wallet }
-  if (job.buyer_id === null) throw new Error(`${job.id} was paid from a balance of nobody`)
+  if (job.buyer_id === null) throw new Error(`${job.id} was paid from a balance without an owner`)
   return { participantId: job.buyer_id }
 }
 

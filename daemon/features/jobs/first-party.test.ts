@@ -70,7 +70,7 @@ test('runs it, delivers, and is paid by the monitor', async () => {
 
 test.each<[string, typeof run, string]>([
   ['fails', async () => Promise.reject(new AppError('provider_failed', 'The page is empty.')), 'The page is empty.'],
-  ['breaks', async () => Promise.reject(new Error('a path of ours')), 'It failed here; it was logged.'],
+  ['breaks', async () => Promise.reject(new Error('a path of ours')), 'Internal error; it was logged.'],
   ['makes what was not promised', async () => ({}), 'deliverables.draft: is required'],
 ])('gives the money back when it %s', async (_, how, notes) => {
   run = how

@@ -92,8 +92,8 @@ async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobRepor
     }
   } catch (error) {
     if (ctx.stopping.aborted) return undefined
-    ctx.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a service of the house failed')
-    return { status: 'failed', notes: error instanceof AppError ? error.message : 'It failed here; it was logged.' }
+    ctx.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a first-party service failed')
+    return { status: 'failed', notes: error instanceof AppError ? error.message : 'Internal error; it was logged.' }
   }
 }
 

@@ -32,26 +32,26 @@ export type JobStep = {
 /** Message of each event in the conversation. */
 const sentences: Readonly<Record<JobEvent, string>> = {
   dispatch: 'The job was sent to the provider.',
-  start: 'The provider is at work.',
+  start: 'The provider has started work.',
   deliver: 'The provider has delivered.',
-  fail: 'The provider could not do it; the payment goes back.',
-  cancel: 'The job was cancelled; the payment goes back.',
-  expire: 'The deadline has passed; the payment goes back.',
+  fail: 'The provider failed the job; the payment is refunded.',
+  cancel: 'The job was cancelled; the payment is refunded.',
+  expire: 'The deadline has passed; the payment is refunded.',
   verify: 'The delivery was verified.',
   release: 'The payment was released to the provider.',
   dispute: 'The buyer disputes the delivery.',
-  dispute_undelivered: 'The deadline has passed, and the buyer disputes that nothing was delivered.',
+  dispute_undelivered: 'The deadline has passed without a delivery, and the buyer opened a dispute.',
   rule_release: 'The dispute was decided for the provider.',
-  rule_refund: 'The dispute was decided for the buyer; the payment goes back.',
-  rule_split: 'The dispute was settled by dividing the payment.',
-  emergency_withdraw: 'The hold was withdrawn by the marketplace; the payment goes back to the buyer.',
-  claim_timeout: 'The deadline has passed; the escrow contract has paid the buyer back.',
-  withdraw: 'The hold was withdrawn from the escrow contract, which has paid the buyer back.',
+  rule_refund: 'The dispute was decided for the buyer; the payment is refunded.',
+  rule_split: 'The dispute was settled by splitting the payment.',
+  emergency_withdraw: 'The marketplace cancelled the escrow; the payment is refunded.',
+  claim_timeout: 'The deadline has passed; the escrow contract has refunded the buyer.',
+  withdraw: 'The escrow was cancelled; the escrow contract has refunded the buyer.',
 }
 
 /** The same for jobs covered by a subscription. */
 const unpaidSentences: Partial<typeof sentences> = {
-  fail: 'The provider could not do it.',
+  fail: 'The provider failed the job.',
   cancel: 'The job was cancelled.',
   expire: 'The deadline has passed.',
   release: 'The job is done.',

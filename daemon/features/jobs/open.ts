@@ -106,7 +106,7 @@ export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Pr
     ...(await keepInput(order.input, draw.file)),
     ...(await keepDeliverables([result], largeText([result]), draw.file)),
     status: 'completed',
-    timeline: [paidEntry(order), { at: now, event: 'completed', detail: 'delivered at once' }],
+    timeline: [paidEntry(order), { at: now, event: 'completed', detail: 'delivered instantly' }],
     dispatched_at: now,
     completed_at: now,
     ended_at: now,
@@ -177,7 +177,7 @@ type Talk = { readonly job: JobRow; readonly thread: ThreadRow | undefined; read
 /** Continues the negotiation's conversation for the job. */
 async function talkAbout(t: Tx, draw: Draw, { job, thread, now }: Talk): Promise<void> {
   if (!thread) return openThreadOf(t, job, now)
-  const body = `The buyer accepts and pays $${formatAmount(job.amount)}; the payment waits in escrow.`
+  const body = `The buyer accepted and paid $${formatAmount(job.amount)}; the payment is in escrow.`
   const step = { event: 'accept', by: 'buyer', jobId: job.id, body, at: now } as const
   await tellAccepted(t, draw, { job, thread: await negotiate(t, draw, { thread, step }), now })
 }

@@ -190,7 +190,7 @@ describe('a daemon killed while a provider works for a buyer', () => {
       type: 'job_dispatch',
       status: 'dead',
       job_id: called?.body.job_id,
-      reason: 'this marketplace ended while it was called',
+      reason: 'this marketplace stopped during the call',
     })
     hook.answer = () => done
     const again = await market.call('POST', path, { body, headers })

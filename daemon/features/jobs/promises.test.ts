@@ -217,7 +217,7 @@ describe('that nothing was delivered', () => {
     await market.monitor()
     const before = await market.booked(account.balance(who.id))
     const offer = await market.market.call('POST', at(job, 'thread', 'dispute'))
-    expect(offer.body.notice).toContain('went back to the buyer')
+    expect(offer.body.notice).toContain('was refunded to the buyer')
     expect(said(await who.call('POST', at(job, 'thread', 'dispute'), complaint))).toEqual([409, 'invalid_transition'])
     const answer = await who.call('POST', at(job, 'thread', 'dispute'), missing)
     expect([answer.status, answer.body.job.status, answer.body.job.dispute.status]).toEqual([

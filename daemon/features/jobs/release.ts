@@ -22,7 +22,7 @@ export async function escrowPausedAt(t: ReadTx): Promise<number | null> {
 export function refuseEscrowPaused(since: number | null): void {
   if (since === null) return
   const paused_at = new Date(since).toISOString()
-  throw new AppError('paused', `Escrow is paused since ${paused_at}: no job can be paid into it or out of it.`, {
+  throw new AppError('paused', `Escrow has been paused since ${paused_at}: it takes no payments and makes none.`, {
     retryAfter: PAUSED_RETRY_SECONDS,
     extra: { feature: 'escrow', paused_at },
   })

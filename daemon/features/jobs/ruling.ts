@@ -90,7 +90,7 @@ export async function withdrawInEmergency(
   const event: JobEvent = isPaid ? 'withdraw' : 'emergency_withdraw'
   transition(jobMachine, { event, from: job.status, by: 'admin' })
   if (job.escrow_status !== 'held') {
-    throw new AppError('conflict', `Nothing of the $${formatAmount(job.amount)} of this job is held.`)
+    throw new AppError('conflict', `This job has no held funds (price $${formatAmount(job.amount)}).`)
   }
   const isDisputed = job.dispute?.status === 'open'
   const change = isDisputed ? { dispute: resolved(job, { outcome: 'refund', reason, by: 'admin', at }) } : {}
@@ -98,8 +98,8 @@ export async function withdrawInEmergency(
 }
 
 const leftSentences = {
-  timed_out: 'The buyer took the money out of the escrow contract after its deadline.',
-  withdrawn: 'The money was withdrawn from the escrow contract in an emergency.',
+  timed_out: 'The buyer withdrew the funds from the escrow contract after its deadline.',
+  withdrawn: 'The funds were withdrawn from the escrow contract in an emergency.',
 } as const
 
 /** A contract payout to the buyer ends the job, in the transaction that records it. */
@@ -109,7 +109,7 @@ export function followContract(): void {
 
 async function endPaidByContract(t: Tx, draw: Draw, { jobId, how, at }: LeftContract): Promise<void> {
   const job = await lockJob(t, jobId)
-  if (!job) throw new Error(`there is no ${jobId}`)
+  if (!job) throw new Error(`unknown job ${jobId}`)
   const detail = leftSentences[how]
   if (job.escrow_status !== 'held') {
     await leaveAfterEnd(t, draw, { job, at })

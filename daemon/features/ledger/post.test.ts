@@ -86,8 +86,8 @@ test('only balances have a history, each entry with what it left', async () => {
   ])
 })
 
-test('a kind that moves no balance may not move one, and a name of no kind is no account', async () => {
+test('a kind that must not change a balance may not move one, and a name of no kind is no account', async () => {
   const { write } = open()
-  await expect(write('payout_confirmed', move('ext', 'bal:p_1', 1n))).rejects.toThrow('moves no balance')
-  await expect(write('deposit', move('ext', 'pocket:p_1', 1n))).rejects.toThrow('is no account')
+  await expect(write('payout_confirmed', move('ext', 'bal:p_1', 1n))).rejects.toThrow('must not change a balance')
+  await expect(write('deposit', move('ext', 'pocket:p_1', 1n))).rejects.toThrow('is not an account')
 })

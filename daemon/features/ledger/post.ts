@@ -76,7 +76,7 @@ async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
   const table = t.table(accounts)
   const locked = await table.getForUpdate(id)
   const balance = usdc((locked?.balance ?? 0n) + delta)
-  if (balance < 0n && !mayBeNegative(id)) throw new Error(`account ${id} would be ${balance}`)
+  if (balance < 0n && !mayBeNegative(id)) throw new Error(`account ${id} would become negative: ${balance}`)
   if (balance === 0n) await table.delete(id)
   else await table.put({ id, kind: accountKind(id), balance })
   return balance
@@ -92,7 +92,7 @@ type Remembered = {
 
 async function remember(t: Tx, { entry, id, seq, line, balance }: Remembered): Promise<void> {
   const type = entry.shownAs?.type ?? entryKinds[entry.kind]
-  if (type === null) throw new Error(`${entry.kind} moves no balance, yet it moved ${line.account}`)
+  if (type === null) throw new Error(`${entry.kind} must not change a balance, but changes ${line.account}`)
   const ref = entry.shownAs?.ref ?? entry.ref
   const participantId = accountOwner(line.account)
   await t.table(history).insert({

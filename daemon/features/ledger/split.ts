@@ -28,7 +28,7 @@ const NET_PCT = BigInt(PROVIDER_RECEIVES_PCT)
  * @throws RangeError on a price that is negative or no multiple of $0.001.
  */
 export function split(kind: SaleKind, price: Usdc): Split {
-  if (price < 0n || price % PRICE_STEP !== 0n) throw new RangeError(`${price} micro-USDC is not a price`)
+  if (price < 0n || price % PRICE_STEP !== 0n) throw new RangeError(`${price} micro-USDC is not a valid price`)
   const agent = kind === 'first_party' ? price : markUp(price)
   const net = kind === 'first_party' ? usdc((price * NET_PCT) / WHOLE_PCT) : price
   return { agent, net, fee: usdc(agent - net) }
@@ -44,6 +44,6 @@ function markUp(price: Usdc): Usdc {
  * @throws RangeError on a negative amount or a share above the whole.
  */
 export function share(amount: Usdc, bps: bigint): Usdc {
-  if (amount < 0n || bps < 0n || bps > WHOLE_BPS) throw new RangeError(`no share of ${amount} at ${bps} bps`)
+  if (amount < 0n || bps < 0n || bps > WHOLE_BPS) throw new RangeError(`invalid share of ${amount} at ${bps} bps`)
   return usdc((amount * bps) / WHOLE_BPS)
 }

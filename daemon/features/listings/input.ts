@@ -106,7 +106,7 @@ type Pricing = { readonly pricingModel: ServiceRow['pricing_model']; readonly at
 
 function checkedPrice(price: Usdc | null, { pricingModel, at }: Pricing): Usdc | null {
   if (price === null && pricingModel === 'fixed') {
-    throw invalidField(`${at}price`, 'is needed: only a listing with pricing_model quote_required may leave it out')
+    throw invalidField(`${at}price`, 'required: only a listing with pricing_model quote_required may omit it')
   }
   return price
 }

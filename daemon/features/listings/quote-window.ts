@@ -47,7 +47,7 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
   const retryAfter = Math.ceil((previous.until - wall) / SECOND_MS)
   throw new AppError(
     'conflict',
-    `Price and terms were edited just now, and buyers may still pay what they were quoted before: edit again in ${retryAfter} s.`,
+    `Price or terms changed recently, and earlier quotes are still valid: edit again in ${retryAfter} s.`,
     { retryAfter },
   )
 }

@@ -72,5 +72,5 @@ export function termsAsOf(service: ServiceRow, edits: number | undefined): SaleT
   const { edits: today = 0, previous } = service
   if (edits === undefined || edits === today) return termsOf(service)
   if (previous && edits === today - 1) return termsOf(previous.version)
-  throw new AppError('conflict', `${service.id} is not offered at the terms that were quoted any more.`)
+  throw new AppError('conflict', `The terms of ${service.id} changed since the quote: ask for a new one.`)
 }

@@ -18,7 +18,7 @@ export async function isListed(t: ReadTx, row: Pick<ParticipantRow, 'id' | 'list
 /** Updates the provider's directory entry; call it after writing a listing. */
 export async function refreshDirectory(t: Tx, participantId: string): Promise<void> {
   const row = await t.table(participants).getForUpdate(participantId)
-  if (!row) throw new Error(`${participantId} is no participant`)
+  if (!row) throw new Error(`${participantId} is not a participant`)
   const listed = await isListed(t, row)
   if (listed !== row.in_directory) await t.table(participants).put({ ...row, in_directory: listed })
 }
@@ -55,7 +55,7 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
     (await table.count('provider', [provider.id, 'active'])) +
     (await table.count('provider', [provider.id, 'inactive']))
   if (held >= MAX_LISTINGS) {
-    throw new AppError('conflict', `A provider has at most ${MAX_LISTINGS} listings: remove one first.`)
+    throw new AppError('conflict', `A provider can have at most ${MAX_LISTINGS} listings: remove one first.`)
   }
   const { fulfillment_type } = row.fields
   const url = endpointUrl(row.fields, provider)

@@ -78,9 +78,9 @@ export function acceptable(thread: ThreadRow, { at, proposedAt }: ProposalParams
   transition(threadMachine, { event: 'accept', from: thread.status, by: 'buyer' })
   const before = thread.previous?.version
   const proposal = before !== undefined && before.proposed_at === proposedAt ? before : thread.proposal
-  if (!proposal) throw new Error(`${thread.id} is about no price`)
+  if (!proposal) throw new Error(`${thread.id} has no price to agree on`)
   if (proposedAt !== undefined && proposedAt !== proposal.proposed_at) {
-    throw new AppError('conflict', 'The provider has made another proposal since: look at it first.', {
+    throw new AppError('conflict', 'The provider made a newer proposal: review it first.', {
       extra: {
         proposed_at: new Date(proposal.proposed_at).toISOString(),
         agent_price: formatAmount(proposal.agent_price),

@@ -122,7 +122,8 @@ async function askable(t: ReadTx, serviceId: string, payer: Payer) {
   if (service?.status !== 'active') throw notFound('The service')
   const agent = registeredPayer(payer)
   const provider = await t.table(participants).get(service.provider_id)
-  if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot ask for its own service.')
+  if (provider?.wallet === payer.wallet)
+    throw new AppError('conflict', 'A provider cannot negotiate about its own service.')
   return { service, agent }
 }
 
@@ -284,7 +285,7 @@ async function lockThread(t: Tx, id: string): Promise<ThreadRow> {
 
 async function serviceOf(t: ReadTx, thread: ThreadRow): Promise<ServiceRow> {
   const service = await t.table(services).get(thread.service_id)
-  if (!service) throw new Error(`${thread.id} is about no service`)
+  if (!service) throw new Error(`${thread.id} has no service`)
   return service
 }
 

@@ -16,15 +16,15 @@ export function countChain(chain: Chain, registry: Registry): () => void {
 
 function gaugesOf(status: NonNullable<Chain['status']>, registry: Registry): void {
   const shown = [
-    ['in_flight', 'Transactions that are in no block.', () => status().inFlight],
-    ['waiting', 'Orders that wait for a transaction.', () => status().waiting],
-    ['oldest_seconds', 'Age of the oldest transaction that is in no block.', () => status().oldestSeconds ?? 0],
-    ['gas_balance_wei', 'What the gas key holds.', () => Number(status().gas?.wei ?? 0n)],
+    ['in_flight', 'Transactions not yet in a block.', () => status().inFlight],
+    ['waiting', 'Orders waiting for a transaction.', () => status().waiting],
+    ['oldest_seconds', 'Age of the oldest transaction not yet in a block.', () => status().oldestSeconds ?? 0],
+    ['gas_balance_wei', 'Balance of the gas key.', () => Number(status().gas?.wei ?? 0n)],
     ['head_age_seconds', 'Age of the newest block.', () => status().head?.ageSeconds ?? 0],
     ['head_block', 'Number of the newest block.', () => status().head?.block ?? 0],
-    ['lag_blocks', 'Blocks that the preferred node is behind.', () => status().lagBlocks],
+    ['lag_blocks', 'Number of blocks the preferred node lags behind.', () => status().lagBlocks],
     ['nodes_down', 'Nodes that do not answer.', () => status().nodes.filter(({ error }) => error !== null).length],
-    ['up', '1 unless nothing can be paid for.', () => Number(status().health !== 'down')],
+    ['up', '1 if gas can be paid, otherwise 0.', () => Number(status().health !== 'down')],
   ] as const
   for (const [name, help, read] of shown) {
     new Gauge({
@@ -44,16 +44,18 @@ function countersOf(registry: Registry): (event: ChainEvent) => void {
     new Counter({ name: `souk_chain_${name}`, help, labelNames: [...labelNames], registers })
   const histogram = (name: string, help: string, shape: { buckets: number[]; labelNames?: string[] }) =>
     new Histogram({ name: `souk_chain_${name}`, help, ...shape, registers })
-  const txs = counter('txs_total', 'Transactions by what they are, and what became of them.', ['kind', 'result'])
-  const gas = counter('gas_used_total', 'Gas that transactions in blocks have used.')
+  const txs = counter('txs_total', 'Transactions by type and result.', ['kind', 'result'])
+  const gas = counter('gas_used_total', 'Gas used by confirmed transactions.')
   const errors = counter('rpc_errors_total', 'Requests to nodes that failed.', ['method', 'kind'])
   const items = histogram('batch_items', 'Transfers in one transaction.', { buckets: BATCH_ITEMS })
-  const inclusion = histogram('inclusion_seconds', 'From sending to a block.', { buckets: BLOCK_SECONDS })
+  const inclusion = histogram('inclusion_seconds', 'Time from sending to inclusion in a block.', {
+    buckets: BLOCK_SECONDS,
+  })
   const asked = histogram('rpc_seconds', 'Requests to nodes.', { buckets: ASK_SECONDS, labelNames: ['method'] })
   const simple = {
-    resent: counter('resends_total', 'Times that the same bytes were sent again.'),
-    replaced: counter('replacements_total', 'Transactions that were replaced at a higher fee.'),
-    reorged: counter('reorged_total', 'Transactions that a reorganisation took out of their block.'),
+    resent: counter('resends_total', 'Number of times a transaction was rebroadcast.'),
+    replaced: counter('replacements_total', 'Transactions replaced with a higher fee.'),
+    reorged: counter('reorged_total', 'Transactions removed from a block by a reorganisation.'),
     reversed: counter('reversed_total', 'Settled transfers that the chain reverted permanently: each is a loss.'),
   }
   const endings = (result: string) => () => txs.inc({ kind: 'any', result })

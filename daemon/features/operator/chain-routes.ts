@@ -40,7 +40,7 @@ async function oneOf({ transactions }: ChainPort, id: string): Promise<Rows> {
   if (row) return { rows: [row], total: 1 }
   throw new AppError(
     'not_found',
-    'This marketplace has sent no such transaction, or forgot it long after it was final.',
+    'Unknown transaction: this marketplace did not send it, or removed the record long after it was final.',
   )
 }
 

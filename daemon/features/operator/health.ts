@@ -71,7 +71,7 @@ function connectionOf(status: ChainStatus | undefined): ChainMembers {
   }
 }
 
-const FULL = 'The disk is full: purchases and all other writes are refused until there is room again.'
+const FULL = 'The disk is full: purchases and all other writes are rejected until space is freed.'
 
 async function storeHealth(ctx: Context): Promise<z.output<typeof Health>['store']> {
   const { cut, isFull: asksFull } = storage.of(ctx)
@@ -96,8 +96,8 @@ function links(
       status_note: statusNote(ctx),
       status_legend: {
         live: 'answers',
-        paused: 'a paid door that answers 503 while paid activity is paused',
-        deferred: 'answers 410 under the checkout cutover',
+        paused: 'returns 503 while paid activity is paused',
+        deferred: 'returns 410 during the checkout cutover',
       },
       catalog: `${base}${api.getCatalog.path}`,
       register: `${base}${api.register.path}`,
@@ -119,11 +119,11 @@ function statusNote(ctx: Context): string {
   const { paused, checkoutV2, escrowPaused } = ctx.switches.now()
   const closed = [
     ...(paused ? ['paid activity is paused'] : []),
-    ...(checkoutV2 ? [`the checkout cutover shelves ${areas.join(', ')}`] : []),
-    ...(escrowPaused && !paused ? ['the escrow contract is paused, so that what would fill escrow waits'] : []),
+    ...(checkoutV2 ? [`the checkout cutover disables ${areas.join(', ')}`] : []),
+    ...(escrowPaused && !paused ? ['the escrow contract is paused, so payments into escrow wait'] : []),
   ]
-  if (closed.length === 0) return 'All doors are open.'
-  const sentence = `${closed.join('; ')}; reads, logins, wallets and data export stay available.`
+  if (closed.length === 0) return 'All endpoints are available.'
+  const sentence = `${closed.join('; ')}; reads, logins, wallets and data export are still available.`
   return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 

@@ -160,7 +160,7 @@ describe('jobs for the operator', () => {
       expect([body.schema_report.deliverables, body.deliverable_hashes]).toEqual([null, []])
     })
 
-    test('is not read without a line in the log of the administrator', async () => {
+    test('is not read without a line in the log data of the administrator', async () => {
       const log = async () => (await market.market.admin('GET', '/dashboard/api/admin/log')).body
       const before = (await log()).total
       const read = await market.market.admin('GET', `${path}/${ids.first}/bundle`)

@@ -48,13 +48,13 @@ const resolveJob: FreeHandler<typeof rulingsApi.resolveJob> = async ({ params, b
   const { ctx, now } = call
   const { outcome, buyer_amount: toBuyer, reason } = body
   if ((outcome === 'split') !== (toBuyer !== undefined)) {
-    throw invalidField('buyer_amount', outcome === 'split' ? 'is needed for a split' : 'is for a split only')
+    throw invalidField('buyer_amount', outcome === 'split' ? 'required for a split' : 'only allowed for a split')
   }
   const job = await commit(ctx, async (t, draw) => {
     const locked = await lockJob(t, params.id)
     if (!locked) throw notFound('The job')
     if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > locked.amount)) {
-      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(locked.amount)}, what is held`)
+      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(locked.amount)} (the held amount)`)
     }
     const ruled = await ruleOn(t, draw, { job: locked, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
     const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
@@ -99,7 +99,7 @@ async function paidByContract(ctx: Context, id: string): Promise<{ transaction?:
   if (await compliance.of(ctx).isSanctioned(job.buyer_wallet)) return undefined
   const result = await mirror?.withdraw(id)
   if (result === undefined || result.ok) return result
-  throw new AppError('unavailable', `The escrow contract has not paid the buyer: ${result.reason ?? result.failure}.`, {
+  throw new AppError('unavailable', `The escrow contract did not pay the buyer: ${result.reason ?? result.failure}.`, {
     retryAfter: CHAIN_RETRY_SECONDS,
   })
 }

@@ -42,20 +42,20 @@ export function openMetrics(
   for (const name of misnamed) registry.removeSingleMetric(name)
   const requests = new Counter({
     name: 'souk_http_requests_total',
-    help: 'Requests by row of the contract and status.',
+    help: 'Requests by API endpoint and status.',
     labelNames: ['row', 'status'],
     registers: [registry],
   })
   const durations = new Histogram({
     name: 'souk_http_request_duration_seconds',
-    help: 'Time until a request was answered, by row of the contract and class of status.',
+    help: 'Request duration by API endpoint and status class.',
     labelNames: ['row', 'status_class'],
     buckets: [...DURATION_BUCKETS_S],
     registers: [registry],
   })
   new Gauge({
     name: RECOVERY_METRIC,
-    help: 'What recovers signatures: native, or wasm, which takes three times as long.',
+    help: 'Implementation of signature recovery: native, or wasm (three times slower).',
     labelNames: ['engine'],
     registers: [registry],
   }).set({ engine: recover.engine }, 1)
@@ -111,7 +111,7 @@ function countFacilitated(facilitated: FacilitatorCounts, registry: Registry): v
 function attentionGauge(store: Store, registry: Registry): void {
   new Gauge({
     name: 'souk_attention_items',
-    help: 'What waits for the operator, by kind.',
+    help: 'Items that need the operator, by kind.',
     labelNames: ['kind'],
     registers: [registry],
     async collect() {
@@ -126,7 +126,7 @@ function storeGauges(store: Store, registry: Registry): void {
   const shown = [
     ['souk_journal_bytes', 'Bytes of the journal since its last snapshot.', 'journalBytes'],
     ['souk_store_records', 'Records in the store.', 'records'],
-    ['souk_store_transactions', 'Number of the last transaction.', 'seq'],
+    ['souk_store_transactions', 'Sequence number of the last transaction.', 'seq'],
   ] as const
   for (const [name, help, member] of shown) {
     new Gauge({
@@ -144,9 +144,9 @@ function storeGauges(store: Store, registry: Registry): void {
 function followRows(registry: Registry): Parameters<Store['subscribe']>[0] {
   const counter = (name: string, help: string, labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
-  const paid = counter('souk_payments_total', 'Payments that entered a state.', ['state', 'method'])
-  const runs = counter('souk_cron_runs_total', 'Runs of crons by their result.', ['cron', 'result'])
-  const tries = counter('souk_webhook_attempts_total', 'Tries to deliver a webhook, by what became of it.', ['state'])
+  const paid = counter('souk_payments_total', 'Payments by the state they entered.', ['state', 'method'])
+  const runs = counter('souk_cron_runs_total', 'Runs of scheduled jobs by result.', ['cron', 'result'])
+  const tries = counter('souk_webhook_attempts_total', 'Webhook delivery attempts by result.', ['state'])
   const lastRuns = new Map<string, number>()
 
   const sawRun = ({ id, runs: [latest] }: CronRow) => {

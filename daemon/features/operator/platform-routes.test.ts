@@ -274,17 +274,17 @@ test('health counts what the gates refused by reason', async () => {
 
 test('health says in one sentence what is closed now, and nothing that is open', async () => {
   const note = async () => (await health()).platform.status_note as string
-  expect(await note()).toBe('All doors are open.')
+  expect(await note()).toBe('All endpoints are available.')
   await features({ checkout_v2: true })
-  expect(await note()).toMatch(/^The checkout cutover shelves digital_products, [a-z_, ]+; reads, [^.]+\.$/)
+  expect(await note()).toMatch(/^The checkout cutover disables digital_products, [a-z_, ]+; reads, [^.]+\.$/)
   await post('platform/pause')
-  expect(await note()).toMatch(/^Paid activity is paused; the checkout cutover shelves [^.]+\.$/)
+  expect(await note()).toMatch(/^Paid activity is paused; the checkout cutover disables [^.]+\.$/)
   await post('platform/unpause')
   await features({ checkout_v2: false })
   await post('escrow/pause-contract')
   expect(await note()).toMatch(/^The escrow contract is paused[^.]+\.$/)
   await post('escrow/unpause-contract')
-  expect(await note()).toBe('All doors are open.')
+  expect(await note()).toBe('All endpoints are available.')
 })
 
 test('an observed marketplace, whose crons only skip, raises no alarm that they are stale', async () => {

@@ -119,8 +119,8 @@ const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, call) => {
   const known = rowsByFeature()
   const unknown = Object.keys(features).find((name) => !known.has(name))
   if (unknown !== undefined) {
-    const names = [...known.keys()].join(', ') || 'there is none'
-    throw invalidField(`features.${unknown}`, `is not a feature that can be switched: ${names}`)
+    const names = [...known.keys()].join(', ') || 'no such feature'
+    throw invalidField(`features.${unknown}`, `unknown feature; available: ${names}`)
   }
   const view = await commit(call.ctx, async (t, draw) => {
     const before = await readPlatform(t)

@@ -71,7 +71,7 @@ const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, w
 
 /** Registers an ERC-8004 identity for the holder, so that there is one to link. */
 async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet) {
-  if (!identityRegistry.mint) throw new AppError('unavailable', `The ${mode} chain makes no test identities.`)
+  if (!identityRegistry.mint) throw new AppError('unavailable', `The ${mode} chain has no test identities.`)
   const agentId = await identityRegistry.mint(wallet)
   return { agent_registry: identityRegistry.name, agent_id: String(agentId) }
 }

@@ -36,7 +36,7 @@ const ask = (path: string, query: Record<string, string>) =>
 type Job = { id: string; status: string; buyer: { wallet: string }; amount: string; created_at: string }
 const everyJob = async (): Promise<Job[]> => (await ask(JOBS, { limit: '100' })).body.jobs
 
-/** Every list of the administrator that can be searched, with its fields. */
+/** Every list data of the administrator that can be searched, with its fields. */
 const searchable = endpointNames.flatMap((name) => {
   const { query, path } = { query: undefined, ...api[name] }
   if (query === undefined || !('filter' in query.shape)) return []

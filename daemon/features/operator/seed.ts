@@ -32,7 +32,7 @@ const listingsFolder = shipped('listings/')
 export function seedNamed(name: string): (ctx: Context) => Promise<void> {
   if (isKeyOf(seeds, name)) return seeds[name]
   const names = Object.keys(seeds).join(', ')
-  throw new AppError('invalid_request', `seed: there is no seed "${name}" (choose one of ${names}, or a file)`)
+  throw new AppError('invalid_request', `seed: unknown seed "${name}" (choose one of ${names}, or a file)`)
 }
 
 /** Settings key of the initial history. */
@@ -75,7 +75,7 @@ export async function seedFound({ store }: Pick<Context, 'store'>): Promise<Seed
 }
 
 function otherSeed({ config }: Context, name: string, found: SeedName): AppError {
-  const sentence = `This data folder began with --seed ${found}, and --seed ${name} is for a new one.`
+  const sentence = `This data folder was created with --seed ${found}; --seed ${name} needs a new data folder.`
   return new AppError('conflict', sentence, { details: [{ path: 'data', message: config.dataDir }] })
 }
 
@@ -146,7 +146,7 @@ function firstPartyProvider(draw: Draw, now: number) {
     id: draw.id('participant'),
     wallet: toWallet(`0x${draw.bytes(ADDRESS_BYTES).toString('hex')}`),
     name: 'souk',
-    description: 'Services of this marketplace itself.',
+    description: 'First-party services of this marketplace.',
     type: 'provider' as const,
     webhook_url: null,
     capabilities: [],

@@ -57,7 +57,7 @@ async function refuseOthers(t: ReadTx, { provider_id }: ThreadRow): Promise<void
   if ((await t.table(participants).get(provider_id))?.first_party) return
   throw new AppError(
     'conflict',
-    `This conversation is about a listing of ${provider_id}, not of the house: only that provider answers in it.`,
+    `This conversation is about a listing of ${provider_id}: only that provider can reply.`,
     { extra: { provider_id } },
   )
 }

@@ -61,7 +61,8 @@ const setParticipant: FreeHandler<typeof participantAdminApi.setParticipant> = a
   return commit(ctx, async (t, draw) => {
     const row = await t.table(participants).getForUpdate(params.id)
     if (!row) throw notFound('The participant')
-    if (row.first_party && body.suspended) throw new AppError('conflict', 'The house itself cannot be suspended.')
+    if (row.first_party && body.suspended)
+      throw new AppError('conflict', 'The first-party provider (house) cannot be suspended.')
     const state = stateOf(row, body, now)
     const { verification_tier, suspended_at } = state
     const changed = verification_tier !== row.verification_tier || suspended_at !== row.suspended_at

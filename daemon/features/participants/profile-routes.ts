@@ -58,7 +58,7 @@ async function linkingParticipant(body: LinkBody, call: LinkCall): Promise<Parti
   const { ctx, caller } = call
   if (caller) {
     if (body.wallet === undefined || body.wallet === caller.wallet) return caller
-    throw new AppError('forbidden', 'wallet is not the one that this key belongs to.')
+    throw new AppError('forbidden', 'wallet: does not belong to this API key.')
   }
   const row = await ctx.store.read((t) => participantOfWallet(t, signingWallet(body, call)))
   if (!row) throw new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
@@ -68,7 +68,10 @@ async function linkingParticipant(body: LinkBody, call: LinkCall): Promise<Parti
 function signingWallet(body: LinkBody, { ctx, wall }: LinkCall): Wallet {
   const { wallet, signature, timestamp, agent_registry, agent_id } = body
   if (wallet === undefined || signature === undefined || timestamp === undefined) {
-    throw new AppError('unauthorized', 'This row needs an API key, or wallet, signature and timestamp in the body.')
+    throw new AppError(
+      'unauthorized',
+      'This endpoint needs an API key, or wallet, signature and timestamp in the body.',
+    )
   }
   const lines = [
     'souk identity link v1',
@@ -77,7 +80,7 @@ function signingWallet(body: LinkBody, { ctx, wall }: LinkCall): Wallet {
     `agent_id: ${agent_id}`,
   ]
   if (signerOf(ctx, { signature, timestamp: String(timestamp), lines, wall }) !== wallet) {
-    throw new AppError('unauthorized', 'The signature is not that of the wallet over these lines.')
+    throw new AppError('unauthorized', 'signature: does not match the wallet and these lines.')
   }
   return wallet
 }

@@ -105,6 +105,6 @@ function walletTaken(participant: ParticipantRow): AppError {
 async function referrer(t: ReadTx, code: string | undefined): Promise<string | null> {
   if (code === undefined) return null
   const id = code.startsWith(REFERRAL_PREFIX) ? code.slice(REFERRAL_PREFIX.length) : ''
-  if (!(await t.table(participants).get(id))) throw invalidField('referral_code', 'is not a code of this marketplace')
+  if (!(await t.table(participants).get(id))) throw invalidField('referral_code', 'unknown code')
   return id
 }

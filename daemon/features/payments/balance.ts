@@ -71,7 +71,7 @@ const getHoldings: FreeHandler<typeof balanceApi.getHoldings> = async ({ query }
     const wallets = await Promise.all(named.map(async (wallet) => ({ wallet, usdc: await chain.balanceOf(wallet) })))
     return { network: chain.network, asset: chain.asset.address, wallets }
   } catch (error) {
-    const message = 'The chain does not answer now: what a wallet holds cannot be read.'
+    const message = 'The chain does not answer: wallet balances cannot be read.'
     throw new AppError('unavailable', message, { retryAfter: CHAIN_RETRY_SECONDS, cause: error })
   }
 }
@@ -79,9 +79,9 @@ const getHoldings: FreeHandler<typeof balanceApi.getHoldings> = async ({ query }
 /** @throws AppError invalid_request */
 function walletsIn(text: string): Wallet[] {
   const words = [...new Set(text.split(','))]
-  if (words.length > MAX_WALLETS_NAMED) throw invalidField('of', `names more than ${MAX_WALLETS_NAMED} wallets`)
+  if (words.length > MAX_WALLETS_NAMED) throw invalidField('of', `must list at most ${MAX_WALLETS_NAMED} wallets`)
   const wrong = words.find((word) => !isAddress(word))
-  if (wrong !== undefined) throw invalidField('of', `"${wrong.slice(0, 50)}" is no address of a wallet`)
+  if (wrong !== undefined) throw invalidField('of', `"${wrong.slice(0, 50)}" is not a wallet address`)
   return words.map(toWallet)
 }
 
@@ -172,7 +172,7 @@ async function takeOut(t: Tx, draw: Draw, { ctx, participant, amount, now }: Tak
   if (amount > available) throw tooMuch(amount, available)
   const smallest = costsGas(ctx) ? SMALLEST_ON_CHAIN : MIN_BALANCE_WITHDRAWAL
   if (amount < smallest && amount < available) {
-    throw invalidField('amount', `must be at least ${formatAmount(smallest)}, or all that is available`)
+    throw invalidField('amount', `must be at least ${formatAmount(smallest)}, or the full available balance`)
   }
   const source = account.balance(participant.id)
   const { payout, transactionId } = await openWithdrawal(t, draw, {
@@ -198,7 +198,7 @@ async function takeOut(t: Tx, draw: Draw, { ctx, participant, amount, now }: Tak
 
 function tooMuch(amount: Usdc, available: Usdc): AppError {
   const extra = { requested: formatAmount(amount), available: formatAmount(available) }
-  const message = `The balance has $${extra.available} available; this would take $${extra.requested}.`
+  const message = `The available balance is $${extra.available}; this needs $${extra.requested}.`
   return new AppError('conflict', message, { extra })
 }
 

@@ -69,8 +69,8 @@ function needsChain({ kind }: Credential): boolean {
 /** @throws AppError 503 */
 function refuseWhileDown({ chain }: Context): void {
   if (chain.status?.().health !== 'down') return
-  const what = 'The chain cannot be used now, so nothing can be paid by a signature; nothing was charged.'
-  const wayOut = 'Pay from a balance (X-BALANCE-AUTH), or ask again: it goes on by itself.'
+  const what = 'The chain is unavailable, so x402 payments are not possible; nothing was charged.'
+  const wayOut = 'Pay from a balance (X-BALANCE-AUTH), or try again later.'
   throw new AppError('unavailable', `${what} ${wayOut}`, { retryAfter: DOWN_RETRY_SECONDS })
 }
 

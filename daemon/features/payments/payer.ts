@@ -118,7 +118,7 @@ export async function payerOf(request: PaidRequest, credential: Tendered): Promi
   const { ctx } = request
   if (credential.kind !== 'x402') {
     const participant = await participantOfKey(ctx, credential.key)
-    if (!participant) throw new AppError('unauthorized', `The ${credentialNames[credential.kind]} is not known here.`)
+    if (!participant) throw new AppError('unauthorized', `The ${credentialNames[credential.kind]} is unknown.`)
     return { wallet: participant.wallet, participant }
   }
   const wallet = credential.payment.authorization.from

@@ -88,7 +88,7 @@ export async function countUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
 export async function refuseUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
   const state: RateLimiterRes | null = await unpaidAttempts.of(ctx).get(wallet)
   if (state === null || state.consumedPoints < MAX_UNPAID_ATTEMPTS) return
-  throw new AppError('rate_limited', `${MAX_UNPAID_ATTEMPTS} purchases of this wallet within an hour were not paid.`, {
+  throw new AppError('rate_limited', `This wallet left ${MAX_UNPAID_ATTEMPTS} purchases unpaid within an hour.`, {
     retryAfter: Math.max(1, Math.ceil(state.msBeforeNext / SECOND_MS)),
   })
 }

@@ -97,7 +97,7 @@ export async function answerKnown(
   const payment = await livePayment(ctx.store, id)
   if (!payment) return undefined
   if (payment.open) {
-    throw new AppError('unavailable', 'The payment is not settled yet: repeat the same request.', { retryAfter: 1 })
+    throw new AppError('unavailable', 'The payment is not settled yet: send the same request again.', { retryAfter: 1 })
   }
   return storedAnswer(payment, order)
 }
@@ -120,7 +120,7 @@ async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<Pai
   }
   const answer = await ctx.store.table(answers).get(payment.id)
   if (!answer) {
-    throw new AppError('conflict', 'This payment was used; its answer is no longer kept.', {
+    throw new AppError('conflict', 'This payment was already used; its response is no longer stored.', {
       extra: { receipt_id: payment.receipt_id },
     })
   }
@@ -130,7 +130,7 @@ async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<Pai
 }
 
 function reversed({ receipt_id }: PaymentRow): AppError {
-  const message = 'The chain undid this payment: its money did not move after all. Sign a new one.'
+  const message = 'The chain reverted this payment: no money moved. Sign a new one.'
   return new AppError('conflict', message, { extra: { receipt_id } })
 }
 

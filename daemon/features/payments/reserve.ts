@@ -137,7 +137,7 @@ async function refuseTooMany(t: ReadTx, wallet: string): Promise<void> {
     })
   }
   if ((await t.table(payments).count('open', [])) >= MAX_OPEN_PAYMENTS_IN_ALL) {
-    throw new AppError('unavailable', 'Too many payments are under way at once.', { retryAfter: 1 })
+    throw new AppError('unavailable', 'Too many payments are in progress.', { retryAfter: 1 })
   }
 }
 
@@ -184,7 +184,7 @@ export function insufficientBalance({ price }: Order['quote'], balance: Usdc): P
   const [required, available] = [formatAmount(price), formatAmount(balance)]
   return new PaymentRefused({
     code: 'insufficient_balance',
-    message: `The balance has $${available} available; this costs $${required}.`,
+    message: `The available balance is $${available}; this costs $${required}.`,
     extra: { required, available },
   })
 }
@@ -223,7 +223,7 @@ async function chainSays({ chain, log }: Context, wallet: Wallet): Promise<Usdc>
   try {
     return await chain.balanceOf(wallet)
   } catch (error) {
-    log.warn({ source: 'x402', err: String(error) }, 'the chain did not say what a wallet holds')
+    log.warn({ source: 'x402', err: String(error) }, 'the chain did not return a wallet balance')
     throw new PaymentRefused({ fault: 'chain_unavailable', payer: wallet })
   }
 }

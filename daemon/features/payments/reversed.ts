@@ -79,7 +79,7 @@ export async function restore(means: ReversalMeans, { from, nonce, value, return
   })
   if (!back) return
   const facts = { source: 'x402', payment: back.receipt_id, payer: from, amount: formatAmount(usdc(value)) }
-  means.log.warn({ ...facts, transaction: returned }, 'the money of a reverted payment came back')
+  means.log.warn({ ...facts, transaction: returned }, 'a reverted payment was settled again')
 }
 
 /** Withholds a refund of a reversed payment until its money is back. */
@@ -128,7 +128,7 @@ async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { read
   await post(t, draw, { kind: 'reversal', ref, legs: parts.flatMap(legsOf.reversal), at })
   const [taken] = parts
   if (credited !== undefined && taken?.from === account.balance(credited)) {
-    const data = { amount: formatAmount(usdc(-taken.amount)), reason: 'The chain undid the payment of a deposit.' }
+    const data = { amount: formatAmount(usdc(-taken.amount)), reason: 'The chain reverted the payment of a deposit.' }
     const subject = { kind: 'participant', id: credited }
     await emit(t, draw, { type: 'admin.balance_adjusted', participantId: credited, subject, data, at })
   }
@@ -200,7 +200,7 @@ type Part = { readonly from: string; readonly amount: Usdc; readonly at: number 
 async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
   const participantId = from.startsWith('bal:') ? accountOwner(from) : null
   if (participantId === null) return
-  const data = { amount: formatAmount(amount), reason: 'The payment of a reverted deposit came back.' }
+  const data = { amount: formatAmount(amount), reason: 'A reverted deposit was settled again.' }
   const subject = { kind: 'participant', id: participantId }
   await emit(t, draw, { type: 'admin.balance_adjusted', participantId, subject, data, at })
 }

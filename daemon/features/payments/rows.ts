@@ -147,7 +147,7 @@ export async function carry(ctx: Context, { input, outcome }: Carried): Promise<
 /** Temporary data of a payment, from row or file. */
 export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carried> {
   const { id, input, outcome, file_sha256 } = payment
-  if (input === null) throw new Error(`payment ${id} carries nothing`)
+  if (input === null) throw new Error(`payment ${id} has no purchase`)
   if (file_sha256 === undefined) return { input, outcome }
   const file = JSON.parse(await readText(ctx.blobs, file_sha256)) as { body: WireInput['body'] } & Carried // by carry
   return { input: { ...input, body: file.body }, outcome: file.outcome }

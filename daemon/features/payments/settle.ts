@@ -50,7 +50,7 @@ export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKe
 
 /** A conflicting earlier write also counts as a refusal. */
 export function refusalOf(error: unknown): unknown {
-  return error instanceof Conflict ? new AppError('conflict', 'Another request was first.') : error
+  return error instanceof Conflict ? new AppError('conflict', 'Another request used this first.') : error
 }
 
 type Fulfilling = Ordered & {
@@ -314,8 +314,8 @@ async function finishOrGiveBack(ctx: Context, payment: PaymentRow, ordered: Orde
     const now = await ctx.store.table(payments).get(payment.id)
     const isYoung = ctx.clock.now() - payment.created_at < FULFIL_PATIENCE_MS
     if (isYoung || now?.state !== 'settled') throw error
-    ctx.log.error({ source: 'x402', payment: now.receipt_id, err: String(error) }, 'gave a payment back')
-    const refusal = new AppError('internal', 'This could not be completed; the payment goes back.')
+    ctx.log.error({ source: 'x402', payment: now.receipt_id, err: String(error) }, 'refunded a payment')
+    const refusal = new AppError('internal', 'The purchase failed; the payment is refunded.')
     return refund(ctx, now, { seller: ordered.seller, sealKey: ordered.sealKey, refusal })
   }
 }

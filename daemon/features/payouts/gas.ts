@@ -50,11 +50,11 @@ export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = f
   const { acts, emptied } = held ?? { acts: 0, emptied: false }
   const retryAfter = Math.ceil(((day + 1) * DAY_MS - wall) / SECOND_MS)
   if (acts >= GAS_ACTS_A_DAY) {
-    const sentence = `A wallet withdraws and cancels ${GAS_ACTS_A_DAY} times a day here: nothing was changed, come back tomorrow (UTC).`
+    const sentence = `A wallet can withdraw or cancel ${GAS_ACTS_A_DAY} times a day: nothing was changed, try again tomorrow (UTC).`
     throw new AppError('rate_limited', sentence, { retryAfter })
   }
   if (empties && emptied) {
-    const sentence = `Less than ${formatPrice(SMALLEST_ON_CHAIN)} leaves a balance once a day here: it stays whole until tomorrow (UTC).`
+    const sentence = `A balance can pay out less than ${formatPrice(SMALLEST_ON_CHAIN)} once a day: nothing was changed, try again tomorrow (UTC).`
     throw new AppError('rate_limited', sentence, { retryAfter })
   }
   await t.table(gasDays).put({ id, day, acts: acts + 1, emptied: emptied || empties })

@@ -159,7 +159,7 @@ test('without a key to pay with payouts wait for the operator, visibly, and go o
   await owe(wallet)
   expect(await run()).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
   const { body } = await market.admin('GET', '/dashboard/api/admin/payouts?status=needs_operator')
-  expect(body.payouts).toMatchObject([{ status: 'needs_operator', last_error: 'no key to pay with is here' }])
+  expect(body.payouts).toMatchObject([{ status: 'needs_operator', last_error: 'the signing key is missing' }])
   const { holds } = (await market.admin('GET', '/dashboard/api/admin/holds?kind=out')).body
   expect(holds).toMatchObject([{ next_event: 'sent', reason: expect.stringContaining('needs_operator') }])
   await soundBooks(market)

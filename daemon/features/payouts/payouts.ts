@@ -26,8 +26,8 @@ const MAX_KEPT = 1_000
 const BUSY_REVIEW_MS = HOUR_MS
 const SANCTIONED = 'the wallet is sanctioned'
 const SUSPENDED = 'the participant is suspended'
-const NO_KEY = 'no key to pay with is here'
-const PAID_BY_CONTRACT = 'the escrow contract has paid the wallet'
+const NO_KEY = 'the signing key is missing'
+const PAID_BY_CONTRACT = 'the escrow contract already paid the wallet'
 
 type Ref = { readonly kind: string; readonly id: string }
 type NewPayout = {
@@ -179,7 +179,7 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
   if (result === 'id_reused') {
     await step(ctx, id, {
       event: isOwnedBack(payout) ? 'fail' : 'block',
-      error: 'the chain knows another payout by this id',
+      error: 'the chain has a different payout with this id',
     })
     return 'failed'
   }

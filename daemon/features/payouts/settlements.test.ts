@@ -259,7 +259,7 @@ test('what is kept from a sanctioned wallet goes back, and on, when it is cleare
   await soundBooks(market)
   const { body } = await market.admin('GET', '/dashboard/api/admin/holds?kind=blk&limit=100')
   const mine = body.holds.filter((hold: { owner: { id: string } }) => hold.owner.id === wallet)
-  expect(mine).toMatchObject([{ amount: '0.14', reason: 'the wallet is sanctioned', next_event: 'looked at again' }])
+  expect(mine).toMatchObject([{ amount: '0.14', reason: 'the wallet is sanctioned', next_event: 'next check' }])
   time.advance(DAY_MS)
   await sweep()
   expect(await held(account.blocked(wallet))).toBe(140_000n)

@@ -59,7 +59,7 @@ test.each<[string, Payee[]]>([
   ['the shares sum to 99 %, not 100 %', [{ to: 'operator', bps: 9_900n }]],
   ['the shares sum to 0 %, not 100 %', []],
   [
-    'a payee is named twice',
+    'duplicate payee',
     [
       { to: wallet(1), bps: 5_000n },
       { to: wallet(1), bps: 5_000n },

@@ -27,7 +27,7 @@ export function sharesOf(amount: Usdc, payees: readonly Payee[]): PayeeShare[] {
 
 /** The fault in a list of payees, if any. */
 export function payeeFault(payees: readonly Payee[]): string | undefined {
-  if (new Set(payees.map(({ to }) => to)).size < payees.length) return 'a payee is named twice'
+  if (new Set(payees.map(({ to }) => to)).size < payees.length) return 'duplicate payee'
   if (payees.some(({ bps }) => bps <= 0n)) return 'a share must be more than 0'
   const sum = payees.reduce((total, { bps }) => total + bps, 0n)
   return sum === WHOLE_BPS ? undefined : `the shares sum to ${Number(sum) / 100} %, not 100 %`

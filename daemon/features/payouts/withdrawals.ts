@@ -44,7 +44,7 @@ export async function openWithdrawal(
   const subject = { kind: 'participant', id }
   const transactionId = draw.id('transaction')
   const payout = await openPayout(t, draw, { kind, wallet, source, amount, ref: subject, transactionId, at: now })
-  if (!payout) throw new Error(`nothing of ${source} was set aside`)
+  if (!payout) throw new Error(`no funds of ${source} are reserved`)
   const data = { amount: formatAmount(amount), to: 'wallet', payout_id: payout.id, transaction_id: transactionId }
   const type = kind === 'withdrawal' ? 'balance.withdrawn' : 'referral.withdrawn'
   await emit(t, draw, { type, participantId: id, subject, data, at: now })
@@ -52,6 +52,6 @@ export async function openWithdrawal(
 }
 
 function stillOpen({ id, amount, status }: PayoutRow): AppError {
-  const message = `$${formatAmount(amount)} is on its way to this wallet as ${id} (${status}), and a wallet has one payout at a time: withdraw again when it has ended.`
+  const message = `Payout ${id} of $${formatAmount(amount)} to this wallet is not finished (${status}): withdraw again afterwards.`
   return new AppError('conflict', message, { extra: { payout_id: id, payout_status: status } })
 }

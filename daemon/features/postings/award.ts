@@ -61,7 +61,7 @@ function sharesOf({ price, shares }: BidRow, service: ServiceRow): Split {
 function budgetQuote(posting: PostingRow, now: number): Quote {
   transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
   if (posting.bid_count === 0) throw new AppError('conflict', 'There is no bid on this request yet.')
-  const description = `${posting.title} (its budget; name a bid as bid_id to pay what it asks)`
+  const description = `${posting.title} (at its budget; send bid_id to pay the price of that bid)`
   return { price: posting.budget_max, settle: 'first', escrow: true, description }
 }
 
@@ -73,8 +73,7 @@ async function awardable(t: ReadTx, { posting, bid, now }: Pair): Promise<Servic
   transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
   transition(bidMachine, { event: 'accept', from: bidStatusAt(bid, { posting, now }), by: 'poster' })
   const service = await serviceOf(t, bid)
-  if (service.status !== 'active')
-    throw new AppError('conflict', 'The listing that this bid names is no longer active.')
+  if (service.status !== 'active') throw new AppError('conflict', 'The listing of this bid is no longer active.')
   return service
 }
 
@@ -89,7 +88,7 @@ export async function checkAward(
   }
   refuseUnlessPoster(posting, payer.participant)
   if (bidId === undefined) {
-    throw invalidField('bid_id', 'is needed to award')
+    throw invalidField('bid_id', 'required')
   }
   await awardable(t, { posting, bid: await bidById(t, { id: bidId, postingId }), now })
   refuseEscrowPaused(await escrowPausedAt(t))
@@ -118,7 +117,7 @@ export async function award(
   const terms = Terms.parse(payment.terms)
   const posting = await lockPosting(t, postingId)
   const bid = await t.table(bids).getForUpdate(terms.bid_id)
-  if (!bid) throw new Error(`${payment.id} pays for no bid`)
+  if (!bid) throw new Error(`${payment.id} has no bid`)
   const askedAt = payment.created_at
   const service = await awardable(t, { posting, bid, now: askedAt })
   const { job, legs } = await openEscrowJob(t, draw, {

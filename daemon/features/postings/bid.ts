@@ -100,7 +100,7 @@ function refuseTier({ verification_tier: tier }: ParticipantRow, posting: Postin
 async function ownService(t: ReadTx, id: string, bidder: ParticipantRow): Promise<ServiceRow> {
   const service = await t.table(services).get(id)
   if (service?.provider_id !== bidder.id || service.status !== 'active') {
-    throw invalidField('service_id', 'is no active listing of yours')
+    throw invalidField('service_id', 'must be one of your active listings')
   }
   return service
 }
@@ -114,7 +114,7 @@ async function refuseFurtherBid(t: ReadTx, posting: PostingRow, bidder: Particip
     throw new AppError('conflict', `You have bid on this request ${MAX_BIDS_PER_PROVIDER} times.`)
   }
   if ((await t.table(bids).count('posting', [posting.id])) >= MAX_BIDS) {
-    throw new AppError('conflict', `This request has had ${MAX_BIDS} bids and takes no more.`)
+    throw new AppError('conflict', `This request has reached the limit of ${MAX_BIDS} bids.`)
   }
 }
 
@@ -146,6 +146,6 @@ export async function withdrawBid(
 /** The listing of a bid, in any state. */
 export async function serviceOf(t: ReadTx, bid: BidRow): Promise<ServiceRow> {
   const service = await t.table(services).get(bid.service_id)
-  if (!service) throw new Error(`${bid.id} names no service`)
+  if (!service) throw new Error(`${bid.id} has no service`)
   return service
 }

@@ -81,6 +81,6 @@ export async function followJob(t: Tx, draw: Draw, { job, at }: { readonly job: 
   const event = eventOf[job.escrow_status]
   if (job.posting_id === null || event === undefined) return
   const posting = await t.table(postings).getForUpdate(job.posting_id)
-  if (posting?.status !== 'awarded') throw new Error(`${job.id} comes of ${job.posting_id}, which is not awarded`)
+  if (posting?.status !== 'awarded') throw new Error(`${job.id} belongs to ${job.posting_id}, which is not awarded`)
   await stepPosting(t, draw, { posting, event, by: 'system', at })
 }

@@ -71,7 +71,7 @@ export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Cr
 /** Another's job looks unknown, to keep its provider private. */
 async function checkParent(t: ReadTx, jobId: string, poster: ParticipantRow): Promise<void> {
   const job = await t.table(jobs).get(jobId)
-  if (job?.provider_id !== poster.id) throw invalidField('parent_job_id', 'is no job that you provide')
+  if (job?.provider_id !== poster.id) throw invalidField('parent_job_id', 'must be one of your jobs as provider')
 }
 
 async function nextNumber(t: Tx): Promise<number> {

@@ -186,7 +186,7 @@ const createProduct: UploadHandler<typeof productsApi.createProduct> = {
 /** @throws AppError conflict over `MAX_PRODUCTS`. */
 async function refuseTooMany(t: ReadTx, { id }: ParticipantRow): Promise<void> {
   if ((await t.table(products).count('own', [id])) >= MAX_PRODUCTS) {
-    throw new AppError('conflict', `A provider has at most ${MAX_PRODUCTS} products: delete one first.`)
+    throw new AppError('conflict', `A provider can have at most ${MAX_PRODUCTS} products: delete one first.`)
   }
 }
 

@@ -110,7 +110,7 @@ async function purchaseBy(t: ReadTx, productId: string, wallet: string): Promise
 async function refuseOwned(t: ReadTx, productId: string, { wallet }: Payer): Promise<void> {
   const owned = await purchaseBy(t, productId, wallet)
   if (!owned) return
-  throw new AppError('conflict', 'This wallet has bought the product already: download it.', {
+  throw new AppError('conflict', 'This wallet already owns the product: download it.', {
     extra: { purchase_id: owned.id, download: `GET /v1/products/${productId}/download` },
   })
 }
@@ -120,7 +120,7 @@ function purchaseOf(
   { payer, payment, now }: Fulfilment<Row>,
   product: ProductRow,
 ): Omit<PurchaseRow, 'version'> {
-  if (!product.file) throw new Error(`product ${product.id} was for sale without a file`)
+  if (!product.file) throw new Error(`product ${product.id} is for sale without a file`)
   const terms = Terms.parse(payment.terms)
   return {
     id: draw.id('purchase'),

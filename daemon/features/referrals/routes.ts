@@ -33,7 +33,7 @@ const referralCode = (participantId: string) => `ref_${participantId}`
 /** The program's description; health shows a part of it. */
 export const program: z.output<typeof referralsApi.getReferralProgram.reply.schema> = {
   enabled: true,
-  description: 'Whoever refers an agent or a provider earns a share of the platform fees on its sales.',
+  description: 'Refer an agent or a provider to earn a share of the platform fees on its sales.',
   currency: 'USDC',
   rates: {
     agent_pct: Number(REFERRAL_AGENT_BPS) / BPS_PER_PCT,
@@ -41,14 +41,14 @@ export const program: z.output<typeof referralsApi.getReferralProgram.reply.sche
   },
   minimum_withdrawal: MIN_WITHDRAWAL,
   rules: [
-    'The share is of the listing fee of each sale, floored to atomic units of USDC.',
+    'The share is a part of each sale’s listing fee, rounded down to micro-USDC.',
     'Both sides of a sale may have been referred: then both shares apply.',
-    'It goes on for as long as the referred one trades.',
-    'What a sale earned is payable with the next hourly run of referral-rewards.',
-    `From $${formatAmount(MIN_WITHDRAWAL)} on, all that is payable moves to the balance.`,
+    'You earn for as long as the referred participant trades.',
+    'Earnings become payable with the next hourly run of referral-rewards.',
+    `You can move payable earnings to the balance from $${formatAmount(MIN_WITHDRAWAL)}.`,
   ],
   participation: {
-    how_to_refer: `Give your code ${CODE_FORMAT} to who registers with referral_code.`,
+    how_to_refer: `New participants register with your code (${CODE_FORMAT}) as referral_code.`,
     code_format: CODE_FORMAT,
     endpoints: [...new Set(endpointNames.map((name) => api[name].path).filter((path) => path.includes('/referrals')))],
   },
@@ -184,7 +184,7 @@ function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id 
   if (from === 'none') throw neverEarned(id, facts)
   transition(referralMachine, { event, from, by: 'participant' }, facts)
   if (missing === ZERO) return payable
-  const message = `$${facts.payable} is payable; $${facts.missing} is missing to the minimum of $${facts.minimum}.`
+  const message = `$${facts.payable} is payable, $${facts.missing} less than the minimum of $${facts.minimum}.`
   throw new AppError('conflict', message, { extra: facts })
 }
 

@@ -200,7 +200,7 @@ describe('one provider from its first day on', () => {
       expect((await get('/v1/reputation/0x12')).body.message).toContain('wallet')
     })
 
-    test('come in batches of 20, in the order asked for', async () => {
+    test('come in batches of 20, in the requested order', async () => {
       const strangers = Array.from({ length: 19 }, (_, i) => `0x${String(i + 10).repeat(20)}`)
       const ask = (wallets: unknown) => market.market.call('POST', '/v1/reputation/batch', { body: { wallets } })
       const { status, body } = await ask([...strangers, market.provider.account.address])

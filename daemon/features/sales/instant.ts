@@ -58,7 +58,7 @@ export async function runInstant(sale: InstantSale, call: Running): Promise<Run>
 
 /** The error of an unavailable listing. */
 export function unfulfilled(): AppError {
-  return new AppError('unavailable', 'Nothing fulfils this service at the moment.', { retryAfter: 60 })
+  return new AppError('unavailable', 'This service is temporarily unavailable.', { retryAfter: 60 })
 }
 
 /** Calls the provider while the buyer waits: one response within 30 s, checked against the schema (decisions §10). */
@@ -128,12 +128,12 @@ async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): 
   const answer = parsed(sent.answer)
   const update = JobUpdate.safeParse(answer)
   const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
-  if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
+  if (report.status !== 'completed') throw failed(report.notes ?? `it returned status ${report.status}`)
   const given = { value: report.deliverable ?? null }
   const checked = await schemas.of(ctx).checkDeliverable(schema, given, { who: service.provider_id })
   if (checked.ok) return checked.value as Json // parsed JSON
   const [first] = checked.details
-  throw failed(`its delivery does not match the schema of the listing: ${first?.path || 'it'} ${first?.message}`)
+  throw failed(`its delivery does not match the listing’s schema: ${first?.path || 'it'} ${first?.message}`)
 }
 
 function parsed(body: Buffer): unknown {
@@ -143,8 +143,8 @@ function parsed(body: Buffer): unknown {
     checkJson(answer)
     return answer
   } catch (error) {
-    if (error instanceof SyntaxError) throw failed('its answer is not JSON')
-    if (error instanceof AppError) throw failed(`its answer is refused, ${error.message}`)
+    if (error instanceof SyntaxError) throw failed('its response is not JSON')
+    if (error instanceof AppError) throw failed(`its response was rejected: ${error.message}`)
     throw error
   }
 }

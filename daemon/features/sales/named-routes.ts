@@ -61,15 +61,15 @@ const ways = ['from', 'listing', 'plan', 'enabled'] as const
 function refuseUnclear(slug: NamedService, body: Change): void {
   const named = ways.filter((way) => body[way] !== undefined)
   if (named.length !== 1) {
-    const message = `name one of ${ways.join(', ')}: what stands behind the path, or enabled: false`
+    const message = `send one of ${ways.join(', ')} to serve the path, or enabled: false`
     throw new AppError('invalid_request', message, { details: [{ path: named[1] ?? 'from', message }] })
   }
   const [way] = named
   if (slug === SUBSCRIBING && (way === 'from' || way === 'listing')) {
-    throw invalidField(way, `cannot stand behind ${slug}, which subscribes: give plan, a monthly plan`)
+    throw invalidField(way, `cannot serve ${slug}, which needs a monthly plan: send plan`)
   }
-  if (slug !== SUBSCRIBING && way === 'plan') throw invalidField('plan', `cannot stand behind ${slug}: give a listing`)
-  if ((way === 'from') !== (body.price !== undefined)) throw invalidField('price', 'belongs to from, and only to it')
+  if (slug !== SUBSCRIBING && way === 'plan') throw invalidField('plan', `cannot serve ${slug}: send a listing`)
+  if ((way === 'from') !== (body.price !== undefined)) throw invalidField('price', 'only allowed together with from')
 }
 
 async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | null> {
@@ -83,7 +83,7 @@ async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting):
   const price = parsePrice(body.price)
   const { rows } = await t.table(services).page('slug', [from], { limit: MAX_OF_FUNCTION })
   const [model] = rows
-  if (!model || !firstParty.of(ctx)(from)) throw invalidField('from', 'is no function that anything here fulfils')
+  if (!model || !firstParty.of(ctx)(from)) throw invalidField('from', 'unknown function')
   const name = nameOf(slug)
   const held = rows.find((row) => row.name === name && row.status !== 'deleted')
   const fields = { price, pricing_model: 'fixed' as const, status: 'active' as const, updated_at: now }

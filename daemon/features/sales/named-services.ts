@@ -37,7 +37,10 @@ async function checkNamed(t: ReadTx, slug: NamedService, id: string): Promise<vo
 export function refuseUnconfigured(switched: Readonly<Record<string, boolean>>, named: Platform['named_services']) {
   const bare = namedSlugs.find((slug) => switched[slug] === true && named[slug] === undefined)
   if (bare === undefined) return
-  throw invalidField(`features.${bare}`, `has nothing to sell: PUT /dashboard/api/admin/named-services/${bare} first`)
+  throw invalidField(
+    `features.${bare}`,
+    `has no listing yet: the operator sets one by PUT /dashboard/api/admin/named-services/${bare}`,
+  )
 }
 
 export async function offerOf(t: ReadTx, slug: NamedService, id: string): Promise<Offer> {
@@ -49,13 +52,13 @@ export async function offerOf(t: ReadTx, slug: NamedService, id: string): Promis
 }
 
 function listingOffer(slug: NamedService, service: ServiceRow | undefined): Offer {
-  if (service?.status !== 'active') return { price: undefined, fault: 'is no active listing' }
+  if (service?.status !== 'active') return { price: undefined, fault: 'is not an active listing' }
   const price = service.pricing_model === 'fixed' ? splitOf(service)?.agent : undefined
   return { price, fault: priceFault(slug, price) }
 }
 
 function planOffer(slug: NamedService, plan: PlanRow | undefined, firstParty: boolean): Offer {
-  if (plan?.status !== 'active') return { price: undefined, fault: 'is no active plan' }
+  if (plan?.status !== 'active') return { price: undefined, fault: 'is not an active plan' }
   const price = planSplit(plan, { first_party: firstParty }).agent
   if (plan.billing_period !== 'monthly') return { price, fault: 'must be a monthly plan' }
   return { price, fault: priceFault(slug, price) }

@@ -127,7 +127,7 @@ function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall
 function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {
   const offer = listingOffer(service, tender, wall)
   if (offer) return offer
-  throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
+  throw new AppError('quote_required', 'This service has no fixed price: ask the provider for a quote.', {
     extra: { inquire: `POST /v1/services/${service.id}/inquire` },
   })
 }

@@ -30,14 +30,15 @@ export function sdnFault(
 ): string | undefined {
   const { publishDate, recordCount, entries, addresses } = list
   if (publishDate === null) return 'it has no publish date'
-  if (recordCount === null) return 'it does not say how many entries it has'
-  if (recordCount !== entries) return `it says that it holds ${recordCount} entries, and holds ${entries}`
-  if (addresses === 0) return 'it holds no EVM address'
+  if (recordCount === null) return 'it has no entry count'
+  if (recordCount !== entries) return `it declares ${recordCount} entries, but has ${entries}`
+  if (addresses === 0) return 'it has no EVM address'
   if (!held) return undefined
-  if (publishDate < held.publishDate) return `it is of ${publishDate}, older than the one held of ${held.publishDate}`
+  if (publishDate < held.publishDate)
+    return `it is from ${publishDate}, older than the current list of ${held.publishDate}`
   const isShrunk = addresses * WHOLE_PCT < held.addresses * LEAST_OF_HELD_PCT
   if (!isShrunk || options.acceptShrink) return undefined
-  return `it holds ${addresses} EVM addresses, less than half of the ${held.addresses} held`
+  return `it has ${addresses} EVM addresses, less than half of the current ${held.addresses}`
 }
 
 const MAX_REASON_CHARS = 300
@@ -56,7 +57,7 @@ export async function refreshSdn(run: Run): Promise<void> {
   const { store, now, signal, log } = run
   const { list: sanctions, source } = compliance.of(run)
   const list = await readList(run)
-  if (signal.aborted) throw new Error('it was ended')
+  if (signal.aborted) throw new Error('it was cancelled')
   const fault = await store.tx(async (t) => {
     const why = typeof list === 'string' ? list : await take(t, { list, run })
     if (why !== undefined) await keep(t, now, why)

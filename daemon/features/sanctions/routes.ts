@@ -47,7 +47,7 @@ const removeSanction: FreeHandler<typeof sanctionsApi.removeSanction> = async ({
   const wallet = toWallet(params.wallet)
   const sanctioned = await commit(ctx, async (t, draw) => {
     const locked = await t.table(sanctions).getForUpdate(wallet)
-    if (!locked?.manual) throw new AppError('not_found', 'This wallet was not added by hand.')
+    if (!locked?.manual) throw new AppError('not_found', 'This wallet was not added by an operator.')
     await putSanction(t, { ...locked, manual: false, reason: null }, now)
     const detail = { listed: locked.listed, was: locked.reason }
     await audit(t, draw, { act: 'sdn.remove', subject: subjectOf(wallet), changed: true, detail, by: call })

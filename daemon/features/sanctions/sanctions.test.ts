@@ -57,7 +57,7 @@ describe('without a source', () => {
     expect(await health()).toEqual({
       last_updated: expect.stringMatching(/Z$/),
       last_checked: expect.stringMatching(/Z$/),
-      source: 'synthetic sample, no real list',
+      source: 'synthetic sample, not the real list',
       ofac_publish_date: '2026-01-15',
       ofac_evm_count: WALLETS.length,
       total: WALLETS.length,
@@ -189,7 +189,7 @@ describe('over the web', () => {
     expect(await health()).toMatchObject({ ofac_evm_count: WALLETS.length, last_status: 'ok' })
     expect((await health()).source).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/list\/SDN\.XML$/)
     answer = { status: 503, body: sample }
-    await expect(refresh()).rejects.toThrow('the source answered 503')
+    await expect(refresh()).rejects.toThrow('the source returned status 503')
     server.close()
     await expect(refresh()).rejects.toThrow('does not accept a connection')
     expect(await health()).toMatchObject({ ofac_evm_count: WALLETS.length })

@@ -94,7 +94,7 @@ export async function tellRequest(
   const { t } = telling
   const { id, at, status, tookMs, code, price, remade } = request
   const answer = status === null ? 'under way' : `answered ${status}`
-  const sentence = `${await whoIs(t, request.caller)}: ${request.method} ${shownPath(request.path)}, ${remade ? 'as the store remembers it' : answer}${whyOf(code)}`
+  const sentence = `${await whoIs(t, request.caller)}: ${request.method} ${shownPath(request.path)}, ${remade ? 'reconstructed from the store' : answer}${whyOf(code)}`
   const sign = signOf({ failed: (status ?? 0) >= 400, done: status !== null || remade === true })
   const asked = telling.offerOf(request)
   const nextOf = telling.reader === undefined ? nextOfRequest : () => []
@@ -124,7 +124,7 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
 
 /** The 402 shown to the same buyer shortly before. */
 function offerLine({ id, at, price, tookMs }: LoggedRequest): Step {
-  const sentence = `402 asked for ${price === null ? 'a payment' : `$${formatAmount(price)}`} at the same address`
+  const sentence = `402 requested ${price === null ? 'a payment' : `$${formatAmount(price)}`} at the same address`
   return line({ kind: 'offer', id, at, sign: 'done', amount: price, ms: tookMs, sentence })
 }
 
@@ -160,13 +160,13 @@ function paymentLine({ receipt_id, method, payer, price, authorization, state, c
 }
 
 const settlements: Readonly<Record<PaymentRow['state'], string>> = {
-  reserved: 'not settled yet: the work runs',
-  settling: 'on its way to the chain',
-  settled: 'settled; what was bought is being written',
+  reserved: 'not settled yet; the service is running',
+  settling: 'being settled on the chain',
+  settled: 'settled; the purchase is being recorded',
   fulfilled: 'settled',
   released: 'nothing was charged',
-  refunded: 'settled, then given back: what was bought could not be given',
-  reversed: 'settled, then undone by the chain: its money is not there',
+  refunded: 'settled, then refunded: the purchase failed',
+  reversed: 'settled, then reverted by the chain: the money is missing',
 }
 
 function settlementLine({ state, transaction, price, updated_at }: PaymentRow): Step {
@@ -271,7 +271,7 @@ async function payoutsOf(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const found = all.filter(({ wallet }) => mayRead(telling, [wallet]))
   const told = [...new Map(found.map((row) => [row.id, row])).values()].map((row) => tellPayout(telling, row))
   if (earned === undefined || found.length > 0) return told
-  const sentence = `$${formatAmount(earned.amount)} wait for the next settlement of the provider’s earnings`
+  const sentence = `$${formatAmount(earned.amount)} will be in the next settlement of the provider’s earnings`
   const waiting = line({ kind: 'payout', at: earned.at, sign: 'waits', amount: earned.amount, sentence })
   return [...told, alone(waiting, [reader ? 'souk earnings' : 'souk crons run provider-settlement'])]
 }
@@ -316,7 +316,7 @@ export function tellPayout({ reader }: Telling, payout: PayoutRow): StoryTold {
     at: updated_at,
     sign: 'done',
     amount,
-    sentence: 'moved on the chain',
+    sentence: 'transferred on the chain',
   })
   const next = sign === 'failed' && !reader ? [`souk admin payouts --status ${status}`] : []
   return join(alone(own, next), transaction === null ? undefined : below(alone(sent)))

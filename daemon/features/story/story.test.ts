@@ -280,7 +280,7 @@ test('an id that is none is answered with those that there are stories of', asyn
   const none = await admin('/banana/story')
   expect([none.status, none.body.message]).toEqual([404, expect.stringMatching(/req_….*job_….*0x…/)])
   const unknown = await admin('/job_0123456789abcdef/story')
-  expect([unknown.status, unknown.body.message]).toEqual([404, expect.stringContaining('Nothing is known')])
+  expect([unknown.status, unknown.body.message]).toEqual([404, expect.stringContaining('No trace of')])
 })
 
 test('what may be a secret in a path stays unsaid', () => {

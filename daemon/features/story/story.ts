@@ -36,7 +36,7 @@ const PAYMENTS_SEARCHED = 1_000
 const EARNINGS_SEARCHED = 1_000
 const MAX_COMMANDS = 6
 
-const FORGOTTEN = `The last ${REQUESTS_KEPT} requests are remembered, and of those before the last start what they left in the store.`
+const FORGOTTEN = `Traces exist for the last ${REQUESTS_KEPT} requests; for requests before the last start, only from stored records.`
 
 /** Trace builders by id prefix. */
 const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise<StoryTold | undefined>>> = {
@@ -62,8 +62,8 @@ export async function storyOf(telling: Telling, id: string): Promise<Story> {
 function unknown(id: string, isKind: boolean): AppError {
   const kinds = Object.keys(tellers).map((prefix) => `${prefix}…`)
   const message = isKind
-    ? `Nothing is known of ${id}. ${FORGOTTEN}`
-    : `There are stories of ${kinds.join(', ')}; "${id.slice(0, 40)}" is none of these.`
+    ? `No trace of ${id}. ${FORGOTTEN}`
+    : `"${id.slice(0, 40)}" is not the id of a ${kinds.join(', ')}.`
   return new AppError('not_found', message)
 }
 

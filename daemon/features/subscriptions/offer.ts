@@ -64,10 +64,7 @@ async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly 
   return ids.map((id) => {
     const service = rows.get(id)
     if (service?.status === 'active') return service
-    throw new AppError(
-      'conflict',
-      `${id} of this plan cannot be had at the moment: nobody can subscribe to it until then.`,
-    )
+    throw new AppError('conflict', `${id} of this plan is unavailable: new subscriptions are not possible now.`)
   })
 }
 

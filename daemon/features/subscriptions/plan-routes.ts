@@ -48,7 +48,7 @@ const createPlan: FreeHandler<typeof plansApi.createPlan> = async ({ body }, { c
     await refuseSuspendedNow(t, caller.id)
     await refuseUnsellable(t, body.service_ids, caller)
     if ((await t.table(plans).count('provider', [caller.id, 'active'])) >= MAX_PLANS) {
-      throw new AppError('conflict', `A provider has at most ${MAX_PLANS} plans: delete one first.`)
+      throw new AppError('conflict', `A provider can have at most ${MAX_PLANS} plans: delete one first.`)
     }
     const plan = await t.table(plans).insert({
       ...body,
@@ -118,7 +118,7 @@ async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: Partic
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   ids.forEach((id, at) => {
     const service = rows.get(id)
-    if (ids.indexOf(id) !== at) throw invalidField(`service_ids.${at}`, 'is named twice')
+    if (ids.indexOf(id) !== at) throw invalidField(`service_ids.${at}`, 'duplicate')
     const isFixed = service?.pricing_model === 'fixed' && service.price !== null
     if (service?.provider_id === owner.id && service.status === 'active' && isFixed) return
     throw invalidField(`service_ids.${at}`, 'must be one of your own active services with a fixed price')
@@ -177,7 +177,7 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
   }
   if (subscriber.id === plan.provider_id) throw new AppError('conflict', 'A provider cannot subscribe to its own plan.')
   if ((await t.table(subscriptions).count('live', [subscriber.wallet, plan.id])) > 0) {
-    throw new AppError('conflict', 'This wallet is subscribed to the plan already.')
+    throw new AppError('conflict', 'This wallet is already subscribed to the plan.')
   }
   return { plan, subscriber }
 }

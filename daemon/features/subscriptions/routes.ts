@@ -75,7 +75,7 @@ async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promi
   const plan = await t.table(plans).get(plan_id)
   if (plan?.status === 'active') return
   const why = plan?.status === 'suspended' ? 'The provider of the plan is suspended' : 'The plan was deleted'
-  throw new AppError('conflict', `${why}: the subscription cannot go on.`)
+  throw new AppError('conflict', `${why}: the subscription cannot be continued.`)
 }
 
 type SubscriptionParams = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }

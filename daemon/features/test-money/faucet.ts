@@ -73,14 +73,10 @@ export function dayOf(wall: number): number {
 
 export function usedUp(whose: string, wall: number): AppError {
   const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
-  return new AppError(
-    'rate_limited',
-    `The faucet has reached the daily limit of what ${whose} gets in a day: come back tomorrow (UTC).`,
-    {
-      retryAfter,
-      extra: { remaining_today: formatAmount(ZERO) },
-    },
-  )
+  return new AppError('rate_limited', `The daily faucet limit for ${whose} is reached: try again tomorrow (UTC).`, {
+    retryAfter,
+    extra: { remaining_today: formatAmount(ZERO) },
+  })
 }
 
 /** Test money for anyone, without the admin key (decisions §3). */

@@ -23,7 +23,7 @@ export function attachmentView(row: ThreadFileRow, baseUrl: string): z.output<ty
 /** @throws AppError conflict when the conversation has the maximum number of files */
 export async function refuseMoreFiles(t: ReadTx, threadId: string): Promise<void> {
   if ((await t.table(threadFiles).count('thread', [threadId])) >= MAX_FILES) {
-    throw new AppError('conflict', `A conversation has at most ${MAX_FILES} files.`)
+    throw new AppError('conflict', `A conversation can have at most ${MAX_FILES} files.`)
   }
 }
 
@@ -40,7 +40,7 @@ export async function refuseForeignEvidence(
 ): Promise<void> {
   for (const [at, fileId] of evidence.entries()) {
     if (!(await fileOfThread(t, threadId, fileId))) {
-      throw invalidField(`evidence.${at}`, 'is no file of the conversation of this job')
+      throw invalidField(`evidence.${at}`, 'must be a file in the conversation of this job')
     }
   }
 }

@@ -41,22 +41,22 @@ const rules: readonly Rule[] = [
   },
   {
     path: 'event.payment',
-    message: 'is needed with allowed_paid, and only then',
+    message: 'required with allowed_paid, and only allowed then',
     isBroken: ({ outcome, payment }) => (outcome === 'allowed_paid') !== (payment !== undefined),
   },
   {
     path: 'event.payment.amount',
-    message: 'is another than event.intent.amount',
+    message: 'differs from event.intent.amount',
     isBroken: ({ intent, payment }) => payment !== undefined && payment.amount !== intent.amount,
   },
   {
     path: 'event.payment.network',
-    message: 'is another than event.intent.network',
+    message: 'differs from event.intent.network',
     isBroken: ({ intent, payment }) => payment !== undefined && payment.network !== intent.network,
   },
   {
     path: 'event.payment.authorization_nonce',
-    message: 'is another than event.intent.nonce',
+    message: 'differs from event.intent.nonce',
     isBroken: ({ intent, payment }) =>
       payment?.authorization_nonce !== undefined &&
       payment.authorization_nonce.toLowerCase() !== intent.nonce.toLowerCase(),
@@ -132,13 +132,13 @@ function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): 
   const timestamp = signed.header(traceTimestampHeader)
   if (signature === undefined || timestamp === undefined) {
     const headers = `${traceSignatureHeader} and ${traceTimestampHeader}`
-    throw new AppError('unauthorized', `This row needs an API key, or the payer's signature in ${headers}.`)
+    throw new AppError('unauthorized', `This endpoint needs an API key, or the payer's signature in ${headers}.`)
   }
   const payer = toWallet(event.intent.payer)
   const body = keccak256(signed.body())
   const lines = ['souk trace v1', `origin: ${ctx.baseUrl()}`, `payer: ${checksumAddress(payer)}`, `body: ${body}`]
   if (signerOf(ctx, { signature, timestamp, lines, wall }) !== payer) {
-    throw new AppError('unauthorized', 'The signature is not that of event.intent.payer over this body.')
+    throw new AppError('unauthorized', 'The signature does not match event.intent.payer and this body.')
   }
   return payer
 }
@@ -155,7 +155,10 @@ async function recorded(t: ReadTx, signer: Wallet, event: TraceEvent): Promise<T
 
 async function refuseOverflow(t: ReadTx, signer: Wallet): Promise<void> {
   if ((await t.table(traces).count('signer', [signer])) < MAX_TRACES) return
-  throw new AppError('conflict', `${MAX_TRACES} traces of this wallet are kept, for 90 days each: there is no room.`)
+  throw new AppError(
+    'conflict',
+    `This wallet has reached the limit of ${MAX_TRACES} traces; each is deleted after 90 days.`,
+  )
 }
 
 type NewTrace = {
@@ -189,7 +192,7 @@ const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx,
     await t.table(traces).put({ ...locked, token_hash: null })
     return locked
   })
-  if (!row) throw new AppError('not_found', 'This link was opened before, has ended, or never was one.')
+  if (!row) throw new AppError('not_found', 'This link was already opened, has expired or is unknown.')
   return tracePage(row)
 }
 

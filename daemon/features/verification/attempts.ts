@@ -75,7 +75,7 @@ export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<Attemp
 
 async function setTier(t: Tx, participantId: string, now: number): Promise<void> {
   const row = await t.table(participants).getForUpdate(participantId)
-  if (!row) throw new Error(`${participantId} is no participant`)
+  if (!row) throw new Error(`${participantId} is not a participant`)
   await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
 }
 

@@ -45,7 +45,7 @@ export type Received = {
 export async function takeDecision(ctx: Context, received: Received): Promise<AttemptRow> {
   const { callback, decision, now, wall, also } = received
   if (!verificationVendor.of(ctx).isGenuine(callback, wall)) {
-    throw new AppError('unauthorized', 'The callback is not signed by the vendor, or is not of now.')
+    throw new AppError('unauthorized', 'The callback has no valid vendor signature, or its timestamp is not current.')
   }
   return commit(ctx, async (t, draw) => {
     const found = (await t.table(attempts).page('session', [decision.session_id], { limit: 1 })).rows[0]

@@ -75,7 +75,7 @@ ${
     ? html`<p>The verifier decides next, and the agent is told. Nothing is left to do here: you may close this page.</p>`
     : html`<p>The verifier needs something from you: <a href="${attempt.vendor_url}">go on there</a> before this attempt ends.</p>`
 }
-<p>The link that you came by is used: it does not open again.</p>`,
+<p>Your link has been used and does not open again.</p>`,
   })
 }
 
@@ -146,7 +146,7 @@ const getVerificationStatus: FreeHandler<typeof verificationApi.getVerificationS
 async function attemptOf(t: ReadTx, token: string, times: Times): Promise<AttemptRow> {
   const row = (await t.table(attempts).page('token', [hashSecret(token)], { limit: 1 })).rows[0]
   if (row && attemptStatusAt(row, times) === 'pending_consent') return row
-  throw new AppError('not_found', 'This link was used, has ended, or never was one.')
+  throw new AppError('not_found', 'This link was already used, has expired or is unknown.')
 }
 
 /** Viewing uses nothing up, since mail scanners follow links. */
@@ -179,7 +179,7 @@ const consentToVerification: FreeHandler<typeof verificationApi.consentToVerific
     const vendor = verificationVendor.of(ctx).name
     const answer = {
       message: session.url
-        ? 'Your consent is recorded. Go on at vendor_url.'
+        ? 'Your consent is recorded. Continue at vendor_url.'
         : 'Your consent is recorded. The verifier decides next; you may close this page.',
       attempt_id: row.id,
       status: row.status,
@@ -200,7 +200,7 @@ async function openSession(ctx: Context, order: { readonly attemptId: string; re
     })
   } catch (error) {
     ctx.log.warn({ source: 'verification', err: String(error) }, 'the vendor did not answer')
-    const message = 'The verifier does not answer; your consent was not recorded, and the link still opens.'
+    const message = 'The verifier does not respond; your consent was not recorded. Try the link again.'
     throw new AppError('unavailable', message, { retryAfter: RETRY_SECONDS, cause: error })
   }
 }
@@ -255,7 +255,7 @@ const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerifica
 ) => {
   const { ctx, now, wall } = call
   const vendor = verificationVendor.of(ctx)
-  if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides by itself.`)
+  if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides; an operator cannot.`)
   const attempt = await ctx.store.table(attempts).get(params.id)
   if (!attempt) throw notFound('The attempt')
   const { decision: verdict, reason } = body

@@ -147,8 +147,8 @@ describe('from start to tier', () => {
 
     const again = await send()
     const refused = load(await again.text())
-    expect([again.status, refused('h1').text()]).toEqual([404, 'There is nothing here'])
-    expect(refused('main').text()).toContain('If you have agreed already, nothing is left to do here.')
+    expect([again.status, refused('h1').text()]).toEqual([404, 'Page not found'])
+    expect(refused('main').text()).toContain('If you have already agreed, you are done.')
   })
 
   test('the token is kept as its hash only, and in no answer or event after the first', async () => {

@@ -11,7 +11,7 @@ import type { SentAttempt } from './send.ts'
 export const MAX_UNPAID_CALLS = 1_000
 /** Interval in which a provider is told of each unpaid call; above the limit, only its deliveries show them. */
 const TOLD_WITHIN_MS = HOUR_MS
-const INTERRUPTED = 'this marketplace ended while it was called'
+const INTERRUPTED = 'this marketplace stopped during the call'
 const FIRST_FAILURE_STATUS = 300
 
 /** Records a call before it is made. */

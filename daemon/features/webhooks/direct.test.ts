@@ -54,7 +54,7 @@ describe('a message that somebody waits for', () => {
     expect(await call()).toMatchObject({ ok: false, status: 500 })
     await kit.pass(86_400_000)
     expect(provider.received).toHaveLength(1)
-    expect((await rows())[0]).toMatchObject({ state: 'dead', open: false, reason: 'not taken in 1 try' })
+    expect((await rows())[0]).toMatchObject({ state: 'dead', open: false, reason: 'failed after 1 try' })
     expect(await kit.healthy()).toBe(false)
   })
 
@@ -70,7 +70,7 @@ describe('a message that somebody waits for', () => {
 
   it('whose answer is too large has failed', async () => {
     provider.answer = () => ({ body: 'x'.repeat(8 * 1024 * 1024 + 1) })
-    expect(await call()).toMatchObject({ ok: false, error: 'too_large: The answer is larger than 8388608 bytes.' })
+    expect(await call()).toMatchObject({ ok: false, error: 'too_large: The response is larger than 8388608 bytes.' })
   })
 
   it('is given up with whoever waits, and is on record all the same', async () => {

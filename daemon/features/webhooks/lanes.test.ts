@@ -31,7 +31,7 @@ describe('an endpoint', () => {
     await kit.pass(DAY_MS)
     expect((await kit.store.table(participants).get(OWNER))?.webhook_url).toBeNull()
     const reasons = await Promise.all([row, other].map(async (sent) => (await kit.row(sent)).reason))
-    expect(reasons.sort()).toEqual(['the endpoint is permanently gone (410)', 'the endpoint was removed'])
+    expect(reasons.sort()).toEqual(['the endpoint returned 410 (gone)', 'the endpoint was removed'])
     expect(await kit.eventTypes()).toContain('webhook.disabled')
     expect(await kit.healthy()).toBe(false)
     await expect(kit.store.tx((t) => replay(t, row.id, { owner: OWNER, now: kit.now() }))).rejects.toThrow(

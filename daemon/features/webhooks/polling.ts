@@ -28,7 +28,7 @@ export async function notePoll({ store, clock, log }: Context, participantId: st
       if (!locked?.live) await updateHealthOfAll(t, participantId, now)
     })
   } catch (error) {
-    log.warn({ source: 'webhook', participant: participantId, err: String(error) }, 'a poll was not noted')
+    log.warn({ source: 'webhook', participant: participantId, err: String(error) }, 'a poll was not recorded')
   }
 }
 

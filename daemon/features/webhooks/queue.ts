@@ -169,10 +169,10 @@ export async function replay(
   const row = await t.table(deliveries).getForUpdate(id)
   if (!row || (owner !== undefined && row.participant_id !== owner)) throw notFound('The delivery')
   if (row.body === '' && row.body_file === undefined)
-    throw new AppError('conflict', 'Its message was too large to keep.')
+    throw new AppError('conflict', 'The message was too large to store.')
   if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
-  if (!endpoint) throw new AppError('conflict', 'There is no endpoint to send it to: set a webhook_url first.')
+  if (!endpoint) throw new AppError('conflict', 'No endpoint to send it to: set webhook_url first.')
   return t.table(deliveries).put({
     ...row,
     url: endpoint.url,

@@ -74,7 +74,7 @@ describe('the test of a listing', () => {
       delivered: false,
       status: 500,
       response_excerpt: 'broken',
-      error: 'the endpoint answered 500',
+      error: 'the endpoint returned status 500',
     })
     const healthy = async () => (await market.call('GET', `/v1/services/${service}`)).body.webhook_healthy
     expect(await healthy()).toBe(false)
@@ -132,7 +132,7 @@ describe('the deliveries of a provider', () => {
       job_id: null,
       url: hook.url,
       ended_at: null,
-      attempts: [{ status: 503, error: 'the endpoint answered 503', response_excerpt: 'later' }],
+      attempts: [{ status: 503, error: 'the endpoint returned status 503', response_excerpt: 'later' }],
     })
     expect(Date.parse(body.deliveries[0].next_attempt_at)).toBeGreaterThan(Date.parse(body.deliveries[0].created_at))
     expect(body.deliveries[1]).toMatchObject({ id, status: 'delivered', next_attempt_at: null })

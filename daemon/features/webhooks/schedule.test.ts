@@ -20,7 +20,7 @@ describe('the schedule', () => {
       6 * HOUR_MS,
       null,
     ])
-    expect(afterTry(failed, { ...first, tries: 8 })).toMatchObject({ state: 'dead', reason: 'not taken in 8 tries' })
+    expect(afterTry(failed, { ...first, tries: 8 })).toMatchObject({ state: 'dead', reason: 'failed after 8 tries' })
   })
 
   it('never asks before its time, and at most a fifth later', () => {
@@ -41,7 +41,7 @@ describe('the schedule', () => {
       reason: null,
     })
     expect(afterTry({ ...failed, status: 410 }, first)).toMatchObject({ state: 'dead', nextAt: null })
-    expect(afterTry(failed, { ...first, maxTries: 1 })).toMatchObject({ state: 'dead', reason: 'not taken in 1 try' })
+    expect(afterTry(failed, { ...first, maxTries: 1 })).toMatchObject({ state: 'dead', reason: 'failed after 1 try' })
   })
 
   it('waits as long as the endpoint asks, a day at most, and never shorter than planned', () => {

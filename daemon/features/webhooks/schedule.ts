@@ -49,10 +49,10 @@ type Situation = {
 /** Next step after an attempt: delivered, dead, or a retry not before the endpoint's Retry-After. */
 export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitter }: Situation): NextAttempt {
   if (outcome.ok) return { state: 'delivered', nextAt: null, reason: null }
-  if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint is permanently gone (410)' }
+  if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint returned 410 (gone)' }
   const delay = tries < maxTries ? RETRY_DELAYS_MS[tries] : undefined
   if (delay === undefined)
-    return { state: 'dead', nextAt: null, reason: `not taken in ${tries} ${tries === 1 ? 'try' : 'tries'}` }
+    return { state: 'dead', nextAt: null, reason: `failed after ${tries} ${tries === 1 ? 'try' : 'tries'}` }
   const asked = Math.min(outcome.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
   const scheduled = Math.max(delay, asked)
   return { state: 'pending', nextAt: now + scheduled + Math.floor(delay * JITTER_SHARE * jitter), reason: null }

@@ -79,7 +79,7 @@ function judged({ status, headers, body }: WebResponse, wall: number) {
   return {
     ok,
     status,
-    error: ok ? null : `the endpoint answered ${status}`,
+    error: ok ? null : `the endpoint returned status ${status}`,
     excerpt: excerptOf(body),
     answer: body,
     retryAfterMs: retryAfterMs(headers['retry-after'], wall),

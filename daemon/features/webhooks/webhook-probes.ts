@@ -76,7 +76,7 @@ async function sendProbes(run: Run): Promise<void> {
     }
   }
   await Promise.all(Array.from({ length: PROBES_AT_ONCE }, worker))
-  if (failed > 0 && !signal.aborted) throw new Error(`${failed} of ${due.length} items failed; the log names them`)
+  if (failed > 0 && !signal.aborted) throw new Error(`${failed} of ${due.length} items failed; see the log`)
 }
 
 async function dueProbes(t: ReadTx, now: number): Promise<string[]> {

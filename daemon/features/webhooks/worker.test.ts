@@ -51,8 +51,8 @@ test('a message is queued with what it tells, or not at all', async () => {
 test('who has no endpoint gets no delivery', async () => {
   await kit.work()
   await kit.owner({ webhook_url: null })
-  await expect(kit.send()).rejects.toThrow('no endpoint')
-  await expect(kit.send({ participantId: 'p_nobody' })).rejects.toThrow('no endpoint')
+  await expect(kit.send()).rejects.toThrow('No endpoint')
+  await expect(kit.send({ participantId: 'p_nobody' })).rejects.toThrow('No endpoint')
 })
 
 test('a listing’s own endpoint goes before its provider’s', async () => {
@@ -80,9 +80,9 @@ describe('a message that is not taken', () => {
     await kit.pass(30 * DAY_MS)
     expect(provider.received).toHaveLength(8)
     const dead = await kit.row(row)
-    expect(dead).toMatchObject({ state: 'dead', reason: 'not taken in 8 tries', tries: 8 })
+    expect(dead).toMatchObject({ state: 'dead', reason: 'failed after 8 tries', tries: 8 })
     expect(dead.attempts).toHaveLength(8)
-    expect(dead.attempts[0]).toMatchObject({ status: 500, error: 'the endpoint answered 500' })
+    expect(dead.attempts[0]).toMatchObject({ status: 500, error: 'the endpoint returned status 500' })
     expect(dead.attempts[0]?.excerpt).toHaveLength(512)
     expect(await kit.eventTypes()).toEqual(['webhook.failed'])
 
@@ -130,7 +130,7 @@ describe('a message that is not taken', () => {
     await kit.work()
     const row = await kit.send({ once: true })
     await kit.worker.idle()
-    expect(await kit.row(row)).toMatchObject({ state: 'dead', reason: 'not taken in 1 try' })
+    expect(await kit.row(row)).toMatchObject({ state: 'dead', reason: 'failed after 1 try' })
   })
 })
 
@@ -178,7 +178,7 @@ describe('what the daemon makes of it', () => {
     expect([after.state, after.attempts[0]?.status, after.attempts[0]?.error]).toEqual([
       'pending',
       200,
-      'the answer was refused: result: must be text',
+      'the response was rejected: result: must be text',
     ])
   })
 

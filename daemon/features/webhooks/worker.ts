@@ -183,8 +183,7 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     await commit(parts, (t) => redirect(t, row.id, { url, now }))
   } else {
     const body = await bodyOf(parts, row)
-    if (body === undefined)
-      return giveUp(parts, row, { state: 'dead', reason: 'its message is not there any more', now })
+    if (body === undefined) return giveUp(parts, row, { state: 'dead', reason: 'its message no longer exists', now })
     const { owner } = found.endpoint
     const [secrets, headers] = [secretsOf(owner, clock.wall()), parts.ownHeaderOf?.(owner)]
     const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body, secrets, headers, signal })
@@ -196,7 +195,7 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
 async function bodyOf({ blobs, log }: WorkerParts, { id, body, body_file }: DeliveryRow): Promise<string | undefined> {
   if (body_file === undefined) return body
   if (await blobs.stat(body_file)) return readText(blobs, body_file)
-  log.error({ source: 'webhook', delivery: id, file: body_file }, 'the file of a message is not there')
+  log.error({ source: 'webhook', delivery: id, file: body_file }, 'the file of a message is missing')
   return undefined
 }
 
@@ -226,7 +225,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
     tell(written)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const refused = { ...sent, ok: false, error: `the answer was refused: ${error.message}` }
+    const refused = { ...sent, ok: false, error: `the response was rejected: ${error.message}` }
     const now = clock.now()
     tell(await commit(parts, (t, draw) => recordWithEnd(t, draw, { sent: refused, now })))
   }

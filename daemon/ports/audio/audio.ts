@@ -124,7 +124,7 @@ function recordingOf(ffmpeg: SystemProgram, { file, bounds }: Opened): Recording
       return await ffmpeg.run({ args: all, maxBytes, signal, file })
     } catch (error) {
       if (!(error instanceof ProgramError) || error.failure !== 'refused') throw error
-      throw new AudioError('It holds no recording that can be read.', { cause: error })
+      throw new AudioError('The file contains no readable audio.', { cause: error })
     }
   }
 
@@ -173,7 +173,7 @@ function loudnessOf(progress: string, said: string): Loudness {
   const micros = [...progress.matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1]
   const [, rate, layout = ''] = /Stream #0:.*Audio: .*?(\d+) Hz, ([^,\n]+)/.exec(said) ?? []
   if (!Number.isFinite(integratedLufs) || micros === undefined || rate === undefined) {
-    throw new AudioError('It holds no recording that can be measured.')
+    throw new AudioError('The loudness of the audio cannot be measured.')
   }
   return {
     integratedLufs,

@@ -63,12 +63,12 @@ describe.skipIf(chromium === undefined)('a browser leaves no process behind', ()
   })
 
   it('when a page never ends', async () => {
-    expect(await ended(browsers({ jobMs: 4_000 }), forever)).toBe('The page did not come to an end in time')
+    expect(await ended(browsers({ jobMs: 4_000 }), forever)).toBe('The page did not finish in time')
   })
 
   it('when a page asks without end', async () => {
     const asking = "<script>for (;;) alert('x')</script>"
-    expect(await ended(browsers({ jobMs: 4_000 }), asking)).toBe('The page did not come to an end in time')
+    expect(await ended(browsers({ jobMs: 4_000 }), asking)).toBe('The page did not finish in time')
   })
 
   it('when the buyer goes', async () => {
@@ -136,19 +136,19 @@ describe.skipIf(chromium === undefined)('a page ends within its limits', () => {
     const bomb = gzipSync(Buffer.alloc(40 * MB, 'x'))
     site.pages['/bomb.css'] = { headers: { 'content-type': 'text/css', 'content-encoding': 'gzip' }, body: bomb }
     expect(await ended(browsers(), '<link rel="stylesheet" href="/bomb.css">')).toMatch(
-      /^The page unpacks to more than/,
+      /^The decompressed page is larger than/,
     )
   })
 
   it('that weighs more than the wire may carry', async () => {
     site.pages['/big'] = { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.alloc(21 * MB) }
     expect(await ended(browsers(), '<script>fetch("/big").then((a) => a.blob())</script>')).toMatch(
-      /^The page weighs more than 20971520 bytes/,
+      /^The page is larger than 20971520 bytes/,
     )
   })
 
   it('that takes more memory than it may have', async () => {
-    expect(await ended(browsers({ maxBytes: 30 * MB }), forever)).toBe('The page takes more memory than it may have')
+    expect(await ended(browsers({ maxBytes: 30 * MB }), forever)).toBe('The page exceeds the memory limit')
   })
 
   it('that asks for more than a page may: the rest is not let through', async () => {
@@ -168,7 +168,7 @@ describe.skipIf(chromium === undefined)('a page ends within its limits', () => {
     for (let i = 0; i < 20; i += 1) {
       site.pages[`/${i}`] = { status: 302, headers: { location: `/${i + 1}` } }
     }
-    expect(await ended(browsers(), '', (page) => page.load(site.at('/0')))).toMatch(/leads on more than 5 times/)
+    expect(await ended(browsers(), '', (page) => page.load(site.at('/0')))).toMatch(/redirects more than 5 times/)
   })
 })
 

@@ -101,7 +101,7 @@ export function openBrowsers(options: BrowserOptions): BrowserEngine {
     probe: () => look(options, state, withPage),
     close: async () => {
       state.isOpen = false
-      await Promise.all([...running].map(({ end }) => end(new BrowserError('gone', 'The daemon stops.'))))
+      await Promise.all([...running].map(({ end }) => end(new BrowserError('gone', 'The daemon is stopping.'))))
     },
     running: () => [...running].map(({ pid }) => pid),
     peakBytes: () => state.peakBytes,
@@ -123,7 +123,7 @@ async function runJob<T>(job: Job, work: (page: BrowserPage) => Promise<T>): Pro
   failed.promise.catch(() => undefined)
   const late = AbortSignal.timeout(options.jobMs ?? JOB_MS)
   const signal = AbortSignal.any([job.job.signal, late])
-  const onAbort = () => failed.reject(new BrowserError('page', 'The page did not come to an end in time'))
+  const onAbort = () => failed.reject(new BrowserError('page', 'The page did not finish in time'))
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
   const onFailure = (why: BrowserError) => failed.reject(why)
@@ -141,8 +141,8 @@ async function runJob<T>(job: Job, work: (page: BrowserPage) => Promise<T>): Pro
 }
 
 function asBrowserError(error: CdpError): BrowserError {
-  if (error.isGone) return new BrowserError('gone', 'The browser is gone.', error)
-  return new BrowserError('page', 'The page went away while it was looked at', error)
+  if (error.isGone) return new BrowserError('gone', 'The browser stopped.', error)
+  return new BrowserError('page', 'The page closed during the check', error)
 }
 
 type Bounds = { readonly signal: AbortSignal; readonly onFailure: (why: BrowserError) => void }
@@ -153,7 +153,7 @@ function open({ options, job, running, state }: Job, { signal, onFailure }: Boun
   const proxy = openProxy({ web: options.web, onExceeded })
   const launched = proxy.then(async ({ port }) => {
     const path = findBrowser(options.path)
-    if (path === undefined || !state.isOpen) throw new BrowserError('gone', 'There is no browser.')
+    if (path === undefined || !state.isOpen) throw new BrowserError('gone', 'No browser is available.')
     const { isSandboxed = true, trustedKeys, maxBytes } = options
     const facts = { path, proxyPort: port, userAgent: userAgent(state.version, job.screen), isSandboxed, trustedKeys }
     const started = await launchBrowser({ ...facts, onFailure, ...(maxBytes === undefined ? {} : { maxBytes }) })
@@ -170,7 +170,7 @@ function open({ options, job, running, state }: Job, { signal, onFailure }: Boun
     close: async () => {
       const [started, passed] = await Promise.allSettled([launched, proxy])
       if (started.status === 'fulfilled') {
-        await started.value.end(new BrowserError('gone', 'The browser was ended.'))
+        await started.value.end(new BrowserError('gone', 'The browser was stopped.'))
         state.peakBytes = Math.max(state.peakBytes, started.value.peakBytes())
         running.delete(started.value)
       }
@@ -190,7 +190,7 @@ function userAgent(version: string, screen: ScreenName): string {
 /** A cheap check; after a failure it opens a page to test the sandbox. */
 async function look(options: BrowserOptions, state: State, withPage: Browser['withPage']): Promise<EngineStanding> {
   const path = findBrowser(options.path)
-  if (path === undefined) return { status: 'missing', detail: 'There is no Chromium here.', fix: FIX }
+  if (path === undefined) return { status: 'missing', detail: 'Chromium is not installed.', fix: FIX }
   await sweepProfiles(Date.now())
   try {
     const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: VERSION_MS })
@@ -203,7 +203,7 @@ async function look(options: BrowserOptions, state: State, withPage: Browser['wi
     const how = options.isSandboxed === false ? 'without its sandbox' : 'sandboxed'
     return { status: 'ok', detail: `${state.version}, ${how}` }
   } catch {
-    const fix = 'start it by hand; where the system forbids its sandbox, browser.sandbox: false in the engines file'
+    const fix = 'start it manually; if the system forbids its sandbox, set browser.sandbox: false in the engines file'
     return { status: 'failing', detail: 'The browser does not start.', fix }
   }
 }
@@ -230,7 +230,7 @@ function takeTurns() {
     const turn = Promise.withResolvers<void>()
     const item: Waiting = { begin: turn.resolve, refuse: turn.reject }
     const onAbort = () => {
-      if (waiting.remove(who, item)) turn.reject(new BrowserError('busy', 'It was cancelled before its turn'))
+      if (waiting.remove(who, item)) turn.reject(new BrowserError('busy', 'The request was cancelled while queued'))
     }
     signal.addEventListener('abort', onAbort, { once: true })
     waiting.push(who, item)?.refuse(new BrowserError('busy', 'Too many requests wait for a browser'))

@@ -84,7 +84,7 @@ export function openCdp(to: Writable, from: Readable): Cdp {
 
   splitMessages(from, take, close)
   // A closing pipe is reported by `close`.
-  to.on('error', () => close('The browser is gone.'))
+  to.on('error', () => close('The browser stopped.'))
 
   return {
     send: async ({ method, params = {}, session, answer }) => {
@@ -128,7 +128,7 @@ function splitMessages(from: Readable, take: (text: string) => void, giveUp: (wh
         start = end + 1
       }
     } catch (error) {
-      giveUp(`The browser said what cannot be read: ${error instanceof Error ? error.message : ''}`)
+      giveUp(`The browser sent invalid data: ${error instanceof Error ? error.message : ''}`)
       return
     }
     parts.push(chunk.subarray(start))
@@ -138,6 +138,6 @@ function splitMessages(from: Readable, take: (text: string) => void, giveUp: (wh
       giveUp('The browser sent more data than the limit.')
     }
   })
-  from.on('error', () => giveUp('The browser is gone.'))
-  from.on('close', () => giveUp('The browser is gone.'))
+  from.on('error', () => giveUp('The browser stopped.'))
+  from.on('close', () => giveUp('The browser stopped.'))
 }

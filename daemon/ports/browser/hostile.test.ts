@@ -117,7 +117,7 @@ describe.skipIf(chromium === undefined)('a hostile page', () => {
   })
 
   it('that is a download is no page', async () => {
-    await expect(onPage((page) => page.load(site.at('/file')))).rejects.toMatchObject({ message: /leads to a file/ })
+    await expect(onPage((page) => page.load(site.at('/file')))).rejects.toMatchObject({ message: /is a file/ })
     expect(site.asked).toContain('GET /file')
   })
 })

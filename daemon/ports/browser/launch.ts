@@ -37,14 +37,14 @@ export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
   const { pid, exited } = started
   const cdp = openCdp(started.input(TO_BROWSER), started.output(FROM_BROWSER))
   void exited.then(() => {
-    cdp.close('The browser ended.')
+    cdp.close('The browser stopped.')
     options.onFailure(new BrowserError('gone', 'The browser exited unexpectedly.'))
   })
   const { onFailure, maxBytes = MAX_BROWSER_BYTES } = options
   let peak = 0
   started.onMemory((bytes) => {
     peak = Math.max(peak, bytes)
-    if (bytes > maxBytes) onFailure(new BrowserError('page', 'The page takes more memory than it may have'))
+    if (bytes > maxBytes) onFailure(new BrowserError('page', 'The page exceeds the memory limit'))
   })
   return {
     cdp,

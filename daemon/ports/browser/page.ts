@@ -144,19 +144,19 @@ function withoutHash(url: string): string {
 function whyNot({ traffic, proxy }: PageSession, url: string, code: string): Error {
   const refusal = traffic.refusal() ?? proxy.refusals.get(new URL(url).origin)
   if (refusal) return refusal
-  if (code === 'net::ERR_ABORTED') return new BrowserError('page', 'The address leads to a file and is no page')
+  if (code === 'net::ERR_ABORTED') return new BrowserError('page', 'The address is a file, not a page')
   if (/CERT|SSL/.test(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.')
-  if (code === 'net::ERR_TIMED_OUT') return new WebError('timeout', 'There was no answer in time.')
+  if (code === 'net::ERR_TIMED_OUT') return new WebError('timeout', 'The server did not respond in time.')
   if (code === 'net::ERR_TOO_MANY_REDIRECTS') return new WebError('too_many_redirects', 'The page redirects too often.')
   // After redirects, the refusal is stored under another origin.
   const [last] = [...proxy.refusals.values()].reverse()
-  return last ?? new WebError('broken', 'The connection broke before the answer was whole.')
+  return last ?? new WebError('broken', 'The connection closed before the response was complete.')
 }
 
 async function isAnswering(session: PageSession): Promise<void> {
   const late = sleep(ANSWER_MS, 'late' as const, { ref: false })
   const said = await Promise.race([evaluate(session, session.frame, '1'), late])
-  if (said === 'late') throw new BrowserError('page', 'The page keeps the browser busy without end')
+  if (said === 'late') throw new BrowserError('page', 'The page never stops using the processor')
 }
 
 async function show(session: PageSession, html: string): Promise<{ timed_out: boolean }> {
@@ -180,7 +180,7 @@ async function evaluate({ send }: PageSession, frameId: string, script: Script):
     { expression: script, contextId: executionContextId, returnByValue: true, awaitPromise: true },
     Evaluated,
   )
-  if (exceptionDetails) throw new BrowserError('page', 'The page could not be looked at', exceptionDetails.text)
+  if (exceptionDetails) throw new BrowserError('page', 'The page could not be inspected', exceptionDetails.text)
   return result.value
 }
 

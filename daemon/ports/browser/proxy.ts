@@ -113,7 +113,7 @@ async function tunnel(books: Books, asked: IncomingMessage, { socket, head }: { 
 
 async function forward(books: Books, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   try {
-    if (!readingMethods.has(asked.method)) throw new WebError('scheme_refused', 'Pages are only read.')
+    if (!readingMethods.has(asked.method)) throw new WebError('scheme_refused', 'Only read requests are allowed.')
     const url = asked.url ?? ''
     if (!url.startsWith('http://')) throw new WebError('scheme_refused', 'Only http is forwarded.')
     const socket = await dial(books, url)
@@ -158,11 +158,8 @@ function counted(books: Books, what: keyof typeof limits): Transform {
     transform(chunk: Buffer, _encoding, done) {
       books.count[what] += chunk.length
       if (books.count[what] <= limits[what]) return done(null, chunk)
-      exceeded(
-        books,
-        what === 'bytes' ? `The page weighs more than ${MAX_WIRE_BYTES} bytes` : 'The page sends too much',
-      )
-      return done(new WebError('too_large', 'A bound of the browser is reached.'))
+      exceeded(books, what === 'bytes' ? `The page is larger than ${MAX_WIRE_BYTES} bytes` : 'The page sends too much')
+      return done(new WebError('too_large', 'A limit of the browser was reached.'))
     },
   })
 }

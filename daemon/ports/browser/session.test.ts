@@ -15,7 +15,7 @@ function goneBrowser(): Cdp {
       if (method === 'Target.setAutoAttach' || method === 'Browser.setDownloadBehavior') return answer.parse({})
       if (method === 'Target.createTarget')
         listeners.get('Target.attachedToTarget')?.({ sessionId: 's', targetInfo }, '')
-      throw new CdpError('The browser is gone.', true)
+      throw new CdpError('The browser stopped.', true)
     },
   }
 }

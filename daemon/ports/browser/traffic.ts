@@ -164,7 +164,7 @@ function listen(options: TrafficOptions, state: State): void {
   const { cdp, onExceeded } = options
   cdp.on('Fetch.requestPaused', (params, session) => {
     decide(options, state, { params, session }).catch(() =>
-      onExceeded(new BrowserError('page', 'A request of the page could not be judged')),
+      onExceeded(new BrowserError('page', 'A request of the page could not be checked')),
     )
   })
   cdp.on('Network.requestWillBeSent', (params) => begun(state, options, WillBeSent.parse(params)))
@@ -230,7 +230,7 @@ async function mayBecomePage(
   const from = documents.at(-1)
   documents.push(url)
   if (documents.length > MAX_MAIN_DOCUMENTS) {
-    throw new WebError('too_many_redirects', `The page leads on more than ${MAX_MAIN_DOCUMENTS - 1} times.`)
+    throw new WebError('too_many_redirects', `The page redirects more than ${MAX_MAIN_DOCUMENTS - 1} times.`)
   }
   if (isRedirect && from?.startsWith('https:') && url.startsWith('http:')) {
     throw new WebError('downgrade_refused', 'The page redirects from https to http.')
@@ -294,5 +294,7 @@ function arrived(state: State, { requestId, dataLength }: z.output<typeof Data>)
   if (resource?.isMain && resource.decodedBytes > MAX_DOCUMENT_BYTES) {
     return `The page itself is larger than ${MAX_DOCUMENT_BYTES} bytes`
   }
-  return state.decoded > MAX_DECODED_BYTES ? `The page unpacks to more than ${MAX_DECODED_BYTES} bytes` : undefined
+  return state.decoded > MAX_DECODED_BYTES
+    ? `The decompressed page is larger than ${MAX_DECODED_BYTES} bytes`
+    : undefined
 }

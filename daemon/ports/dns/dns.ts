@@ -123,7 +123,7 @@ function overTcp({ address, port, asked, signal }: Exchange): Promise<Read> {
   signal.addEventListener('abort', onAbort, { once: true })
   let received = Buffer.alloc(0)
   socket.on('error', (error) => reject(new DnsError('broken', 'The name server cannot be reached.', error)))
-  socket.on('end', () => reject(new DnsError('broken', 'The name server hung up.')))
+  socket.on('end', () => reject(new DnsError('broken', 'The name server closed the connection.')))
   socket.on('connect', () => {
     const length = Buffer.alloc(LENGTH_BYTES)
     length.writeUInt16BE(message.length)
@@ -135,7 +135,7 @@ function overTcp({ address, port, asked, signal }: Exchange): Promise<Read> {
     try {
       const answer = readAnswer(received.subarray(LENGTH_BYTES, LENGTH_BYTES + received.readUInt16BE(0)), asked)
       if (answer) resolve(answer)
-      else reject(new DnsError('broken', 'The name server answered another question.'))
+      else reject(new DnsError('broken', 'The name server answered a different query.'))
     } catch (error) {
       reject(error)
     }

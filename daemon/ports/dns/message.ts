@@ -87,7 +87,7 @@ function decoded(bytes: Buffer) {
   try {
     return decode(bounded(bytes))
   } catch (error) {
-    throw new DnsError('broken', 'A name server sent something that is no answer.', error)
+    throw new DnsError('broken', 'A name server sent an invalid response.', error)
   }
 }
 

@@ -11,7 +11,8 @@ export type Dom = {
   readonly version: string
 }
 
-const FIX = 'npm install jsdom beside the program, and "dom": {} in the engines file; or dom.jsdom: its folder'
+const FIX =
+  'npm install jsdom next to the program and set "dom": {} in the engines file; or set dom.jsdom to its folder'
 const Manifest = z.object({ name: z.literal('jsdom'), version: z.string(), main: z.string() })
 
 export type DomOptions = {
@@ -28,9 +29,9 @@ export function openDom({ isAllowed, folder }: DomOptions): Engine<Dom> {
 }
 
 function standingOf(isAllowed: boolean, found: Dom | undefined): EngineStanding {
-  if (found) return { status: 'ok', detail: `jsdom ${found.version}, for pages that no browser shows` }
-  if (isAllowed) return { status: 'missing', detail: 'There is no jsdom here.', fix: FIX }
-  return { status: 'unconfigured', detail: 'It is wanted only where no browser is there.', fix: FIX }
+  if (found) return { status: 'ok', detail: `jsdom ${found.version}, used without a browser` }
+  if (isAllowed) return { status: 'missing', detail: 'jsdom is not installed.', fix: FIX }
+  return { status: 'unconfigured', detail: 'It is only needed without a browser.', fix: FIX }
 }
 
 function lookedUp(folder: string | undefined): Dom | undefined {

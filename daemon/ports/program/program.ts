@@ -88,7 +88,7 @@ export function openProgram(
       running += 1
       return
     }
-    if (waiting.length >= limits.maxWaiting) throw new ProgramError('busy', `too much waits for ${command}`)
+    if (waiting.length >= limits.maxWaiting) throw new ProgramError('busy', `the queue of ${command} is full`)
     await new Promise<void>((resolve) => waiting.push(resolve))
   }
 
@@ -106,7 +106,7 @@ export function openProgram(
       try {
         const file = path()
         if (file === undefined) throw new ProgramError('absent', `${command} is not installed`)
-        if (run.signal?.aborted) throw new ProgramError('aborted', `${command} was given up`)
+        if (run.signal?.aborted) throw new ProgramError('aborted', `${command} was cancelled`)
         return await ended(file, run, limits)
       } finally {
         leave()
@@ -127,7 +127,7 @@ export async function programStanding(
     const [line = ''] = `${stdout.toString('utf8')}${stderr}`.split('\n')
     return { status: 'ok', detail: `${line.trim().slice(0, 100)} at ${path}` }
   } catch {
-    return { status: 'failing', detail: `${path} does not start.`, fix: `install ${name} anew` }
+    return { status: 'failing', detail: `${path} does not start.`, fix: `reinstall ${name}` }
   }
 }
 
@@ -144,10 +144,10 @@ async function ended(
     killGroup(started.pid)
   }
   const { signal, maxBytes } = run
-  const out = gathered(started.output(1), maxBytes, () => end('output', `${file} made more than ${maxBytes} bytes`))
+  const out = gathered(started.output(1), maxBytes, () => end('output', `${file} produced more than ${maxBytes} bytes`))
   const said = gathered(started.output(2), MAX_SAID_BYTES)
-  const timer = setTimeout(() => end('timeout', `${file} was not done in time`), limits.deadlineMs)
-  const onAbort = () => end('aborted', `${file} was given up`)
+  const timer = setTimeout(() => end('timeout', `${file} did not finish in time`), limits.deadlineMs)
+  const onAbort = () => end('aborted', `${file} was cancelled`)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()
   const stdin = started.input(0)
@@ -159,7 +159,7 @@ async function ended(
   killGroup(started.pid) // nothing that it started stays
   if (why) throw new ProgramError(why.failure, why.message, stderr.toString('utf8'))
   if (code === 0) return { stdout, stderr: stderr.toString('utf8') }
-  throw new ProgramError('refused', `${file} ended with ${code}`, stderr.toString('utf8'))
+  throw new ProgramError('refused', `${file} exited with ${code}`, stderr.toString('utf8'))
 }
 
 async function begun(file: string, { args, stdin, file: read }: ProgramRun, limits: ProgramLimits) {

@@ -181,7 +181,7 @@ function openHelper({ onIdle, onGone }: Ends): Helper {
   child.unref()
   child.on('message', (said: StarterReply) => running.get(said.id)?.hear(said))
   child.on('error', ({ message }) => lose(message))
-  child.on('exit', () => lose('What starts programs ended.'))
+  child.on('exit', () => lose('The program launcher exited.'))
   return {
     pid: () => child.pid,
     start: (order) => {

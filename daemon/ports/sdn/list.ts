@@ -56,7 +56,7 @@ export async function readSdn(source: AsyncIterable<Uint8Array>, signal: AbortSi
   parser.on('text', reading.text)
   parser.on('cdata', reading.text)
   parser.on('doctype', () => {
-    throw new SdnUnreadable('it begins with a document type, as web pages do')
+    throw new SdnUnreadable('it begins with a doctype, like a web page')
   })
   let sinceRest = 0
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -99,7 +99,7 @@ function unreadable(error: unknown): unknown {
   if (error instanceof SdnUnreadable) return error
   if (error instanceof TypeError) return new SdnUnreadable('it is not UTF-8', { cause: error })
   const isParsers = error instanceof Error && error.name === 'Error' && !('code' in error)
-  return isParsers ? new SdnUnreadable(`it is not whole XML: ${error.message}`, { cause: error }) : error
+  return isParsers ? new SdnUnreadable(`it is not well-formed XML: ${error.message}`, { cause: error }) : error
 }
 
 type Reading = {
@@ -168,7 +168,7 @@ function addAddress(wallets: Set<Wallet>, { idType = '', idNumber = '' }: Record
   const number = idNumber.trim()
   if (!idType.trim().startsWith(ADDRESS_TYPE) || !isAddress(number)) return
   wallets.add(toWallet(number))
-  if (wallets.size > MAX_WALLETS) throw new SdnUnreadable(`it holds more than ${MAX_WALLETS} addresses`)
+  if (wallets.size > MAX_WALLETS) throw new SdnUnreadable(`it has more than ${MAX_WALLETS} addresses`)
 }
 
 /** MM/DD/YYYY as ISO date; null if invalid. */

@@ -28,7 +28,7 @@ type Choice = {
 
 export function sdnSource({ configured, sample }: Choice, web: PublicWeb): SdnSource {
   if (configured === undefined) {
-    return { id: 'sample', shown: 'synthetic sample, no real list', isLocal: true, open: fileOf(sample) }
+    return { id: 'sample', shown: 'synthetic sample, not the real list', isLocal: true, open: fileOf(sample) }
   }
   const url = /^https?:/i.test(configured) ? URL.parse(configured) : null
   if (url) return { id: configured, shown: url.origin + url.pathname, isLocal: false, open: pageOf(configured, web) }
@@ -47,6 +47,6 @@ const pageOf = (url: string, web: PublicWeb) =>
       ignoreRobots: true,
       signal,
     })
-    if (page.status !== 200) throw new Error(`the source answered ${page.status}`)
+    if (page.status !== 200) throw new Error(`the source returned status ${page.status}`)
     yield page.body
   }

@@ -37,7 +37,7 @@ class Exit extends Error {
   readonly code: number
 
   constructor(code: number) {
-    super(`ended with ${code}`)
+    super(`exited with ${code}`)
     this.code = code
   }
 }
@@ -68,7 +68,7 @@ export function runFlite(module: WebAssembly.Module, words: readonly string[]): 
   })
   const { exports } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: system })
   const { memory: own, _start: start } = exports
-  if (!(own instanceof WebAssembly.Memory) || typeof start !== 'function') throw new TypeError('no program for WASI')
+  if (!(own instanceof WebAssembly.Memory) || typeof start !== 'function') throw new TypeError('not a WASI program')
   memory = own
   try {
     start()

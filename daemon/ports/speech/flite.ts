@@ -32,7 +32,7 @@ export function openFlite(pack: Pack, file = fileOf()) {
       const voice = voices.find((own) => own === wish.voice) ?? voices[0]
       const args = [file, voice, partsOf(text)]
       const wave = await threads.run({ name: 'speak', args, who: FLITE, signal })
-      if (!(wave instanceof Uint8Array)) throw new TypeError('a thread answered something else')
+      if (!(wave instanceof Uint8Array)) throw new TypeError('a thread returned an unexpected result')
       return {
         voice,
         model: FLITE,

@@ -14,7 +14,7 @@ async function speak(file: string, voice: string, parts: readonly string[]): Pro
   const synthesizer = await module
   const waves = parts.map((text) => {
     const { wave, code, said } = runFlite(synthesizer, ['-voice', voice, '-t', text, '-o', 'wave'])
-    if (code !== 0) throw new Error(`flite ended with ${code}: ${said}`)
+    if (code !== 0) throw new Error(`flite exited with ${code}: ${said}`)
     return wave
   })
   return joinedWaves(waves, MAX_WAVES_BYTES)

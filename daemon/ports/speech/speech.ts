@@ -105,7 +105,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
 /** Without espeak-ng, English remains. */
 function standingOf(hasOwn: boolean, espeak: EngineStanding): EngineStanding {
   if (!hasOwn) return espeak
-  const others = espeak.status === 'ok' ? espeak.detail : 'espeak-ng would bring other languages'
+  const others = espeak.status === 'ok' ? espeak.detail : 'install espeak-ng for other languages'
   return { status: 'ok', detail: `${FLITE}, English; ${others}` }
 }
 

@@ -15,7 +15,7 @@ export function pcmOf(wav: Buffer): Pcm {
   const chunks = chunksOf(wav)
   const format = chunks.get('fmt ')
   const data = chunks.get('data')
-  if (!data || !format || !isPlain(format)) throw new RangeError('no WAV of one channel and 16 bits')
+  if (!data || !format || !isPlain(format)) throw new RangeError('not a mono 16-bit WAV')
   const bytes = data.length - (data.length % BYTES_A_SAMPLE)
   // Copied for alignment; all platforms are little-endian like WAV.
   const samples = new Int16Array(data.buffer.slice(data.byteOffset, data.byteOffset + bytes))
@@ -45,7 +45,7 @@ export function joinedWaves(waves: readonly Buffer[], maxBytes: number): Buffer 
   const parts = waves.map(pcmOf)
   const length = parts.reduce((sum, { samples }) => sum + samples.length, 0)
   const [first] = parts
-  if (!first || length * BYTES_A_SAMPLE > maxBytes) throw new RangeError('nothing is said, or too much')
+  if (!first || length * BYTES_A_SAMPLE > maxBytes) throw new RangeError('the speech is empty or too long')
   const samples = new Int16Array(length)
   let at = 0
   for (const part of parts) {

@@ -74,7 +74,7 @@ export function shake(task: ShakeTask, signal: AbortSignal): Promise<Handshake> 
   signal.addEventListener('abort', () => reject(signal.reason))
   const socket = begin(task, reject)
   socket?.on('error', (error) => reject(asTlsError(error)))
-  socket?.on('close', () => reject(new TlsError('refused', 'The host hung up during the handshake.')))
+  socket?.on('close', () => reject(new TlsError('refused', 'The host closed the connection during the handshake.')))
   socket?.on('OCSPResponse', (response: Buffer | null) => {
     isStapled = response !== null && response.length > 0
   })
@@ -176,8 +176,9 @@ const unreachableCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH',
 
 function asTlsError(error: unknown): TlsError {
   const code = codeOf(error) ?? ''
-  if (localCodes.has(code)) return new TlsError('local', 'This program does not speak that.', error)
-  if (plainCodes.has(code)) return new TlsError('plain_text', 'What answers on port 443 does not speak TLS.', error)
+  if (localCodes.has(code))
+    return new TlsError('local', 'This program does not support that TLS version or cipher.', error)
+  if (plainCodes.has(code)) return new TlsError('plain_text', 'The server on port 443 does not use TLS.', error)
   if (unreachableCodes.has(code)) return new TlsError('unreachable', 'Nothing accepts connections on port 443.', error)
   return new TlsError('refused', 'The host refused the handshake.', error)
 }

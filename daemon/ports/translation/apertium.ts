@@ -65,11 +65,16 @@ export function openApertium(path?: string) {
   async function probe(): Promise<EngineStanding> {
     const found = await programStanding(program, { versionArgs: ['-V'], package: 'apertium' })
     modes = new Map()
-    if (found.status !== 'ok') return { ...found, fix: 'install apertium and a pair, such as apertium-eng-spa' }
+    if (found.status !== 'ok')
+      return { ...found, fix: 'install apertium and a language pair, such as apertium-eng-spa' }
     version = /(\d+\.\d+\S*)/.exec(found.detail)?.[1] ?? version
     modes = modesIn((await program.run({ args: ['-l'], maxBytes: MAX_OUT_BYTES })).stdout.toString('utf8'))
     if (modes.size > 0) return { ...found, detail: `apertium ${version}: ${[...modes.keys()].join(', ')}` }
-    return { status: 'missing', detail: 'apertium has no languages.', fix: 'install a pair, such as apertium-eng-spa' }
+    return {
+      status: 'missing',
+      detail: 'apertium has no languages.',
+      fix: 'install a language pair, such as apertium-eng-spa',
+    }
   }
 
   return {

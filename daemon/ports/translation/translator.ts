@@ -105,7 +105,7 @@ async function byRemote({ remote, local }: Ladder, wish: TranslationWish, signal
 
 async function byLocal(local: Apertium, wish: TranslationWish, signal: AbortSignal): Promise<Translated> {
   const pair = wish.from === undefined ? undefined : local.pairOf(wish.from, wish.to)
-  if (pair === undefined) throw new UpstreamError('asker', `there are ${local.pairs().join(', ') || 'no languages'}`)
+  if (pair === undefined) throw new UpstreamError('asker', `languages: ${local.pairs().join(', ') || 'none'}`)
   const translation = await local.translate(wish.segments, pair, signal)
   const engine = { name: 'apertium', version: local.version(), kind: 'deterministic' } as const
   return { translation, from: wish.from, segments: 1, quality: 'gist', engine }
@@ -132,7 +132,7 @@ export function libreTranslate(upstream: Upstream, key: string | undefined): Pie
     async pieces(texts, { from, to }, signal) {
       const { value } = await upstream.ask({ path: '/languages', schema: LibreLanguages, keepMs: DAY_MS, signal })
       const codes = value.map(({ code }) => code)
-      if (!codes.includes(to)) throw new UpstreamError('asker', `there are ${codes.join(', ')}`)
+      if (!codes.includes(to)) throw new UpstreamError('asker', `available: ${codes.join(', ')}`)
       const made: z.output<typeof Libre>[] = []
       for (const q of texts) {
         const keyed = key === undefined ? {} : { api_key: key }
@@ -214,7 +214,7 @@ export function modelTranslator(llm: Llm, standing: Upstream['standing']): Piece
         const task = `Translate the data ${from === undefined ? '' : `from the language "${from}" `}to the language "${to}". Keep its lines.`
         const answer = await llm.ask({ task, data, schema: TRANSLATION_SCHEMA, maxTokens: MODEL_TOKENS, signal })
         const told = Told.safeParse(answer)
-        if (!told.success) throw new UpstreamError('broken', 'The model gave no translation.')
+        if (!told.success) throw new UpstreamError('broken', 'The language model returned no translation.')
         made.push(told.data.translation)
       }
       return { texts: made }

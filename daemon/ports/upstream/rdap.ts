@@ -91,11 +91,11 @@ export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions)
   return {
     domain: async (name, signal) => {
       const base = longestOf(await bases(signal), name)
-      if (base === undefined) throw new UpstreamError('asker', 'This ending has no public registration data.')
+      if (base === undefined) throw new UpstreamError('asker', 'This top-level domain has no public registration data.')
       const url = `${base.replace(/\/?$/, '/')}domain/${name}`
       const answer = await asked(web, url, { signal, maxBytes: MAX_BYTES })
       if (answer.status === NOT_FOUND) return undefined
-      if (answer.status !== OK) throw new UpstreamError('busy', 'The registry did not answer the question.')
+      if (answer.status !== OK) throw new UpstreamError('busy', 'The registry did not answer the query.')
       return registrationOf(answer)
     },
     reach: async (signal) => {

@@ -109,9 +109,9 @@ function openGate({ name, base, fix, wall, perMinute = MAX_A_MINUTE }: UpstreamO
     enter: () => {
       const now = wall()
       if (base === undefined) throw new EngineGone(`${name} is not configured`)
-      if (now < brokenUntil) throw new EngineGone(`${name} failed again and again`)
+      if (now < brokenUntil) throw new EngineGone(`${name} failed repeatedly`)
       while (asked[0] !== undefined && asked[0] < now - MINUTE_MS) asked.shift()
-      if (asked.length >= perMinute) throw new UpstreamError('busy', `${name} was asked too often.`)
+      if (asked.length >= perMinute) throw new UpstreamError('busy', `Too many requests to ${name}.`)
       asked.push(now)
     },
     succeed: () => {
@@ -124,7 +124,7 @@ function openGate({ name, base, fix, wall, perMinute = MAX_A_MINUTE }: UpstreamO
     standing: (): EngineStanding => {
       if (base === undefined) return { status: 'unconfigured', detail: `${name} has no address or key.`, fix }
       if (wall() < brokenUntil) return { status: 'failing', detail: `${name} failed ${failures} times.` }
-      return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; asked when somebody buys` }
+      return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; used on purchase` }
     },
   }
 }
@@ -202,7 +202,7 @@ async function once(options: UpstreamOptions, { path, body, signal, accept = 'ap
       signal,
     })
   } catch (error) {
-    throw new UpstreamError('broken', `${name} could not be asked.`, { cause: error })
+    throw new UpstreamError('broken', `${name} could not be reached.`, { cause: error })
   }
 }
 
@@ -222,11 +222,11 @@ function isBusy(status: number): boolean {
 async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): Promise<T> {
   refuseFailure(name, answer)
   const value = readJson(answer.body)
-  if (value === undefined) throw new UpstreamError('broken', `${name} answered with no JSON.`)
+  if (value === undefined) throw new UpstreamError('broken', `${name} did not return JSON.`)
   await nextTurn()
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
+  throw new UpstreamError('broken', `${name} returned an unexpected response.`, { cause: parsed.error })
 }
 
 /** The operator's quota is used up: 402, and DeepL's code. */
@@ -237,9 +237,10 @@ const REFUSING: ReadonlySet<number> = new Set([401, 403])
 function refuseFailure(name: string, { status }: WebResponse): void {
   if (isBusy(status)) throw new UpstreamError('busy', `${name} is busy or failing.`, { status })
   if (SPENT.has(status))
-    throw new UpstreamError('busy', `${name} gives nothing more to this marketplace for now.`, { status })
-  if (REFUSING.has(status)) throw new UpstreamError('broken', `${name} refuses to answer this marketplace.`, { status })
-  if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
+    throw new UpstreamError('busy', `${name} has reached its limit for this marketplace.`, { status })
+  if (REFUSING.has(status))
+    throw new UpstreamError('broken', `${name} rejects requests from this marketplace.`, { status })
+  if (status >= 300) throw new UpstreamError('asker', `${name} rejected the request.`, { status })
 }
 
 /** JSON values per answer, since it is parsed on the main thread. */

@@ -39,7 +39,7 @@ function unpacked(stream: Readable, encoding: string | undefined, limit: BodyLim
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity') return stream
   const create = isKeyOf(decoders, name) ? decoders[name] : undefined
-  if (!create) throw new WebError('encoding_refused', 'The answer is packed in a way that is not understood.')
+  if (!create) throw new WebError('encoding_refused', 'The response has an unsupported content encoding.')
   const decoder = create()
   const source = Readable.from(capped(stream, limit))
   source.on('error', (error) => decoder.destroy(error))
@@ -58,5 +58,5 @@ async function* capped(stream: AsyncIterable<Buffer>, limit: BodyLimit): AsyncGe
 }
 
 function tooLarge({ maxBytes }: BodyLimit): WebError {
-  return new WebError('too_large', `The answer is larger than ${maxBytes} bytes.`)
+  return new WebError('too_large', `The response is larger than ${maxBytes} bytes.`)
 }

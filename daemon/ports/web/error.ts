@@ -74,8 +74,8 @@ export function asWebError(error: unknown, { connected, isTls }: { connected: bo
   if (error instanceof WebError) return error
   const code = codeOf(error)
   const options = { cause: error }
-  if (timeouts.has(code)) return new WebError('timeout', 'There was no answer in time.', options)
-  if (connected) return new WebError('broken', 'The connection broke before the answer was whole.', options)
+  if (timeouts.has(code)) return new WebError('timeout', 'The server did not respond in time.', options)
+  if (connected) return new WebError('broken', 'The connection closed before the response was complete.', options)
   if (isTls && !transport.has(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.', options)
   return new WebError('connect_failed', 'The host does not accept a connection.', options)
 }

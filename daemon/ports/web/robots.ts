@@ -84,7 +84,7 @@ export function openRobots({ get, wall }: RobotsOptions) {
     const rules = await siteOf(target.url.origin).rules.catch(otherwise)
     signal.throwIfAborted()
     if (!isAllowed(rules, target.url)) {
-      throw new WebError('robots_refused', 'The robots.txt of the site does not allow this page to be fetched.')
+      throw new WebError('robots_refused', 'The robots.txt of the site does not allow fetching this page.')
     }
   }
 

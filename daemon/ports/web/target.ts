@@ -57,12 +57,12 @@ const FIRST_UNPRIVILEGED_PORT = 1_024
 /** Checks what needs no resolver: scheme, credentials, port, literal address. @throws WebError with the refusal. */
 export function targetOf(text: string, policy: WebPolicy, rules: WebRules): WebTarget {
   const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null
-  if (!url) throw new WebError('url_invalid', 'The URL cannot be read.')
+  if (!url) throw new WebError('url_invalid', 'The URL is invalid.')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new WebError('scheme_refused', 'Only http and https are fetched.')
   }
   if (url.username !== '' || url.password !== '') {
-    throw new WebError('credentials_refused', 'The URL must not hold a user name or password.')
+    throw new WebError('credentials_refused', 'The URL must not contain a user name or password.')
   }
   url.hash = ''
   const place = { host: bareHost(url), port: portOf(url) }
@@ -97,10 +97,10 @@ function checkPublic({ port }: WebTarget): void {
 
 function checkWebhook(target: WebTarget, rules: WebRules): void {
   const { url, port, reach } = target
-  if (port === rules.ownPort()) throw new WebError('port_refused', 'A webhook must not lead back to this marketplace.')
+  if (port === rules.ownPort()) throw new WebError('port_refused', 'A webhook must not point to this marketplace.')
   if (reach === 'loopback') return
   if (isThisMachine(target.host)) {
-    const message = 'Other machines can reach this marketplace, so its webhooks may not lead to this machine.'
+    const message = 'Other machines can reach this marketplace, so its webhooks must not point to this machine.'
     throw new WebError('address_refused', message)
   }
   if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'Webhooks to other machines must use https.')
@@ -119,7 +119,7 @@ export function checkAddress(target: Pick<WebTarget, 'reach'>, address: string |
 /** Next hop of a redirect, checked like the first. @throws WebError for a refused target, and from https to http. */
 export function redirectTarget(from: WebTarget, location: string, check: (url: string) => WebTarget): WebTarget {
   const url = URL.parse(location, from.url.href)
-  if (!url) throw new WebError('url_invalid', 'The page redirects to something that is no URL.')
+  if (!url) throw new WebError('url_invalid', 'The page redirects to an invalid URL.')
   if (from.url.protocol === 'https:' && url.protocol === 'http:') {
     throw new WebError('downgrade_refused', 'The page redirects from https to http.')
   }

@@ -142,7 +142,7 @@ async function withinTime<T>(
     return await Promise.race([run(signal), rejectOnAbort(signal)])
   } catch (error) {
     if (limits.signal?.aborted) throw new WebError('aborted', 'The request was cancelled.', { cause: error })
-    if (timeout.aborted) throw new WebError('timeout', 'There was no answer in time.', { cause: error })
+    if (timeout.aborted) throw new WebError('timeout', 'The server did not respond in time.', { cause: error })
     throw error
   }
 }

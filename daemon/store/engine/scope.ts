@@ -46,7 +46,7 @@ export function guardOf(scope: Scope): ScopeGuard {
   }
 
   return (call) => {
-    if (!scope.open) return Promise.reject(new StoreMisuse('this handle is used up: its tx or read has ended'))
+    if (!scope.open) return Promise.reject(new StoreMisuse('this handle is closed: its tx or read has ended'))
     if (scope.waiting !== undefined) return later(scope.waiting.then(() => run(call)))
     try {
       const answer = run(call)

@@ -27,7 +27,7 @@ function add(row: AnyRow, field: string, by: bigint | number): bigint | number {
   const current = row[field]
   if (typeof current === 'bigint' && typeof by === 'bigint') return current + by
   if (typeof current === 'number' && typeof by === 'number') return current + by
-  throw new StoreMisuse(`${field} is a ${typeof current} and cannot grow by a ${typeof by}`)
+  throw new StoreMisuse(`cannot add a ${typeof by} to ${field}, a ${typeof current}`)
 }
 
 /** Keys that may be `put`: read for update, or written. */

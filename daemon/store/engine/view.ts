@@ -34,7 +34,7 @@ function afterOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): 
 function sliceOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): Slice {
   const { limit } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_ROWS)
-    throw new StoreMisuse(`limit ${limit} is not within 1 and ${MAX_PAGE_ROWS}`)
+    throw new StoreMisuse(`limit must be from 1 to ${MAX_PAGE_ROWS}, not ${limit}`)
   return {
     index,
     prefix,

@@ -106,7 +106,7 @@ export function endOfScalar(bytes: Buffer, at: number): number {
 
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(0, from); at !== -1; at = bytes.indexOf(0, at + 2)) if (bytes[at + 1] === 0) return at + 2
-  throw new RangeError('a text of an index entry has no end')
+  throw new RangeError('a string in an index entry is not terminated')
 }
 
 /** First key after a prefix, which must not be all 0xff. */
@@ -117,5 +117,5 @@ export function behind(prefix: Buffer): Buffer {
     end[at] = (end[at] ?? 0) + 1
     return end.subarray(0, at + 1)
   }
-  throw new RangeError('nothing lies behind this prefix')
+  throw new RangeError('there is no key after this prefix')
 }

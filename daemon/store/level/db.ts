@@ -77,7 +77,7 @@ export function ownerOf(db: LevelDb): string | undefined {
 export async function claimFor(db: LevelDb, dir: string, store: string): Promise<void> {
   const owner = ownerOf(db)
   if (owner === undefined) await writeBatch(db, { removed: [], put: [[STORE, Buffer.from(store)]] })
-  else if (owner !== store) throw new StoreDamaged(dir, 0, 'it holds the rows of another store')
+  else if (owner !== store) throw new StoreDamaged(dir, 0, 'it contains the rows of another store')
 }
 
 /** Does something for each, and leaves the event loop to others after a few of them. */

@@ -200,7 +200,7 @@ function valueCodec({ collection, codec }: TableShape, dir: string, nameOf: Keys
       if (value === undefined) return undefined
       const json = value.subarray(CRC_BYTES)
       if (value.length < CRC_BYTES || crc32(json) !== value.readUInt32BE())
-        throw new StoreDamaged(dir, 0, `the checksum of ${collection.name} ${nameOf(key)} does not hold`)
+        throw new StoreDamaged(dir, 0, `the checksum of ${collection.name} ${nameOf(key)} is wrong`)
       return codec.fromJson(JSON.parse(json.toString()))
     },
   }
@@ -296,7 +296,11 @@ function sound<T>(read: () => T, onDamaged: OnDamaged): T | undefined {
 }
 
 function missing(dir: string, { collection }: TableShape, entry: Buffer): never {
-  throw new StoreDamaged(dir, 0, `a row of ${collection.name} is missing that the entry ${entry.toString('hex')} names`)
+  throw new StoreDamaged(
+    dir,
+    0,
+    `the index entry ${entry.toString('hex')} of ${collection.name} refers to a missing row`,
+  )
 }
 
 /** Key range of a slice, ascending. */

@@ -66,7 +66,9 @@ export async function readManifest(disk: Disk, dir: string, newest = FORMAT): Pr
   const { format, ...rest } = parseManifest(path, bytes)
   const manifest = { ...rest, format: format - ownFormats(rest) }
   if (manifest.format > newest)
-    throw new StoreFormatUnknown(`${dir} has format ${manifest.format}; this souk knows up to ${newest}. Upgrade souk`)
+    throw new StoreFormatUnknown(
+      `${dir} has format ${manifest.format}; this souk supports up to ${newest}. Upgrade souk`,
+    )
   return manifest
 }
 

@@ -66,9 +66,7 @@ async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedSto
   const { disk, dir, collections, migrations, openDb } = input
   // Steps between formats are for rows that are loaded one by one.
   if (found.format !== migrations.length + 1)
-    throw new StoreFormatUnknown(
-      `${dir} keeps its rows in LevelDB in format ${found.format}, which is not read any more`,
-    )
+    throw new StoreFormatUnknown(`${dir} has LevelDB rows in format ${found.format}, which is no longer supported`)
   const level = await openRows({ dir, store: found.store, collections, openDb })
   try {
     const front = frontOver(level)
@@ -119,7 +117,7 @@ async function create(input: FirstInput, format: number): Promise<Manifest> {
     segments.map(async (first) => (await disk.stat(`${dir}/${segmentFile(first)}`))?.sizeBytes),
   )
   if (snapshots.length > 0 || sizes.some((size) => size !== 0))
-    throw new StoreDamaged(`${dir}/${MANIFEST_FILE}`, 0, 'it is missing while data lies beside it')
+    throw new StoreDamaged(`${dir}/${MANIFEST_FILE}`, 0, 'it is missing, but there is data next to it')
   await (await freshSegment(disk, dir, 1)).close()
   const manifest: Manifest = { format, store: input.newStoreId(), snapshot: 0, previous: null, segments: [1] }
   await writeManifest(disk, dir, manifest)

@@ -52,7 +52,7 @@ export function createLoader(sink: RowSink, steps: readonly Migration[]): Loader
   function shapeOf(collection: string): TableShape {
     const table = sink.shapes.get(collection)
     if (table === undefined)
-      throw new StoreFormatUnknown(`the store holds a collection ${collection} unknown to this souk`)
+      throw new StoreFormatUnknown(`the store has an unknown collection ${collection}: upgrade souk`)
     return table.shape
   }
 

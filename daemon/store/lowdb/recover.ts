@@ -94,7 +94,7 @@ export async function recover(input: RecoverInput): Promise<Recovery> {
     throw new StoreDamaged(
       path,
       end.sizeBytes,
-      `transactions up to ${facts.through} were durable, ${nextSeq - 1} is the last one here`,
+      `transactions up to ${facts.through} were durable, but ${nextSeq - 1} is the last one found`,
     )
   }
   return {
@@ -144,8 +144,8 @@ async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
     const goodEnd = replay.badOffset() ?? end.lastLineEnd
     const { nextSeq, damagedLines } = replay.found()
     if (goodEnd === end.sizeBytes) return { nextSeq, damagedLines, sizeBytes: goodEnd, torn: undefined }
-    if (end.isOverlong) throw new StoreDamaged(path, goodEnd, 'a line has no end')
-    if (!isLast) throw new StoreDamaged(path, goodEnd, 'an older segment ends in the middle of a transaction')
+    if (end.isOverlong) throw new StoreDamaged(path, goodEnd, 'a line is not terminated')
+    if (!isLast) throw new StoreDamaged(path, goodEnd, 'an older segment ends inside a transaction')
     const torn: TornTail = { file: path, offset: goodEnd, droppedBytes: end.sizeBytes - goodEnd }
     return { nextSeq, damagedLines, sizeBytes: goodEnd, torn }
   } finally {
@@ -167,13 +167,13 @@ function segmentReplay({ path, loader, start, nextSeq: firstSeq }: SegmentInput)
       return true
     }
     if (badOffset !== undefined)
-      throw new StoreDamaged(path, badOffset, 'the checksum of a line does not hold, and whole lines follow it')
+      throw new StoreDamaged(path, badOffset, 'the checksum of a line is wrong, and complete lines follow it')
     apply(JSON.parse(json) as StoredTx, line)
     return true
   }
 
   function apply({ s, w }: StoredTx, line: RawLine): void {
-    if (s !== nextSeq) throw new StoreDamaged(path, line.offset, `transaction ${nextSeq} was expected, ${s} was found`)
+    if (s !== nextSeq) throw new StoreDamaged(path, line.offset, `expected transaction ${nextSeq}, found ${s}`)
     if (s > start) for (const [collection, key, row] of w) loader.put(collection, key, row)
     nextSeq += 1
   }

@@ -149,7 +149,7 @@ async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Mani
     if (!(error instanceof StoreDamaged)) throw error
     findings.push(error.message)
   }
-  if (segments.length === 0) throw new StoreMisuse(`${dir} holds no journal to repair`)
+  if (segments.length === 0) throw new StoreMisuse(`${dir} has no journal to repair`)
   const [snapshot = 0, previous = null] = found.snapshots.sort((a, b) => b - a)
   const owner = await ownerOfRows(dir, input.openDb)
   const rebuilt = { format: migrations.length + 1, store: owner ?? newStoreId(), snapshot, previous, segments }
@@ -178,7 +178,7 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
     }
     const walked = await walkSegments(input, manifest, { loader: discarding, snapshot })
     if (walked.lastSeq < through) {
-      findings.push(`${snapshotFile(snapshot)} holds rows up to ${through}, the journal only reaches ${walked.lastSeq}`)
+      findings.push(`${snapshotFile(snapshot)} has rows up to ${through}, but the journal ends at ${walked.lastSeq}`)
       continue
     }
     return { snapshot, ...walked, isStrict: true, droppedRows: 0, damagedSnapshots }
@@ -198,9 +198,7 @@ async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | 
     return { ...walked, snapshot: 0, state, isStrict: false, droppedRows: found.lost, damagedSnapshots: [] }
   }
   if (manifest.snapshot > 0 || manifest.segments[0] === 1) return undefined
-  throw new StoreMisuse(
-    `the rows in ${dir}/${ROWS_DIR} cannot be read, and no file beside them holds them: souk restore`,
-  )
+  throw new StoreMisuse(`the rows in ${dir}/${ROWS_DIR} cannot be read, and there is no other copy: souk restore`)
 }
 
 async function salvagedFooting(

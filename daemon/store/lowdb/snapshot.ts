@@ -168,7 +168,7 @@ function snapshotReader(path: string, loaderOf: (format: number) => Loader) {
   function visit(line: RawLine): boolean {
     loader?.saw?.(line.end - line.start)
     const json = unframe(line)
-    if (json === undefined) throw new StoreDamaged(path, line.offset, 'the checksum of a line does not hold')
+    if (json === undefined) throw new StoreDamaged(path, line.offset, 'the checksum of a line is wrong')
     if (footer !== undefined) throw new StoreDamaged(path, line.offset, 'a line follows the footer')
     const value: unknown = JSON.parse(json)
     if (loader === undefined) loader = loaderOf((value as Header).format)

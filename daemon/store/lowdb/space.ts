@@ -73,7 +73,7 @@ export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>
 }
 
 function full(): AppError {
-  return new AppError('unavailable', 'The disk of this marketplace is nearly full; nothing was changed.', {
+  return new AppError('unavailable', 'The disk of this marketplace is almost full; nothing was changed.', {
     retryAfter: 60,
   })
 }

@@ -44,7 +44,7 @@ export type VerifyReport = {
 export async function verifyStore(options: VerifyOptions): Promise<VerifyReport> {
   const { dir, collections, visit, openDb, disk = realDisk, migrations = allMigrations } = options
   const manifest = await readManifest(disk, dir, migrations.length + 1)
-  if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
+  if (manifest === undefined) throw new StoreMisuse(`${dir} is not a store`)
   const state = createState(collections)
   const sink = intoState(state)
   const loaderOf = loadersOf({ dir, sink, migrations })

@@ -28,7 +28,7 @@ export type WholeTable = {
  */
 export async function readWhole(dir: string, collections: readonly AnyCollection[]): Promise<WholeTable[]> {
   const manifest = await readManifest(realDisk, dir, FORMAT)
-  if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
+  if (manifest === undefined) throw new StoreMisuse(`${dir} is not a store`)
   const state = createState(collections)
   const sink = intoState(state)
   await recoverWhole({

@@ -27,8 +27,8 @@ export const PublicName = z
   .max(MAX_PUBLIC_NAME_CHARS)
   .superRefine((name, { addIssue }) => {
     const hidden = hiddenCharacter(name)
-    if (hidden !== undefined) addIssue(`must have no control or invisible characters; it has ${hidden}`)
-    else if (isHouseName(name)) addIssue('reads as "souk", which is the name of the house: choose another one')
+    if (hidden !== undefined) addIssue(`must not contain control or invisible characters; it has ${hidden}`)
+    else if (isHouseName(name)) addIssue('looks like "souk", a reserved name: choose another one')
   })
 
 /** A whole number in a query string. */

@@ -46,11 +46,11 @@ function filterOf(fields: ListFields) {
 export const searched = {
   searched: z
     .strictObject({
-      rows: z.int().meta({ description: 'rows that were looked at, the first of the list' }),
-      of: z.int().meta({ description: 'rows that the list has without the filter' }),
+      rows: z.int().meta({ description: 'number of rows searched, from the start of the list' }),
+      of: z.int().meta({ description: 'number of rows without the filter' }),
     })
     .optional()
     .meta({
-      description: `only with filter or sort, and then total counts what was found; at most ${MAX_SEARCHED_ROWS} rows are looked at`,
+      description: `only with filter or sort; total then counts the matches; at most ${MAX_SEARCHED_ROWS} rows are searched`,
     }),
 }

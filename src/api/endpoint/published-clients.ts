@@ -63,7 +63,7 @@ export function clientNotes(price: Usdc, token: LocalToken | undefined): string[
     ...(caps.length === 0
       ? []
       : [`The price is ${formatAmount(price)} USDC; clients stop above a limit by default: ${caps.join('; ')} USDC.`]),
-    ...(token ? [`The token is test money of this marketplace alone; allow it: ${allowances(token).join('; ')}.`] : []),
+    ...(token ? [`The token is test money of this marketplace; allow it: ${allowances(token).join('; ')}.`] : []),
   ]
 }
 

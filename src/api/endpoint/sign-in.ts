@@ -18,7 +18,7 @@ const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/
 /** Signed content, without wallet and chain. */
 const SignInInfo = z.object({
   domain: z.string().meta({ description: 'host and port that the signature is for' }),
-  uri: z.string().meta({ description: 'absolute URL of what is read, without its query' }),
+  uri: z.string().meta({ description: 'absolute URL of the resource, without its query' }),
   version: z.literal('1'),
   statement: z.string(),
   nonce: z.string(),
@@ -54,7 +54,10 @@ export const SignInChallenge = z
     supportedChains: z.array(z.object({ chainId: z.string(), type: z.literal(SIGNATURE_TYPE) })).min(1),
     schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the header’s object' }),
   })
-  .meta({ id: 'SignInChallenge', description: `sign it and send it as ${signInHeader}: the wallet is proven unpaid` })
+  .meta({
+    id: 'SignInChallenge',
+    description: `sign it and send it as ${signInHeader}: proves the wallet without a payment`,
+  })
 export type SignInChallenge = z.infer<typeof SignInChallenge>
 
 /** `extensions` with a sign-in challenge. */

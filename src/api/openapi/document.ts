@@ -90,27 +90,27 @@ function infoOf({ url, localToken }: Described): OpenApiNode {
     version: '1.0.0',
     summary: 'A marketplace of agent services, paid by x402 or from a balance',
     description: [
-      'Agents find, buy, sell and verify services here. Reads are free. A paid row without a payment answers 402 and says what to sign, in both generations of x402; a key of a participant pays from its balance.',
+      'Agents find, buy, sell and verify services here. Reads are free. A paid endpoint without a payment returns 402 with the payment to sign, for x402 v1 and v2; an API key pays from the participant’s balance.',
       '',
       '## Paying with published clients',
       '',
       ...clientLines(localToken),
     ].join('\n'),
-    contact: { name: 'Whoever runs this marketplace', url },
+    contact: { name: 'Operator of this marketplace', url },
     license: LICENSE,
   }
 }
 
 const headers = {
   'X-Request-Id': { description: 'names this request in logs and errors', schema: { type: 'string' } },
-  'Retry-After': { description: 'seconds until a retry makes sense', schema: { type: 'integer' } },
+  'Retry-After': { description: 'seconds to wait before a retry', schema: { type: 'integer' } },
   'PAYMENT-REQUIRED': { description: 'base64 of the x402 v2 object of the offer', schema: { type: 'string' } },
   'X-PAYMENT-RESPONSE': { description: 'base64 of the x402 v1 settlement, to X-PAYMENT', schema: { type: 'string' } },
   'PAYMENT-RESPONSE': {
     description: 'base64 of the x402 v2 settlement, to PAYMENT-SIGNATURE',
     schema: { type: 'string' },
   },
-  'Idempotency-Replayed': { description: 'true: the stored answer of an earlier request', schema: { const: 'true' } },
+  'Idempotency-Replayed': { description: 'true: the stored response of an earlier request', schema: { const: 'true' } },
   ETag: { description: 'validator for If-None-Match', schema: { type: 'string' } },
   'Repr-Digest': { description: 'SHA-256 of the whole file (RFC 9530)', schema: { type: 'string' } },
   'Content-Disposition': { description: 'attachment, with the name of the file', schema: { type: 'string' } },
@@ -122,7 +122,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-BALANCE-AUTH',
-    description: 'the API key; it identifies and pays from that participant’s balance',
+    description: 'API key; identifies the participant and pays from its balance',
   },
   x402Payment: {
     type: 'apiKey',
@@ -137,7 +137,7 @@ const securitySchemes = {
     description: 'base64 of a signed challenge, CAIP-122 over EIP-191: see `extensions` of the 402 or 401',
   },
   adminAuth: { type: 'http', scheme: 'bearer', description: '`adm_` and 40 hex digits' },
-  tokenAuth: { type: 'http', scheme: 'bearer', description: 'a token that opens one thing' },
+  tokenAuth: { type: 'http', scheme: 'bearer', description: 'token for one resource' },
 } as const
 
 const byKey = [{ apiKeyAuth: [] }, { balanceAuth: [] }]
@@ -245,12 +245,12 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
       return {
         ...download,
         206: {
-          description: 'the range that was asked for',
+          description: 'the requested range',
           headers: download[200].headers,
           content: download[200].content,
         },
         ...NOT_MODIFIED,
-        416: { description: 'the file has no such range' },
+        416: { description: 'range not satisfiable' },
       }
     case 'html':
       return { 200: { description: 'a page', headers: always, content: pageMedia } }
@@ -259,7 +259,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
   }
 }
 
-const NOT_MODIFIED = { 304: { description: 'as If-None-Match has it' } }
+const NOT_MODIFIED = { 304: { description: 'unchanged since the ETag in If-None-Match' } }
 
 /** Without parameters, as clients look it up. */
 function mediaOf(contentType: string, example?: unknown): OpenApiNode {

@@ -10,7 +10,7 @@ import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 
 const Detail = z
   .object({
-    path: z.string().meta({ description: 'dotted path of the member, or body or query for the whole' }),
+    path: z.string().meta({ description: 'dotted path of the field; body or query if the error concerns all of it' }),
     message: z.string(),
   })
   .meta({ id: 'ErrorDetail' })
@@ -50,7 +50,7 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   invalid_transition: {
     from: z.string(),
     to: z.string().nullable(),
-    allowed: z.array(z.string()).meta({ description: 'what can be done instead' }),
+    allowed: z.array(z.string()).meta({ description: 'actions that are possible instead' }),
   },
   deferred: { feature: z.enum(areas), replacement: z.string().nullable() },
   paused: {
@@ -60,13 +60,13 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     retry_after: z.number(),
   },
   unauthorized: {
-    extensions: SignInExtensions.optional().meta({ description: 'where a wallet may sign in instead of a key' }),
+    extensions: SignInExtensions.optional().meta({ description: 'how a wallet can sign in instead of using a key' }),
   },
   terms_required: { terms_version: z.string(), terms_url: z.string() },
-  quote_required: { inquire: z.string().meta({ description: 'the call that asks for a price' }) },
+  quote_required: { inquire: z.string().meta({ description: 'the endpoint that asks for a quote' }) },
   rate_limited: { retry_after: z.number() },
   conflict: {
-    price: Amount.optional().meta({ description: 'what it costs, where that is above X-Max-Price' }),
+    price: Amount.optional().meta({ description: 'the price, if above X-Max-Price' }),
     max_price: Amount.optional(),
   },
 }

@@ -49,11 +49,11 @@ const idempotencyKey = header(
 )
 const maxPrice = header(
   maxPriceHeader,
-  'what this may cost at most in dollars, such as 0.525; above it the answer is 409 with the price, uncharged',
+  'highest price to pay in dollars, such as 0.525; above it the response is 409 with the price, and nothing is charged',
 )
 /** Alternative to a key. */
 const signature = [
-  header(traceSignatureHeader, 'EIP-191 signature of the payer, where no key is sent'),
+  header(traceSignatureHeader, 'EIP-191 signature of the payer, if no key is sent'),
   header(traceTimestampHeader, 'unix seconds, within 300 of now; needed with a signature'),
 ]
 

@@ -33,7 +33,7 @@ export function collectSchemas(): SchemaComponents {
 
 function addComponent(components: Record<string, OpenApiNode>, name: string, component: OpenApiNode): void {
   const known = components[name]
-  if (known && JSON.stringify(known) !== JSON.stringify(component)) throw new Error(`two schemas are called ${name}`)
+  if (known && JSON.stringify(known) !== JSON.stringify(component)) throw new Error(`duplicate schema name ${name}`)
   components[name] = component
 }
 

@@ -13,7 +13,7 @@ const text = { type: 'string' }
 
 /** Both signatures are sent (decisions §10). */
 const signatureHeaders = [
-  { name: 'webhook-id', description: 'the event id: the same over all tries and replays', schema: text },
+  { name: 'webhook-id', description: 'event id: the same for all retries and replays', schema: text },
   { name: 'webhook-timestamp', description: 'unix seconds', schema: text },
   {
     name: 'webhook-signature',
@@ -52,15 +52,15 @@ function operation(type: string, { message, schemas }: Facts): OpenApiNode {
         ...result(message, schemas),
       },
       202: { description: message.answered ? 'accepted; the result follows at callback_url' : 'taken' },
-      410: { description: 'gone permanently: the endpoint is not called again' },
-      default: { description: 'not accepted: it is retried with growing delays' },
+      410: { description: 'gone: the endpoint is not called again' },
+      default: { description: 'not accepted: retried with increasing delays' },
     },
   }
 }
 
 function result({ answered }: WebhookMessage, schemas: SchemaComponents): OpenApiNode {
   if (!answered) return {}
-  const bare = { description: 'the bare result, as the listing’s deliverable_schema has it' }
+  const bare = { description: 'the result, as described by the listing’s deliverable_schema' }
   return { content: { 'application/json': { schema: { anyOf: [schemas.of(JobUpdate), bare] } } } }
 }
 
@@ -113,7 +113,7 @@ type WebhookMessage = {
 const messages = {
   job_dispatch: {
     to: 'provider',
-    summary: 'a job to do; the answer to an instant one is its result, others may call back',
+    summary: 'a job to do; for instant jobs the response is the result, others may call back',
     answered: true,
     members: {
       ...aboutJob,
@@ -124,7 +124,7 @@ const messages = {
   },
   thread_inquiry: {
     to: 'provider',
-    summary: 'an agent asks about a listing',
+    summary: 'an agent asked about a listing',
     members: {
       ...aboutTalk,
       agent_id: idOf('participant'),
@@ -172,7 +172,7 @@ const messages = {
   },
   'job.completed': {
     to: 'buyer',
-    summary: 'deliverables are there',
+    summary: 'the provider delivered',
     members: { ...ended, status: z.literal('completed') },
   },
   'job.failed': {
@@ -182,16 +182,16 @@ const messages = {
   },
   'thread.proposal': {
     to: 'buyer',
-    summary: 'a provider names its price',
+    summary: 'a provider offered a price',
     members: { ...aboutTalk, provider_id: idOf('participant'), ...proposal, accept_url: z.string() },
   },
   'subscription.created': { to: 'provider', summary: 'somebody subscribed', members: aboutSubscription },
-  'subscription.renewed': { to: 'provider', summary: 'another period was paid', members: aboutSubscription },
+  'subscription.renewed': { to: 'provider', summary: 'a period was paid', members: aboutSubscription },
   'subscription.past_due': { to: 'provider', summary: 'a renewal could not be charged', members: aboutSubscription },
   'subscription.expired': { to: 'provider', summary: 'the last retry failed', members: aboutSubscription },
   'subscription.canceled': { to: 'provider', summary: 'it ended', members: aboutSubscription },
-  'subscription.paused': { to: 'provider', summary: 'it will not be renewed for now', members: aboutSubscription },
-  'subscription.resumed': { to: 'provider', summary: 'it goes on', members: aboutSubscription },
+  'subscription.paused': { to: 'provider', summary: 'the subscription was paused', members: aboutSubscription },
+  'subscription.resumed': { to: 'provider', summary: 'the subscription was resumed', members: aboutSubscription },
   test: {
     to: 'provider',
     summary: 'test message of POST /v1/services/{id}/test',

@@ -25,26 +25,26 @@ function price({ access }: Endpoint): string {
 
 /** Descriptions of sections: tags of the description. */
 const sectionTexts: Readonly<Record<string, string>> = {
-  'Discovery and listings': 'Find what is for sale, sell, and buy.',
-  'Named services (advertised, absent from the health listing)': 'The same services by a path of their own.',
+  'Discovery and listings': 'Find, sell and buy services.',
+  'Named services (advertised, absent from the health listing)': 'Services with a fixed, advertised path.',
   'Registration and participants': 'Buyers and sellers, and their public profiles.',
   Account: 'Items that wait for a participant, and export of its data.',
   'Threads (negotiation and delivery)': 'Conversations about a price, a delivery and its verification.',
-  Jobs: 'What was bought, from its start to its end.',
+  Jobs: 'Purchased work, from start to end.',
   Subscriptions: 'Plans and subscriptions.',
   'Requests (postings)': 'Requests for work, and bids.',
   'Requests (writes)': 'Ask for work, bid, award.',
   'Digital products': 'Files for sale.',
   'Balance, earnings, referrals': 'Deposits, held money and earnings.',
-  Balance: 'Money of a participant here.',
-  'Reputation, trace, statistics': 'Evidence of paid work, and counts of visits.',
+  Balance: 'Prepaid balance of a participant.',
+  'Reputation, trace, statistics': 'Evidence of paid work, and usage counts.',
   'Health and description': 'Health and features.',
   'Administration (admin only)': 'For the operator of this marketplace.',
   Administration: 'For the operator of this marketplace.',
-  'Discovery for agents': 'What is for sale, in the forms that agents read.',
-  'Test money': 'Money to try things with, where it is not real.',
-  Facilitator: 'x402 payments of other people’s servers: verified and settled for them, once each.',
-  Pages: 'What people read in a browser.',
+  'Discovery for agents': 'Services for sale, in formats for agents.',
+  'Test money': 'Test money, on test chains.',
+  Facilitator: 'Verify and settle x402 payments for other servers.',
+  Pages: 'Pages for people.',
   Webhooks: 'Messages that this marketplace sends to the endpoints of participants.',
 }
 
@@ -59,7 +59,7 @@ const doors: Readonly<Record<Exclude<Access['kind'], 'paid' | 'key_or_paid'>, st
   open: 'Open to everyone.',
   key: 'Needs an API key.',
   admin: 'Needs the key of the administrator.',
-  token: 'Needs the token that opens this one thing.',
+  token: 'Needs the token of this resource.',
   key_or_signed: 'Needs an API key, or a signature of the wallet.',
 }
 
@@ -69,7 +69,7 @@ function doorText(endpoint: Endpoint): string {
   const price = endpoint.access.price === 'varies' ? 'a price that its 402 names' : formatPrice(endpoint.access.price)
   const means = 'x402Only' in endpoint.access && endpoint.access.x402Only ? 'by x402' : 'by x402 or from the balance'
   return endpoint.access.kind === 'key_or_paid'
-    ? `Free for who may see it; else costs ${price}, ${means}.`
+    ? `Free for authorised callers; otherwise costs ${price}, ${means}.`
     : `Costs ${price}, ${means}.`
 }
 
@@ -77,16 +77,16 @@ function doorText(endpoint: Endpoint): string {
 export function operationText(endpoint: Endpoint): string {
   const { summary, access } = endpoint
   const alternatives = [
-    ...('orToken' in access && access.orToken ? ['A token of the job opens it too.'] : []),
-    ...('orSignIn' in access && access.orSignIn ? ['A wallet that signs in opens it too.'] : []),
-    ...('role' in access && access.role ? [`Only a ${access.role} may call it.`] : []),
+    ...('orToken' in access && access.orToken ? ['The token of the job also works.'] : []),
+    ...('orSignIn' in access && access.orSignIn ? ['A wallet sign-in also works.'] : []),
+    ...('role' in access && access.role ? [`Only for role ${access.role}.`] : []),
   ]
   return [
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
     doorText(endpoint),
     ...alternatives,
     ...(endpoint.feature
-      ? [`Shelved while the checkout cutover is on: ${replacementOf(endpoint) ?? 'nothing replaces it'}.`]
+      ? [`Disabled during the checkout cutover: ${replacementOf(endpoint) ?? 'no replacement'}.`]
       : []),
   ].join(' ')
 }
@@ -95,21 +95,21 @@ export function operationText(endpoint: Endpoint): string {
 const parameterTexts: Readonly<Record<string, string>> = {
   bidId: 'id of the bid',
   category: 'only of this category',
-  cursor: 'where the page before ended, as its answer says',
+  cursor: 'next_cursor of the previous page',
   extensions: 'only with this x402 extension',
   fileId: 'id of the file',
-  fulfillment_type: 'only fulfilled in this way',
+  fulfillment_type: 'only with this fulfillment type',
   jobId: 'id of the job',
   kind: 'only of this kind',
   level: 'only of this level or above',
-  limit: 'most items on a page',
-  min_reputation: 'only of providers with at least this score',
+  limit: 'maximum number of items on a page',
+  min_reputation: 'only from providers with at least this score',
   name: 'its name',
-  offset: 'items to pass over',
+  offset: 'number of items to skip',
   payTo: 'only paid to this wallet',
-  query: 'words to look for',
+  query: 'search terms',
   request: 'only of this request id',
-  role: 'only where the caller has this role',
+  role: 'only with the caller in this role',
   root: 'root hash of the evidence',
   scheme: 'only of this x402 scheme',
   service_type: 'only of this type',
@@ -119,7 +119,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   status: 'only of this status',
   tag: 'only with this tag',
   tier: 'only of this verification tier',
-  token: 'the token of the link',
+  token: 'token from the link',
   type: 'only of this type',
   wallet: 'address of the wallet',
 }

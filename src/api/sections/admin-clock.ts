@@ -15,9 +15,9 @@ const ClockView = z
   .strictObject({
     now: Time.meta({ description: 'business time: deadlines, periods, crons' }),
     wall: Time.meta({ description: 'time of the machine: signatures, tokens, rate limits; never moved' }),
-    offset_ms: z.int().meta({ description: 'how far business time is ahead, or was when it was frozen' }),
+    offset_ms: z.int().meta({ description: 'how far business time is ahead (when frozen: at that moment)' }),
     state,
-    movable: z.boolean().meta({ description: 'false where money is real' }),
+    movable: z.boolean().meta({ description: 'false with real money' }),
     next_cron: z.strictObject({ name: z.string(), at: Time }).nullable(),
   })
   .meta({ id: 'Clock' })
@@ -40,7 +40,7 @@ export const clockApi = {
       z
         .strictObject({
           advance_ms: z.int().min(1).max(MAX_ADVANCE_MS).optional(),
-          set: Time.optional().meta({ description: 'a time that is not behind the present one' }),
+          set: Time.optional().meta({ description: 'a time that is not before the current business time' }),
           state: state.optional().meta({ description: 'new state of the clock (default: unchanged)' }),
         })
         .refine((body) => Object.keys(body).length > 0, 'needs advance_ms, set or state')
@@ -52,7 +52,7 @@ export const clockApi = {
     reply: json(
       ClockView.extend({
         changed: z.boolean(),
-        jumps: z.int().meta({ description: 'stops on the way, at which crons ran' }),
+        jumps: z.int().meta({ description: 'number of times at which scheduled jobs ran' }),
         runs_total: z.int(),
         runs: z.array(CronRunView.extend({ name: z.string() }).meta({ id: 'NamedCronRun' })).meta({
           description: 'the latest runs, in order',

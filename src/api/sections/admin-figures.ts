@@ -18,20 +18,20 @@ export type CallOutcome = (typeof callOutcomes)[number]
 
 const Calls = z.strictObject({
   answered: z.int(),
-  asked_to_pay: z.int().meta({ description: '402, which is no error' }),
+  asked_to_pay: z.int().meta({ description: '402 (not an error)' }),
   refused: z.int().meta({ description: 'any other 4xx' }),
   switched_off: z.int().meta({ description: '410, and 503 `paused`' }),
   broken: z.int().meta({ description: 'any other 5xx' }),
 })
 
 const latency = {
-  p50_ms: z.number().nullable().meta({ description: 'half took no longer; null without calls' }),
+  p50_ms: z.number().nullable().meta({ description: 'median; null without calls' }),
   p95_ms: z.number().nullable(),
 }
 
 const Bucket = z
   .strictObject({
-    at: Time.meta({ description: 'where it begins, wall time' }),
+    at: Time.meta({ description: 'start of the interval, wall time' }),
     calls: Calls,
     ...latency,
     purchases: z.int(),
@@ -52,13 +52,13 @@ const EndpointFigures = z
     calls: Calls,
     total: z.int(),
     ...latency,
-    by_hour: z.array(z.int()).meta({ description: 'calls of each hour, oldest first, the running one last' }),
+    by_hour: z.array(z.int()).meta({ description: 'calls per hour, oldest first; the current hour is last' }),
     slowest: Seen.nullable(),
     last_broken: Seen.nullable(),
     sold: z
       .strictObject({ times: z.int(), amount: Amount })
       .optional()
-      .meta({ description: 'calls that were paid for and served, and what was paid; older instances do not tell it' }),
+      .meta({ description: 'paid and served calls, and the amount; missing on older instances' }),
   })
   .meta({ id: 'EndpointFigures' })
 
@@ -70,19 +70,16 @@ export const River = z
     paid_in: Amount,
     by_x402: Amount,
     by_balance: Amount,
-    sales: z.int().meta({ description: 'things that were bought' }),
-    at_once: Amount.meta({ description: 'the part of paid-in money that was never in escrow' }),
-    providers: Amount.meta({ description: 'what was earned by them' }),
-    fees: Amount.meta({ description: 'what the marketplace kept, shares of referrers in it' }),
+    sales: z.int().meta({ description: 'number of purchases' }),
+    at_once: Amount.meta({ description: 'paid in, but never held in escrow' }),
+    providers: Amount.meta({ description: 'earnings from these sales' }),
+    fees: Amount.meta({ description: 'platform fees, including the referrers’ shares' }),
     refunds: Amount,
-    held: Amount.meta({ description: 'in escrow now, by the running sums' }),
+    held: Amount.meta({ description: 'currently in escrow, by the running totals' }),
     disputed: Amount,
     overdue: Amount.meta({ description: 'held for overdue jobs, as far as was looked' }),
     held_jobs: z.int(),
-    in_flight: z
-      .int()
-      .optional()
-      .meta({ description: 'payments that are reserved and have not ended; older instances do not tell it' }),
+    in_flight: z.int().optional().meta({ description: 'open, reserved payments; missing on older instances' }),
     ended: z
       .strictObject({
         good: z.int(),
@@ -90,7 +87,7 @@ export const River = z
         refunded: z.int().meta({ description: 'by a ruling, or by the operator' }),
       })
       .optional()
-      .meta({ description: 'jobs that ended today; older instances do not tell it' }),
+      .meta({ description: 'jobs that ended today; missing on older instances' }),
     owed: Amount.meta({ description: 'to providers, not yet sent' }),
     sent: Amount.meta({ description: 'that reached wallets today' }),
     books: z
@@ -102,10 +99,10 @@ export const River = z
         }),
       )
       .meta({
-        description: 'all money there is, by kind of account; with `ext`, what came in from the chain, it is 0',
+        description: 'all balances by kind of account; including `ext` (deposits from the chain) they sum to 0',
       }),
-    agrees: z.boolean().meta({ description: 'whether running sums match the accounts' }),
-    checked_at: Time.nullable().meta({ description: 'when they were compared, wall time; null before the first time' }),
+    agrees: z.boolean().meta({ description: 'whether the running totals match the accounts' }),
+    checked_at: Time.nullable().meta({ description: 'time of the last comparison, wall time; null before the first' }),
   })
   .meta({ id: 'River' })
 
@@ -118,14 +115,14 @@ export const figuresApi = {
       span: z
         .enum(seriesSpans)
         .optional()
-        .meta({ description: 'hour by the minute, day by the quarter, week by the hour' }),
+        .meta({ description: 'resolution: hour by minute, day by 15 minutes, week by hour' }),
     }),
     reply: json(
       z.strictObject({
         span: z.enum(seriesSpans),
         bucket_seconds: z.int(),
-        since: Time.meta({ description: 'when counting began: with the daemon' }),
-        buckets: z.array(Bucket).meta({ description: 'oldest first; the running one last' }),
+        since: Time.meta({ description: 'start of counting (the daemon start)' }),
+        buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
       }),
     ),
     errors: ['invalid_request'],
@@ -144,8 +141,8 @@ export const figuresApi = {
     reply: json(
       z.strictObject({
         hours: z.int(),
-        since: Time.meta({ description: 'when counting began: with the daemon' }),
-        endpoints: z.array(EndpointFigures).meta({ description: 'those that were called, most first' }),
+        since: Time.meta({ description: 'start of counting (the daemon start)' }),
+        endpoints: z.array(EndpointFigures).meta({ description: 'called endpoints, most calls first' }),
       }),
     ),
     errors: ['invalid_request'],
@@ -158,6 +155,6 @@ export const figuresApi = {
     ...ours,
     reply: json(River),
     errors: [],
-    summary: 'money of a business day: paid in, held, passed on',
+    summary: 'money of a business day: paid in, held, paid out',
   }),
 }

@@ -15,15 +15,15 @@ import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
 
 const section = 'Administration'
-const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why')
+const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: give a reason')
 
 /** Filter by party and role. */
 export const partyFilter = {
   participant: z
     .union([idOf('participant'), Address], 'must be a participant id or a wallet')
     .optional()
-    .meta({ description: 'one of its parties: participant id or wallet' }),
-  role: z.enum(partyRoles).optional().meta({ description: 'what that party is' }),
+    .meta({ description: 'a party of the job: participant id or wallet' }),
+  role: z.enum(partyRoles).optional().meta({ description: 'role of that party' }),
 }
 
 const SchemaReport = z.strictObject({
@@ -35,20 +35,20 @@ const SchemaReport = z.strictObject({
 const JobBundle = z
   .strictObject({
     generated_at: Time,
-    job: Job.meta({ description: 'whole, with what was wanted, what was delivered and the timeline' }),
+    job: Job.meta({ description: 'the full job: input, deliverables and timeline' }),
     schema_report: z.strictObject({
-      input: SchemaReport.nullable().meta({ description: 'what was wanted, against the listing as it is now' }),
-      deliverables: SchemaReport.nullable().meta({ description: 'against the listing as it was bought' }),
+      input: SchemaReport.nullable().meta({ description: 'the input, checked against the current listing' }),
+      deliverables: SchemaReport.nullable().meta({ description: 'checked against the listing at purchase' }),
     }),
     deliverable_hashes: z.array(
       z.strictObject({
         index: z.int(),
         bytes: z.int(),
-        sha256: z.string().meta({ description: 'of its RFC 8785 form, hex' }),
+        sha256: z.string().meta({ description: 'SHA-256 of its RFC 8785 form, hex' }),
       }),
     ),
     thread: Thread.meta({ description: 'with all of its messages, oldest first' }),
-    files: z.array(Attachment).meta({ description: 'of the thread; the dispute names those that are evidence' }),
+    files: z.array(Attachment).meta({ description: 'files of the thread; the dispute lists those used as evidence' }),
     payment: z
       .strictObject({
         receipt_id: idOf('receipt'),
@@ -75,7 +75,7 @@ const JobBundle = z
 /** A job in the operator's list, with party names. */
 const MarketJob = Job.extend({
   about: EventAbout.optional(),
-  late: z.boolean().optional().meta({ description: 'at work past its deadline, or past the time that was promised' }),
+  late: z.boolean().optional().meta({ description: 'in progress past its deadline or its promised time' }),
 }).meta({ id: 'MarketJob' })
 
 export const rulingsApi = {
@@ -124,7 +124,7 @@ export const rulingsApi = {
     body: jsonBody(
       z.strictObject({
         outcome: z.enum(rulings),
-        buyer_amount: Amount.optional().meta({ description: 'what a split gives back to the buyer' }),
+        buyer_amount: Amount.optional().meta({ description: 'amount that a split refunds to the buyer' }),
         reason: Reason,
       }),
     ),
@@ -142,6 +142,6 @@ export const rulingsApi = {
     body: jsonBody(z.strictObject({ reason: Reason })),
     reply: json(Job),
     errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict', 'unavailable'],
-    summary: 'pay a hold back to its buyer',
+    summary: 'refund a held payment to its buyer',
   }),
 }

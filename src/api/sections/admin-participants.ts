@@ -13,7 +13,7 @@ const section = 'Administration'
 /** Own and admin-only members. */
 const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_secret_until: true })
   .extend({
-    suspended_at: Time.nullable().meta({ description: 'since when it may read only' }),
+    suspended_at: Time.nullable().meta({ description: 'start of the suspension (read-only access)' }),
     referred_by: idOf('participant').nullable(),
     balance: z.strictObject({ available: Amount, held: Amount }),
   })
@@ -57,13 +57,13 @@ export const participantAdminApi = {
           verification_tier: z.enum(tiers).optional(),
           suspended: z.boolean().optional().meta({
             description:
-              'true: its key reads only, its wallet pays for nothing, its listings, plans, products and open requests are off the market until it is false again',
+              'true: suspended; its key can only read, its wallet cannot pay, and its listings, plans, products and open requests are hidden',
           }),
-          reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
+          reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: give a reason'),
         })
         .refine(
           (body) => body.verification_tier !== undefined || body.suspended !== undefined,
-          'name verification_tier or suspended',
+          'verification_tier or suspended: required',
         ),
     ),
     reply: json(AdminParticipant),

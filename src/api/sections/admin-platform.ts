@@ -22,7 +22,7 @@ const PauseState = z
   })
   .meta({ id: 'PauseState' })
 const PauseChange = PauseState.extend({
-  changed: z.boolean().meta({ description: 'false when it was so before' }),
+  changed: z.boolean().meta({ description: 'false: it was already in this state' }),
 }).meta({ id: 'PauseChange' })
 
 const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
@@ -34,7 +34,7 @@ const disputesDefault = z
   .nullable()
   .meta({
     description:
-      'how a dispute ends that nobody decides for so many days, a split in halves; null: it waits. Disputes that are open keep what they were opened with',
+      'default outcome of disputes that stay undecided for this many days (split: half each); null: they wait. Open disputes keep their setting',
   })
 
 /** Target of a named path. */
@@ -42,8 +42,8 @@ const NamedTarget = z.union([idOf('service'), idOf('plan')])
 
 const Features = z
   .strictObject({
-    checkout_v2: z.boolean().meta({ description: 'the cutover: shelved rows answer 410' }),
-    terms_required: z.boolean().meta({ description: 'whether writes of listings ask for terms accepted by name' }),
+    checkout_v2: z.boolean().meta({ description: 'the checkout cutover: disabled endpoints return 410' }),
+    terms_required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
     disputes_default: disputesDefault,
     named_services: z
       .record(z.string(), NamedTarget)
@@ -52,7 +52,7 @@ const Features = z
       z.strictObject({
         name: z.string(),
         enabled: z.boolean(),
-        rows: z.array(z.string()).meta({ description: 'rows that answer 404 unless it is enabled' }),
+        rows: z.array(z.string()).meta({ description: 'endpoints that return 404 unless the feature is enabled' }),
       }),
     ),
   })
@@ -163,11 +163,11 @@ export const featuresApi = {
         named_services: z
           .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
           .optional()
-          .meta({ description: 'listing behind an advertised path, null: none; others stay as they are' }),
+          .meta({ description: 'listing of an advertised path (null: none); omitted paths stay unchanged' }),
         features: z
           .record(z.string(), z.boolean())
           .optional()
-          .meta({ description: 'by name; others stay as they are' }),
+          .meta({ description: 'by name; omitted features stay unchanged' }),
         reason: Reason.optional(),
       }),
     ),
@@ -188,6 +188,6 @@ export const adminLogApi = {
       z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
     ),
     errors: ['invalid_request'],
-    summary: 'audit log of admin acts',
+    summary: 'audit log of administrator actions',
   }),
 }

@@ -17,16 +17,16 @@ const ID_CHARS = 'req_0123456789abcdef,'.length
 /** A remembered request without headers, query, body and signature. */
 const RequestRecord = z
   .strictObject({
-    id: z.string().meta({ description: 'as the answer’s X-Request-Id had it' }),
+    id: z.string().meta({ description: 'X-Request-Id of the response' }),
     request_id: z.string(),
     at: Time.meta({ description: 'wall time' }),
     method: z.string(),
     path: z.string(),
-    endpoint: z.string().nullable().meta({ description: 'which of the interface took it' }),
-    status: z.int().nullable().meta({ description: 'null while it is under way' }),
+    endpoint: z.string().nullable().meta({ description: 'endpoint that handled it' }),
+    status: z.int().nullable().meta({ description: 'null while in progress' }),
     ms: z.int().nullable(),
     caller: z.string().nullable().meta({ description: 'participant, wallet or admin' }),
-    name: z.string().nullable().meta({ description: 'of that participant' }),
+    name: z.string().nullable().meta({ description: 'name of that participant' }),
     code: z.string().nullable().meta({ description: 'error code, or why a payment was refused' }),
     price: Amount.nullable(),
     receipt_id: idOf('receipt').nullable(),
@@ -35,7 +35,7 @@ const RequestRecord = z
     steps: z
       .int()
       .nullable()
-      .meta({ description: 'of its story; null unless it is asked for by its id, since each is told to count them' }),
+      .meta({ description: 'number of steps in its trace; only when requested by id, else null' }),
     remembered: z
       .enum(['whole', 'part'])
       .meta({ description: 'part: before the last start, reconstructed from the store' }),
@@ -64,10 +64,10 @@ export const StoryStep = z
     depth: z.int(),
     kind: z.enum(storyKinds),
     id: z.string().nullable(),
-    at: Time.nullable().meta({ description: 'wall time of requests and tries, business time of all else' }),
+    at: Time.nullable().meta({ description: 'wall time for requests and delivery attempts, business time otherwise' }),
     sign: z.enum(['done', 'waits', 'failed']),
     amount: Amount.nullable(),
-    ms: z.int().nullable().meta({ description: 'how long a request or a try took' }),
+    ms: z.int().nullable().meta({ description: 'duration of a request or attempt' }),
     sentence: z.string(),
   })
   .meta({ id: 'StoryStep' })
@@ -75,8 +75,8 @@ export const StoryStep = z
 const Story = z.strictObject({
   id: z.string(),
   steps: z.array(StoryStep),
-  next: z.array(z.string()).meta({ description: 'commands to go on with' }),
-  lost: z.string().nullable().meta({ description: 'what is no longer remembered, and why' }),
+  next: z.array(z.string()).meta({ description: 'suggested next commands' }),
+  lost: z.string().nullable().meta({ description: 'parts of the trace that are no longer stored, and why' }),
 })
 
 export const requestsApi = {
@@ -89,7 +89,7 @@ export const requestsApi = {
         .string()
         .regex(/^[1-5](\d\d|xx)$/, 'must be like 402 or 4xx')
         .optional()
-        .meta({ description: 'answered with this status, or with one of its hundred' }),
+        .meta({ description: 'response status such as 402, or class such as 4xx' }),
       method: z
         .string()
         .regex(/^[A-Z]{3,7}$/, 'must be like GET')
@@ -99,18 +99,20 @@ export const requestsApi = {
         .string()
         .max(MAX_TEXT_CHARS)
         .optional()
-        .meta({ description: 'part of the path, or all of it with * for any text' }),
+        .meta({ description: 'part of the path, or a pattern with * for any text' }),
       request: z
         .string()
         .max(MAX_REQUESTS_NAMED * ID_CHARS)
         .optional()
         .meta({ description: `id of one request, or of up to ${MAX_REQUESTS_NAMED} with commas between them` }),
-      job: idOf('job').optional().meta({ description: 'what bought a job, and what was asked about it' }),
-      since: TimeInput.optional().meta({ description: 'that began at this wall time or later' }),
-      cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'only what ended behind it' }),
+      job: idOf('job').optional().meta({ description: 'only requests that bought or concern this job' }),
+      since: TimeInput.optional().meta({ description: 'only requests started at this wall time or later' }),
+      cursor: queryInt({ min: 0, max: 999_999_999 })
+        .optional()
+        .meta({ description: 'only requests that ended after this cursor' }),
       wait: queryInt({ min: 0, max: MAX_REQUEST_WAIT_SECONDS })
         .optional()
-        .meta({ description: 'with a cursor: seconds to wait where there is nothing yet' }),
+        .meta({ description: 'with a cursor: seconds to wait for new rows' }),
       limit: queryInt({ min: 1, max: MAX_REQUESTS })
         .optional()
         .meta({ description: `number of newest rows (default: ${DEFAULT_PAGE})` }),
@@ -131,7 +133,7 @@ export const requestsApi = {
     ...ours,
     reply: json(Story),
     errors: ['not_found'],
-    summary: 'everything that followed from one request, job, receipt, delivery or payout',
+    summary: 'trace of a request, job, receipt, delivery or payout',
   }),
 
   getOwnStory: defineEndpoint({

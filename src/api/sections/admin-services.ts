@@ -9,24 +9,24 @@ import { Listing } from './services.ts'
 /** Sales of a listing, and last response of its endpoint. */
 export const Selling = z
   .strictObject({
-    sold: z.int().meta({ description: `jobs that were bought within ${SOLD_DAYS} business days, today included` }),
-    by_day: z.array(z.int()).meta({ description: 'the same by day, the oldest first' }),
+    sold: z.int().meta({ description: `jobs bought in the last ${SOLD_DAYS} business days, including today` }),
+    by_day: z.array(z.int()).meta({ description: 'the same per day, oldest first' }),
     refunded: z.int().meta({ description: 'of those, fully refunded jobs' }),
     last_call: z
       .strictObject({
         at: Time,
-        status: z.int().nullable().meta({ description: 'of HTTP; null where there was no answer' }),
+        status: z.int().nullable().meta({ description: 'HTTP status; null without a response' }),
         ms: z.int(),
-        failures: z.int().meta({ description: 'tries in a row that were not taken, as far as was looked' }),
+        failures: z.int().meta({ description: 'consecutive failed attempts, among the searched ones' }),
       })
       .nullable()
-      .meta({ description: 'the latest try at its endpoint; null before the first' }),
+      .meta({ description: 'latest delivery attempt; null before the first' }),
   })
   .meta({ id: 'Selling' })
 
 /** A listing as the operator sees it. */
 export const AdminListing = Listing.extend({
-  selling: Selling.optional().meta({ description: 'older instances do not tell it' }),
+  selling: Selling.optional().meta({ description: 'missing on older instances' }),
 }).meta({ id: 'AdminListing' })
 
 export const catalogAdminApi = {

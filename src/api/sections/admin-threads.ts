@@ -26,7 +26,7 @@ export const houseThreadsApi = {
     }),
     reply: json(
       z.strictObject({
-        threads: z.array(MarketThread).meta({ description: 'without messages, the last changed first' }),
+        threads: z.array(MarketThread).meta({ description: 'without messages; most recently changed first' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),
@@ -52,7 +52,7 @@ export const houseThreadsApi = {
     path: '/dashboard/api/admin/threads/:id/messages',
     ...ours,
     body: jsonBody(NewMessage),
-    reply: json(Message.meta({ description: 'said as the provider that the house is' })),
+    reply: json(Message.meta({ description: 'sent as the first-party provider (house)' })),
     errors: ['invalid_request', 'not_found', 'conflict'],
     summary: 'answer an inquiry about a house listing',
   }),

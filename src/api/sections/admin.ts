@@ -14,7 +14,7 @@ const MAX_EVENTS_BACK = 200
 export const EventAbout = z
   .strictObject({
     service: z.string().nullable(),
-    buyer: z.string().nullable().meta({ description: 'name, or wallet of who is not registered' }),
+    buyer: z.string().nullable().meta({ description: 'participant name, or wallet if not registered' }),
     provider: z.string().nullable(),
     amount: Amount.nullable(),
     method: z.string().nullable().meta({ description: 'how it was paid' }),
@@ -35,7 +35,7 @@ export const MarketEvent = z
     tx: z
       .int()
       .optional()
-      .meta({ description: 'of its transaction: the cursor of the first event that was written with it' }),
+      .meta({ description: 'id of its transaction: the cursor of the first event written with it' }),
     about: EventAbout.optional(),
   })
   .meta({ id: 'MarketEvent' })
@@ -77,7 +77,7 @@ export const operatorApi = {
       cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
       last: queryInt({ min: 0, max: MAX_EVENTS_BACK })
         .optional()
-        .meta({ description: 'without a cursor: how many of the newest to begin with' }),
+        .meta({ description: 'without a cursor: number of recent events to start with' }),
     }),
     reply: events(MarketEvent),
     errors: ['invalid_request'],

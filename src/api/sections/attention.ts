@@ -7,16 +7,16 @@ import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 /** A problem for the operator. */
 export const AttentionItem = z
   .strictObject({
-    id: z.string().meta({ description: 'the same for as long as it waits' }),
+    id: z.string().meta({ description: 'stable while the item is open' }),
     kind: z.enum(attentionKinds),
-    grave: z.boolean().meta({ description: 'somebody’s money waits, or data is at risk' }),
+    grave: z.boolean().meta({ description: 'money is waiting, or data is at risk' }),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
-    who: z.string().nullable().meta({ description: 'name or id of whom it concerns' }),
+    who: z.string().nullable().meta({ description: 'name or id of the affected participant' }),
     amount: Amount.nullable(),
     since: Time.nullable(),
-    due: Time.nullable().meta({ description: 'when it ends by itself, null when it does not' }),
+    due: Time.nullable().meta({ description: 'time at which it resolves automatically; null: never' }),
     sentence: z.string(),
-    fix: z.string().meta({ description: 'the command that mends it, or shows more' }),
+    fix: z.string().meta({ description: 'command that fixes it or shows details' }),
   })
   .meta({ id: 'AttentionItem' })
 
@@ -34,8 +34,8 @@ export const attentionApi = {
     section: 'Account',
     reply: json(
       z.strictObject({
-        items: z.array(OwnAttentionItem).meta({ description: 'the most urgent kind first' }),
-        counts: z.record(z.enum(ownAttentionKinds), z.int()).meta({ description: 'all there are, by kind' }),
+        items: z.array(OwnAttentionItem).meta({ description: 'most urgent kind first' }),
+        counts: z.record(z.enum(ownAttentionKinds), z.int()).meta({ description: 'total number by kind' }),
         total: z.int(),
       }),
     ),
@@ -51,8 +51,8 @@ export const attentionApi = {
     section: 'Administration',
     reply: json(
       z.strictObject({
-        items: z.array(AttentionItem).meta({ description: 'grave ones first, the oldest of each kind first' }),
-        counts: z.record(z.enum(attentionKinds), z.int()).meta({ description: 'all there are, by kind' }),
+        items: z.array(AttentionItem).meta({ description: 'severe ones first, then oldest first within each kind' }),
+        counts: z.record(z.enum(attentionKinds), z.int()).meta({ description: 'total number by kind' }),
         total: z.int(),
       }),
     ),

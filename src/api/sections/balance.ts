@@ -16,9 +16,9 @@ export const MIN_BALANCE_WITHDRAWAL = usdc(10_000n)
 
 export const Balance = z
   .strictObject({
-    balance: Amount.meta({ description: 'available and held together' }),
+    balance: Amount.meta({ description: 'available plus held amount' }),
     available: Amount,
-    held: Amount.meta({ description: 'reserved for calls that are still open' }),
+    held: Amount.meta({ description: 'reserved for open requests' }),
     currency: z.literal('USDC'),
     participant_id: idOf('participant'),
   })
@@ -29,14 +29,14 @@ export const BalanceEntry = z
     id: idOf('transaction'),
     type: z.enum(historyTypes),
     amount: Amount.meta({ description: 'signed' }),
-    balance_after: Amount.meta({ description: 'what was available then' }),
+    balance_after: Amount.meta({ description: 'available amount at that time' }),
     reference: z.strictObject({ kind: z.string(), id: z.string() }),
     created_at: Time,
   })
   .meta({ id: 'BalanceEntry' })
 
 const depositFields = z.strictObject({
-  amount: Amount.optional().meta({ description: '0.01 to 10,000; without it the authorised value is credited' }),
+  amount: Amount.optional().meta({ description: '0.01 to 10,000; if omitted, the authorised amount is credited' }),
 })
 
 /** A started withdrawal; the payout has its progress. */
@@ -44,9 +44,9 @@ export const BalanceWithdrawal = z
   .strictObject({
     payout_id: idOf('payout'),
     withdrawn: Amount,
-    balance: Amount.meta({ description: 'available and held together, after it' }),
+    balance: Amount.meta({ description: 'available plus held amount afterwards' }),
     available: Amount,
-    wallet: Address.meta({ description: 'the own wallet: nothing is paid to another' }),
+    wallet: Address.meta({ description: 'the caller’s own wallet; no other is allowed' }),
     status: z.enum(payoutStates),
     transaction_id: idOf('transaction'),
     currency: z.literal('USDC'),
@@ -124,11 +124,11 @@ export const balanceApi = {
     section: 'Balance',
     body: jsonBody(
       z.strictObject({
-        amount: Amount.meta({ description: 'from 0.01, or all that is available where that is less' }),
+        amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }),
       }),
     ),
     reply: json(BalanceWithdrawal),
     errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
-    summary: 'pay own balance out to the own wallet',
+    summary: 'withdraw own balance to own wallet',
   }),
 }

@@ -6,24 +6,24 @@ import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
 /** Longest transaction name: signer and nonce. */
 const MAX_TX_CHARS = 80
-const MAX_GWEI_NOTE = 'gwei, what a unit of gas may cost at most'
+const MAX_GWEI_NOTE = 'highest gas price, in gwei'
 
 export const ChainTx = z
   .strictObject({
     id: z.string().meta({ description: 'the signer and its nonce' }),
     nonce: z.int(),
     what: z.enum(['payments', 'call']),
-    call: z.string().nullable().meta({ description: 'id of the order, where it is a call' }),
+    call: z.string().nullable().meta({ description: 'id of the order, if it is a call' }),
     to: Address,
     state: z.enum(chainTxStates),
-    transfers: z.int().meta({ description: 'payments, payouts and refunds that it carries' }),
-    amount: Amount.meta({ description: 'what they move together' }),
-    hashes: z.array(z.string()).meta({ description: 'of all that was sent for its nonce, the latest last' }),
+    transfers: z.int().meta({ description: 'number of payments, payouts and refunds in it' }),
+    amount: Amount.meta({ description: 'their total amount' }),
+    hashes: z.array(z.string()).meta({ description: 'hashes of all transactions sent with its nonce, latest last' }),
     max_fee: z.string().meta({ description: MAX_GWEI_NOTE }),
-    sent_at: Time.meta({ description: 'wall time, as all of these' }),
+    sent_at: Time.meta({ description: 'wall time, like all times here' }),
     block: z.int().nullable(),
-    mined: z.string().nullable().meta({ description: 'the hash that is in the block' }),
-    ok: z.boolean().nullable().meta({ description: 'false: it reverted; null: in no block yet' }),
+    mined: z.string().nullable().meta({ description: 'hash of the transaction in the block' }),
+    ok: z.boolean().nullable().meta({ description: 'false: reverted; null: not in a block yet' }),
     included_at: Time.nullable(),
     items: z
       .array(
@@ -36,7 +36,7 @@ export const ChainTx = z
         }),
       )
       .optional()
-      .meta({ description: 'its transfers, where one transaction was asked for' }),
+      .meta({ description: 'its transfers, if one transaction was requested' }),
   })
   .meta({ id: 'ChainTransaction' })
 
@@ -51,13 +51,13 @@ export const chainApi = {
     section: 'Administration',
     query: z.strictObject({
       ...pageQuery,
-      state: z.enum(['open', 'all']).optional().meta({ description: 'open: not final; that is the default' }),
+      state: z.enum(['open', 'all']).optional().meta({ description: 'open: not final (default)' }),
       tx: z
         .string()
         .min(1)
         .max(MAX_TX_CHARS)
         .optional()
-        .meta({ description: 'one transaction, by its id, its nonce or a hash' }),
+        .meta({ description: 'only this transaction, by id, nonce or hash' }),
     }),
     reply: json(
       z.strictObject({
@@ -70,7 +70,7 @@ export const chainApi = {
           .strictObject({ block: z.int(), age_seconds: z.int() })
           .nullable()
           .meta({ description: 'the newest block; in the sandbox the last transaction of its ledger' }),
-        lag_blocks: z.int().meta({ description: 'that the preferred node is behind' }),
+        lag_blocks: z.int().meta({ description: 'blocks by which the preferred node lags' }),
         nodes: z.array(
           z.strictObject({
             node: z.string().meta({ description: 'host and port alone: an address may hold a key' }),
@@ -84,7 +84,7 @@ export const chainApi = {
           .strictObject({
             address: Address,
             wei: z.string(),
-            payments: z.int().meta({ description: 'that it is good for, about' }),
+            payments: z.int().meta({ description: 'approximate number of payments it has gas for' }),
           })
           .nullable(),
         queue: z.strictObject({
@@ -96,7 +96,7 @@ export const chainApi = {
           resent: z.int(),
           replaced: z.int(),
           reorged: z.int(),
-          reversed: z.int().meta({ description: 'settled payments that the chain undid: each is a loss' }),
+          reversed: z.int().meta({ description: 'settled payments reverted by the chain: each is a loss' }),
           failed: z.int(),
           foreign_nonces: z.int(),
           last_error: z.string().nullable(),
@@ -104,10 +104,8 @@ export const chainApi = {
         books: z
           .strictObject({ ok: z.boolean(), detail: z.string() })
           .nullable()
-          .meta({ description: 'the books beside the chain, as last compared; null while the chain does not answer' }),
-        transactions: z
-          .array(ChainTx)
-          .meta({ description: 'open ones the oldest first, all of them the newest first' }),
+          .meta({ description: 'last comparison of ledger and chain; null while the chain does not respond' }),
+        transactions: z.array(ChainTx).meta({ description: 'open: oldest first; all: newest first' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

@@ -11,7 +11,7 @@ const MAX_FILTER_CHARS = 200
 /** A resource in the x402 discovery lists. */
 const DiscoveredResource = z
   .strictObject({
-    resource: z.string().meta({ description: 'absolute URL that answers 402 without a payment' }),
+    resource: z.string().meta({ description: 'absolute URL that returns 402 without a payment' }),
     type: z.literal('http'),
     x402Version: z.literal(2),
     accepts: z.array(AcceptsV2).min(1),
@@ -20,7 +20,7 @@ const DiscoveredResource = z
     mimeType: z.string(),
     serviceName: z.string(),
     tags: z.array(z.string()),
-    extensions: z.record(z.string(), z.json()).meta({ description: '`bazaar`: how the paid request is made' }),
+    extensions: z.record(z.string(), z.json()).meta({ description: '`bazaar`: description of the paid request' }),
   })
   .meta({ id: 'DiscoveredResource' })
 
@@ -63,7 +63,7 @@ export const discoveryApi = {
     query: z.strictObject({
       ...filters,
       query: z.string().min(1).max(MAX_QUERY_CHARS),
-      cursor: z.string().regex(/^\d+$/, 'must be the cursor of the page before').max(MAX_CURSOR_CHARS).optional(),
+      cursor: z.string().regex(/^\d+$/, 'must be next_cursor of the previous page').max(MAX_CURSOR_CHARS).optional(),
     }),
     reply: json(
       z.strictObject({
@@ -86,7 +86,7 @@ export const discoveryApi = {
       z.strictObject({
         version: z.literal(1),
         x402Version: z.literal(2),
-        resources: z.array(z.string()).meta({ description: 'absolute URLs that are paid for, newest listings first' }),
+        resources: z.array(z.string()).meta({ description: 'absolute URLs of paid endpoints, newest listings first' }),
         payTo: z.string(),
         network: z.string(),
         discovery: z.string(),

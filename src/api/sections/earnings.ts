@@ -32,8 +32,10 @@ export const WaitingMoney = z
   .strictObject({
     reason: z.enum(waitingReasons),
     amount_usd: UsdNumber,
-    sales: z.int().meta({ description: 'jobs in escrow; 0 where money of several sales is one sum by now' }),
-    until: Time.nullable().meta({ description: 'when the first of it moves on by itself; null: somebody has to act' }),
+    sales: z.int().meta({ description: 'number of jobs in escrow; 0 if several sales are already one sum' }),
+    until: Time.nullable().meta({
+      description: 'time at which the first part is released automatically; null: someone must act',
+    }),
   })
   .meta({ id: 'WaitingMoney' })
 
@@ -62,13 +64,13 @@ export const earningsApi = {
       z
         .strictObject({
           settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
-          held_usd: UsdNumber.meta({ description: 'net of sales that wait in escrow' }),
-          pending_usd: UsdNumber.meta({ description: 'earned, and not yet at the wallet' }),
+          held_usd: UsdNumber.meta({ description: 'net amount of sales in escrow' }),
+          pending_usd: UsdNumber.meta({ description: 'earned, but not yet paid to the wallet' }),
           lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
           next_settlement_at: Time.nullable().meta({
-            description: 'next payment time to the wallet, null if none; an extension, like waiting',
+            description: 'next payment time, null if none; an extension, like waiting',
           }),
-          waiting: z.array(WaitingMoney).meta({ description: 'why the rest is not at the wallet' }),
+          waiting: z.array(WaitingMoney).meta({ description: 'why the rest is not paid yet' }),
           recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
           currency: z.literal('USDC'),
         })
@@ -86,12 +88,12 @@ const Payee = z
     name: z.string(),
     wallet: Address,
     sold: Amount.meta({
-      description: `its revenue within ${SOLD_DAYS} business days, without full refunds`,
+      description: `revenue in the last ${SOLD_DAYS} business days, excluding full refunds`,
     }),
-    earned: Amount.meta({ description: 'of all its sales whose escrow went to it' }),
-    paid: Amount.meta({ description: 'arrived at the wallet' }),
-    due: Amount.meta({ description: 'earned, and not yet at the wallet' }),
-    held: Amount.meta({ description: 'its part of what waits in escrow' }),
+    earned: Amount.meta({ description: 'from all sales released to it' }),
+    paid: Amount.meta({ description: 'paid to the wallet' }),
+    due: Amount.meta({ description: 'earned, but not yet paid to the wallet' }),
+    held: Amount.meta({ description: 'its share of the money in escrow' }),
     waiting: z.array(WaitingMoney).meta({ description: 'why it is held or due' }),
     next_settlement_at: Time.nullable().meta({ description: 'null if nothing is paid automatically' }),
   })

@@ -9,14 +9,14 @@ const EngineView = z
   .strictObject({
     name: z.string(),
     status: z.enum(engineStatuses),
-    detail: z.string().meta({ description: 'one sentence of our own' }),
-    fix: z.string().nullable().meta({ description: 'what brings it: a package, or a member of the engines file' }),
-    functions: z.array(z.string()).meta({ description: 'functions of the house that are not offered without it' }),
-    looked_at: Time.nullable().meta({ description: 'wall time; null before the first look' }),
+    detail: z.string().meta({ description: 'one sentence about its state' }),
+    fix: z.string().nullable().meta({ description: 'how to add it: a package, or a setting in the engines file' }),
+    functions: z.array(z.string()).meta({ description: 'house functions that are unavailable without it' }),
+    looked_at: Time.nullable().meta({ description: 'wall time of the last check; null before the first' }),
     reached: z
       .strictObject({ ok: z.boolean(), detail: z.string(), at: Time })
       .nullable()
-      .meta({ description: 'what was seen when it was last asked; null where nobody outside was asked' }),
+      .meta({ description: 'result of the last external check; null if none was made' }),
   })
   .meta({ id: 'Engine' })
 

@@ -18,7 +18,9 @@ export const OwnEvent = z
     event_id: idOf('event'),
     cursor: z.string(),
     created_at: Time,
-    type: z.string().meta({ description: `one of these, or of later ones: ${Object.keys(eventTypes).join(', ')}` }),
+    type: z
+      .string()
+      .meta({ description: `one of these, or a type added later: ${Object.keys(eventTypes).join(', ')}` }),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
     data: z.record(z.string(), z.json()),
   })
@@ -37,16 +39,16 @@ export const eventsApi = {
         .string()
         .regex(CURSOR, 'must be a next_cursor of this list, or latest')
         .optional()
-        .meta({ description: 'last event already seen; the oldest that is kept comes first without one' }),
+        .meta({ description: 'last event already seen; without it, starts with the oldest stored event' }),
       types: z
         .string()
         .max(MAX_TYPES_CHARS)
         .regex(TYPES, 'must be up to 20 types such as job.*,message.created')
         .optional()
-        .meta({ description: 'only these types, `*` stands for any text' }),
+        .meta({ description: 'only these types; `*` matches any text' }),
       wait: queryInt({ min: 0, max: MAX_EVENT_WAIT_SECONDS })
         .optional()
-        .meta({ description: 'seconds to wait where there is nothing yet' }),
+        .meta({ description: 'seconds to wait for new events' }),
       limit: queryInt({ min: 1, max: MAX_PAGE })
         .optional()
         .meta({ description: `rows per page (default: ${DEFAULT_PAGE})` }),

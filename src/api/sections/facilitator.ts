@@ -17,15 +17,15 @@ const JsonObject = KnownJsonObject
 const Asked = z
   .object({
     x402Version: z.int(),
-    paymentPayload: JsonObject.meta({ description: 'what the payment header of the buyer holds' }),
-    paymentRequirements: JsonObject.meta({ description: 'the entry of the 402 that it is for' }),
+    paymentPayload: JsonObject.meta({ description: 'decoded payment header of the buyer' }),
+    paymentRequirements: JsonObject.meta({ description: 'accepted payment entry of the 402' }),
   })
   .meta({ id: 'FacilitatorRequest' })
 
-const reason = z.string().meta({ description: 'in the words of the generation that was spoken' })
+const reason = z.string().meta({ description: 'as defined by the x402 version of the request' })
 const members = {
   payer: Address.optional(),
-  code: z.string().optional().meta({ description: 'the reason in one word, the same in both generations' }),
+  code: z.string().optional().meta({ description: 'reason code, the same in x402 v1 and v2' }),
 }
 
 export const facilitatorApi = {
@@ -59,11 +59,11 @@ export const facilitatorApi = {
       z
         .strictObject({
           success: z.boolean(),
-          transaction: z.string().meta({ description: 'its hash; empty where there is none' }),
-          network: z.string().meta({ description: 'its name in v1, its CAIP-2 id in v2' }),
+          transaction: z.string().meta({ description: 'transaction hash; empty if none' }),
+          network: z.string().meta({ description: 'network name in v1, CAIP-2 id in v2' }),
           errorReason: reason.optional(),
           errorMessage: z.string().optional(),
-          amount: z.string().optional().meta({ description: 'atomic units that moved' }),
+          amount: z.string().optional().meta({ description: 'transferred amount, in atomic units' }),
           ...members,
         })
         .meta({ id: 'FacilitatorSettlement' }),
@@ -105,7 +105,7 @@ export const facilitatorApi = {
       payTo: z.string().max(MAX_FILTER_CHARS).optional(),
       scheme: z.string().max(MAX_FILTER_CHARS).optional(),
       network: z.string().max(MAX_FILTER_CHARS).optional().meta({
-        description: 'as the entry has it: the name of v1, or the CAIP-2 id of v2',
+        description: 'as in the entry: network name (v1) or CAIP-2 id (v2)',
       }),
       extensions: z.string().max(MAX_FILTER_CHARS).optional(),
       limit: clampedLimit,
@@ -134,7 +134,7 @@ export const facilitatorApi = {
       }),
     ),
     errors: ['invalid_request', 'not_found'],
-    summary: 'x402 facilitator: what was paid for through it',
+    summary: 'x402 facilitator: resources paid through it',
   }),
 }
 
@@ -142,15 +142,15 @@ const Settlement = z
   .strictObject({
     id: z.string(),
     state: z.enum(facilitatedStates),
-    seller: z.string().meta({ description: 'participant whose key asked; local where none was needed' }),
+    seller: z.string().meta({ description: 'participant that owns the key; local if none was needed' }),
     x402_version: z.int(),
     payer: Address,
     pay_to: Address,
     amount: Amount,
     resource: z.string().nullable(),
     transaction: z.string().nullable(),
-    valid_before: Time.nullable().meta({ description: 'null: later than any date' }),
-    created_at: Time.meta({ description: 'wall time, as all of these' }),
+    valid_before: Time.nullable().meta({ description: 'null: no expiry' }),
+    created_at: Time.meta({ description: 'wall time, like all times here' }),
     settled_at: Time.nullable(),
     handed_at: Time.nullable(),
   })
@@ -170,17 +170,17 @@ export const facilitatorAdminApi = {
     reply: json(
       z.strictObject({
         enabled: z.boolean(),
-        url: z.string().meta({ description: 'what servers are pointed at' }),
+        url: z.string().meta({ description: 'facilitator URL for servers' }),
         keyless: z.boolean().meta({ description: 'whether this machine needs no key' }),
         network: z.string(),
         caip2: z.string(),
         asset: z.strictObject({ address: Address, name: z.string(), version: z.string(), decimals: z.int() }),
-        pay_to: z.array(Address).meta({ description: 'payees of any key, besides its own wallet' }),
+        pay_to: z.array(Address).meta({ description: 'allowed payees for any key, besides its own wallet' }),
         min_value: Amount,
         daily_gas: z.int(),
         today: z
           .array(z.strictObject({ seller: z.string(), settlements: z.int(), gas: z.int() }))
-          .meta({ description: 'what keys settled today (UTC), the busiest first' }),
+          .meta({ description: 'settlements by key today (UTC), busiest first' }),
         wrong_tokens: z
           .array(
             z.strictObject({
@@ -192,7 +192,7 @@ export const facilitatorAdminApi = {
               at: Time,
             }),
           )
-          .meta({ description: 'tokens of other chains that servers asked to settle here since the start' }),
+          .meta({ description: 'requests since the start to settle tokens of other chains' }),
         settlements: z.array(Settlement),
         total: z.int(),
         limit: z.int(),

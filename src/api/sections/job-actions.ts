@@ -20,7 +20,9 @@ export const JOB_DISPUTE_PRICE = usdc(5_000n)
 export const JobUpdate = z
   .object({
     status: z.enum(['in_progress', 'completed', 'failed']),
-    deliverables: KnownJson.optional().meta({ description: 'needed with completed; as the listing promised' }),
+    deliverables: KnownJson.optional().meta({
+      description: 'required with completed; must match the listing’s schema',
+    }),
     deliverable: KnownJson.optional(),
     result: KnownJson.optional(),
     notes: z.string().max(MAX_TEXT_CHARS).optional(),
@@ -41,13 +43,13 @@ export const VerifyBody = z.strictObject({
 
 /** A buyer's dispute. */
 export const DisputeBody = z.strictObject({
-  reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say what is wrong'),
+  reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: describe the problem'),
   category: z.enum(disputeCategories),
   evidence: z.array(idOf('file')).max(MAX_EVIDENCE_FILES).optional(),
-  must_hold: z.boolean().optional().meta({ description: 'true: refused uncharged where it would move no money' }),
+  must_hold: z.boolean().optional().meta({ description: 'true: reject the dispute, uncharged, if no money is held' }),
 })
 
-const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline: read the job for those' }))
+const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline; see the job' }))
 
 export const jobActionsApi = {
   verifyJob: defineEndpoint({

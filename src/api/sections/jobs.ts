@@ -32,7 +32,7 @@ const JobVerification = z.strictObject({
 
 /** A dispute and its ruling. */
 const JobDispute = z.strictObject({
-  status: z.enum(['open', 'resolved', 'recorded']).meta({ description: 'recorded: it holds no money' }),
+  status: z.enum(['open', 'resolved', 'recorded']).meta({ description: 'recorded: no money is held' }),
   reason: z.string(),
   category: z.enum(disputeCategories),
   evidence: z.array(idOf('file')),
@@ -46,7 +46,9 @@ const JobDispute = z.strictObject({
     .strictObject({
       by: z.enum(['operator', 'default']),
       outcome: z.enum(rulings).nullable().meta({ description: 'default ruling; null: none' }),
-      at: Time.nullable().meta({ description: 'when it does; null: whenever the operator decides' }),
+      at: Time.nullable().meta({
+        description: 'time of the default ruling; null: the operator decides, without a time limit',
+      }),
     })
     .nullable()
     .meta({ description: 'who decides an open dispute' }),
@@ -56,10 +58,10 @@ const JobDispute = z.strictObject({
 const EscrowContract = z
   .strictObject({
     state: z.enum(dealStates),
-    waits: z.string().nullable().meta({ description: 'why what is due there was not done yet' }),
+    waits: z.string().nullable().meta({ description: 'why the due step has not happened yet' }),
     transactions: z.array(z.strictObject({ act: z.enum(dealActs), transaction: z.string() })),
   })
-  .meta({ description: 'of a single job where a contract holds the money' })
+  .meta({ description: 'only for one job whose money is in the contract' })
 
 /** A job for its parties (decisions §8). */
 export const Job = z
@@ -92,7 +94,7 @@ export const Job = z
     receipt_id: idOf('receipt').optional(),
     thread_id: idOf('thread').optional(),
     posting_id: idOf('posting').nullable().optional(),
-    subscription_id: idOf('subscription').optional().meta({ description: 'of a job that a subscription paid for' }),
+    subscription_id: idOf('subscription').optional().meta({ description: 'only if a subscription paid for the job' }),
     verification: JobVerification.nullable().optional(),
     dispute: JobDispute.nullable().optional(),
     timeline: z.array(z.strictObject({ at: Time, event: z.string(), detail: z.string() })).optional(),
@@ -102,7 +104,7 @@ export const Job = z
     deadline_at: Time.nullable().optional(),
     ended_at: Time.nullable().optional(),
   })
-  .meta({ id: 'Job', description: 'a paying stranger sees only ids, status and times' })
+  .meta({ id: 'Job', description: 'other callers who pay see only ids, status and times' })
 
 export const jobsApi = {
   getJob: defineEndpoint({
@@ -127,7 +129,7 @@ export const jobsApi = {
     }),
     reply: json(
       z.strictObject({
-        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: read the job for those' }),
+        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline; see the job' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

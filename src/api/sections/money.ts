@@ -28,7 +28,7 @@ export const Hold = z
     job: z
       .strictObject({ status: z.enum(jobStatuses), late: z.boolean(), about: EventAbout })
       .optional()
-      .meta({ description: 'what it is held for, where that is a job' }),
+      .meta({ description: 'job that it is held for, if any' }),
   })
   .meta({ id: 'Hold' })
 
@@ -111,7 +111,7 @@ export const auditApi = {
           .string()
           .max(MAX_TEXT_CHARS)
           .optional()
-          .meta({ description: 'the unserved period that this makes good, as `attention` names it' }),
+          .meta({ description: 'id of the unserved period that this compensates, from `attention`' }),
       }),
     ),
     reply: json(

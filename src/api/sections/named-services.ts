@@ -36,11 +36,11 @@ const alias = {
 /** Configuration of a path: exactly one way. */
 const NamedChange = z
   .strictObject({
-    from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'function of the house that fulfils it' }),
-    price: PriceInput.optional().meta({ description: 'with `from`: inside the advertised range' }),
-    listing: idOf('service').optional().meta({ description: 'a listing that the path is an alias of' }),
+    from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'house function that serves the path' }),
+    price: PriceInput.optional().meta({ description: 'with `from`: price in the advertised range' }),
+    listing: idOf('service').optional().meta({ description: 'listing that the path is an alias for' }),
     plan: idOf('plan').optional().meta({ description: 'a monthly plan that the path subscribes to' }),
-    enabled: z.literal(false).optional().meta({ description: 'false: off, with nothing behind it' }),
+    enabled: z.literal(false).optional().meta({ description: 'false: the path is closed' }),
   })
   .meta({ id: 'NamedServiceChange' })
 

@@ -13,9 +13,9 @@ export const INQUIRE_PRICE = usdc(1_000n)
 const section = 'Threads (negotiation and delivery)'
 
 const Brief = z
-  .union([z.string().regex(/\S/, 'must say something'), JsonObject], 'must be text or a JSON object')
-  .refine((brief) => JSON.stringify(brief).length <= MAX_BRIEF_CHARS, `is longer than ${MAX_BRIEF_CHARS} characters`)
-  .meta({ description: 'what is wanted, as text or as fields of the listing’s input_schema' })
+  .union([z.string().regex(/\S/, 'must not be empty'), JsonObject], 'must be text or a JSON object')
+  .refine((brief) => JSON.stringify(brief).length <= MAX_BRIEF_CHARS, `must be at most ${MAX_BRIEF_CHARS} characters`)
+  .meta({ description: 'the request, as text or as fields of the listing’s input_schema' })
 
 /** Result of an acceptance: conversation, job and ticket. */
 const Accepted = ThreadWithJob.extend({
@@ -67,7 +67,7 @@ export const negotiationApi = {
     body: jsonBody(
       z.strictObject({
         proposed_at: Time.optional().meta({
-          description: 'accept this proposal of the thread and no other; without it, the one that is open',
+          description: 'accept only this proposal of the thread (default: the open one)',
         }),
       }),
     ),

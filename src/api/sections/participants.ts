@@ -69,7 +69,7 @@ const EndpointHeader = z.strictObject({
     .string()
     .max(MAX_NAME_CHARS)
     .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
-    .refine((name) => !OUR_HEADERS.test(name), 'is a header of ours: choose another one'),
+    .refine((name) => !OUR_HEADERS.test(name), 'reserved header: choose another one'),
   value: z
     .string()
     .min(1)
@@ -78,20 +78,17 @@ const EndpointHeader = z.strictObject({
 })
 
 const ownFields = {
-  endpoint_header: z
-    .string()
-    .nullable()
-    .meta({ description: 'name of the header that your endpoints are called with' }),
+  endpoint_header: z.string().nullable().meta({ description: 'name of the header sent to your endpoints' }),
   webhook_url: z.string().nullable(),
-  listable: z.boolean().nullable().meta({ description: 'null: listed while it has an active listing' }),
+  listable: z.boolean().nullable().meta({ description: 'null: public while it has an active listing' }),
   in_directory: z.boolean(),
   terms_version: z.string().nullable(),
   updated_at: Time,
 }
 export const OwnParticipant = Participant.extend({
   ...ownFields,
-  webhook_secret: z.string().optional().meta({ description: 'the new secret, on rotation only' }),
-  previous_secret_until: Time.optional().meta({ description: 'until then deliveries carry the old signature too' }),
+  webhook_secret: z.string().optional().meta({ description: 'the new secret; only after a rotation' }),
+  previous_secret_until: Time.optional().meta({ description: 'until then deliveries also carry the old signature' }),
 }).meta({ id: 'OwnParticipant' })
 
 /** A profile; its owner also sees private fields. */
@@ -118,7 +115,7 @@ export const registrationApi = {
       z.strictObject({
         participant_id: idOf('participant'),
         id: idOf('participant'),
-        api_key: z.string().nullable().meta({ description: 'shown once; the old key is dead' }),
+        api_key: z.string().nullable().meta({ description: 'shown once; the old key no longer works' }),
         wallet: Address,
         rotated_at: Time,
         secret_withheld: z.boolean().optional(),
@@ -161,7 +158,7 @@ export const registrationApi = {
         .min(1)
         .max(MAX_CURSOR_CHARS)
         .optional()
-        .meta({ description: 'next_cursor of the page before' }),
+        .meta({ description: 'next_cursor of the previous page' }),
     }),
     reply: json(
       z.strictObject({

@@ -34,7 +34,7 @@ export const Plan = z
       }),
     ),
     status: z.enum(['active', 'inactive', 'deleted']).meta({ description: 'inactive: its provider is suspended' }),
-    subscribers: z.int().meta({ description: 'subscriptions that have not ended' }),
+    subscribers: z.int().meta({ description: 'number of active subscriptions' }),
     created_at: Time,
     updated_at: Time,
   })
@@ -67,7 +67,7 @@ export const Subscription = z
     has_access: z.boolean().meta({ description: 'whether its services are free of charge now' }),
     cancel_at_period_end: z.boolean(),
     billing_period: z.enum(billingPeriods),
-    amount: Amount.meta({ description: 'what each period costs; a change of the plan leaves it as it is' }),
+    amount: Amount.meta({ description: 'price per period; later changes of the plan do not affect it' }),
     fee: Amount,
     provider_amount: Amount,
     service_ids: z.array(idOf('service')),

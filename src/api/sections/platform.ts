@@ -34,7 +34,7 @@ export const Health = z
       asset: Address,
       name: z.string(),
       version: z.string(),
-      health: ChainHealth.optional().meta({ description: 'this and what follows: of a connected chain only' }),
+      health: ChainHealth.optional().meta({ description: 'this and the following: only with a connected chain' }),
       head: z.strictObject({ block: z.int(), age_seconds: z.int() }).nullable().optional(),
       lag_blocks: z.int().optional(),
       nodes: z.strictObject({ up: z.int(), down: z.int() }).optional(),
@@ -43,7 +43,7 @@ export const Health = z
         .int()
         .nullable()
         .optional()
-        .meta({ description: 'that the gas key is good for, about; null before it was looked at' }),
+        .meta({ description: 'approximate number of payments the gas key can pay for; null before the first check' }),
     }),
     timestamp: z.int(),
     crons: z.record(z.string(), CronHealth),
@@ -55,11 +55,11 @@ export const Health = z
     compliance: z.strictObject({ sdn: Sdn }),
     engines: z
       .record(z.string(), z.enum(engineStatuses))
-      .meta({ description: 'what functions of the house work with; the operator is told more' }),
+      .meta({ description: 'engines of house functions; operators see more' }),
     store: z.strictObject({
       writes: z
         .enum(['accepted', 'refused'])
-        .meta({ description: 'refused while the disk is full: nothing can be bought' }),
+        .meta({ description: 'refused: the disk is full, and nothing can be bought' }),
       journal_cut: z
         .strictObject({
           kind: z.enum(['unfinished', 'damaged', 'missing']),
@@ -67,7 +67,7 @@ export const Health = z
           missing_transactions: z.int().meta({ description: 'durable transactions that are certainly lost' }),
         })
         .nullable()
-        .meta({ description: 'what the last start removed from the end of the journal' }),
+        .meta({ description: 'removed from the end of the journal at the last start' }),
       note: z.string().nullable(),
     }),
     platform: z.strictObject({
@@ -97,7 +97,7 @@ export const Health = z
           .string()
           .nullable()
           .optional()
-          .meta({ description: 'of a deferred row: the row that does its job now, if any' }),
+          .meta({ description: 'for a deferred endpoint: its replacement, if any' }),
       }),
     ),
   })

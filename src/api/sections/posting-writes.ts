@@ -18,19 +18,19 @@ const Category = z.string().trim().min(1).max(MAX_NAME_CHARS)
 
 export const NewPosting = z.strictObject({
   title: z.string().trim().min(1).max(MAX_TITLE_CHARS),
-  brief: JsonObject.meta({ description: 'what is wanted, at most 16 KiB of JSON' }),
+  brief: JsonObject.meta({ description: 'details of the request, at most 16 KiB of JSON' }),
   category: Category.optional(),
   budget_min_usd: UsdNumber.optional(),
   budget_max_usd: UsdNumber,
   deadline: TimeInput.nullable().optional(),
-  parent_job_id: idOf('job').optional().meta({ description: 'a job that you provide and that this is a part of' }),
+  parent_job_id: idOf('job').optional().meta({ description: 'your job as provider that this is a subtask of' }),
 })
 export type NewPosting = z.output<typeof NewPosting>
 
 export const NewBid = z.strictObject({
   price_usd: PriceInput,
   eta_hours: z.number().min(MIN_ETA_HOURS).max(MAX_ETA_HOURS),
-  service_id: idOf('service').meta({ description: 'the active listing of yours that will do it' }),
+  service_id: idOf('service').meta({ description: 'your active listing for the work' }),
   pitch: z.string().max(MAX_TEXT_CHARS).optional(),
 })
 export type NewBid = z.output<typeof NewBid>
@@ -39,7 +39,7 @@ const NotificationChange = z.strictObject({
   enabled: z.boolean().optional().meta({ description: '(default: true)' }),
   min_budget_usd: UsdNumber.nullable().optional(),
   max_budget_usd: UsdNumber.nullable().optional(),
-  categories: z.array(Category).max(MAX_CATEGORIES).optional().meta({ description: 'empty: every category' }),
+  categories: z.array(Category).max(MAX_CATEGORIES).optional().meta({ description: 'empty: all categories' }),
 })
 export type NotificationChange = z.output<typeof NotificationChange>
 

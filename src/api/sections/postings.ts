@@ -19,15 +19,15 @@ export const Posting = z
     posting_id: idOf('posting'),
     poster_id: idOf('participant'),
     title: z.string(),
-    brief: JsonObject.meta({ description: 'what is wanted; the input of the job that comes of it' }),
+    brief: JsonObject.meta({ description: 'details of the request; becomes the input of the job' }),
     category: z.string(),
     budget_min_usd: UsdNumber,
     budget_max_usd: UsdNumber,
     deadline: Time.nullable(),
     status: z.enum(postingStatuses),
-    expires_at: Time.meta({ description: '30 days after it was made, or its deadline if that is earlier' }),
-    is_subcontract: z.boolean().meta({ description: 'made as a part of a job that the poster provides' }),
-    bid_count: z.int().meta({ description: 'bids that were not withdrawn' }),
+    expires_at: Time.meta({ description: '30 days after creation, or its deadline if earlier' }),
+    is_subcontract: z.boolean().meta({ description: 'the poster’s job that this is a subtask of' }),
+    bid_count: z.int().meta({ description: 'number of bids that are not withdrawn' }),
     created_at: Time,
     updated_at: Time,
   })
@@ -47,7 +47,7 @@ export const PostingNotifications = z
     enabled: z.boolean(),
     min_budget_usd: UsdNumber.nullable(),
     max_budget_usd: UsdNumber.nullable(),
-    categories: z.array(z.string()).meta({ description: 'empty: every category' }),
+    categories: z.array(z.string()).meta({ description: 'empty: all categories' }),
     consecutive_failures: z.int().meta({ description: 'failed notifications since the last success' }),
   })
   .meta({ id: 'PostingNotifications' })
@@ -59,8 +59,8 @@ export const Bid = z
     posting_id: idOf('posting'),
     provider_id: idOf('participant'),
     service_id: idOf('service'),
-    price_usd: UsdNumber.meta({ description: 'what the provider nets' }),
-    agent_price_usd: UsdNumber.meta({ description: 'what an award costs the poster' }),
+    price_usd: UsdNumber.meta({ description: 'net amount for the provider' }),
+    agent_price_usd: UsdNumber.meta({ description: 'price of an award for the poster' }),
     eta_hours: z.number(),
     pitch: z.string(),
     status: z.enum(bidStatuses),
@@ -83,7 +83,7 @@ export const postingsApi = {
         .string()
         .regex(new RegExp(`^\\d{1,${MAX_CURSOR_DIGITS}}$`), 'must be a next_cursor of this list')
         .optional()
-        .meta({ description: 'next_cursor of the page before: only postings made after that page' }),
+        .meta({ description: 'next_cursor of the previous page: only requests created after that page' }),
       created_after: TimeInput.optional(),
       min_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at least' }),
       max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),
@@ -98,7 +98,7 @@ export const postingsApi = {
         next_cursor: z
           .string()
           .nullable()
-          .meta({ description: 'where to go on, now or later; null in a search, which is ordered by relevance' }),
+          .meta({ description: 'cursor for the next page; null in a search, which is sorted by relevance' }),
       }),
     ),
     errors: ['invalid_request', 'unavailable'],

@@ -23,7 +23,7 @@ export const Product = z
     description: z.string(),
     category: z.string(),
     price: Amount,
-    agent_price: Amount.meta({ description: 'what the buyer pays' }),
+    agent_price: Amount.meta({ description: 'price for the buyer' }),
     provider_net_price: Amount,
     status: z.enum(['draft', 'active', 'inactive', 'deleted']),
     file: FileFacts.nullable().meta({ description: 'null: a draft' }),
@@ -60,7 +60,7 @@ const NewProduct = z.strictObject({
   category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
 })
 const ProductChange = NewProduct.partial().extend({
-  status: z.enum(['active', 'inactive']).optional().meta({ description: 'for sale, or withdrawn from it' }),
+  status: z.enum(['active', 'inactive']).optional().meta({ description: 'for sale, or withdrawn' }),
 })
 export type NewProduct = z.output<typeof NewProduct>
 export type ProductChange = z.output<typeof ProductChange>

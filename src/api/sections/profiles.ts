@@ -26,14 +26,17 @@ const PublicProfile = Participant.extend({
   }),
   webhook_health: z
     .strictObject({
-      healthy: z.boolean().nullable().meta({ description: 'whether all are; null without an active listing' }),
+      healthy: z
+        .boolean()
+        .nullable()
+        .meta({ description: 'whether all listings are healthy; null without an active listing' }),
       listings: z.int().meta({ description: 'active ones' }),
       healthy_listings: z.int(),
     })
     .optional()
     .meta({ description: 'providers only' }),
-  identity: LinkedIdentity.nullable().meta({ description: 'null: none is linked' }),
-  identity_url: z.string().meta({ description: 'the portable registration file' }),
+  identity: LinkedIdentity.nullable().meta({ description: 'null: no identity is linked' }),
+  identity_url: z.string().meta({ description: 'URL of the portable registration file' }),
 }).meta({ id: 'PublicProfile' })
 
 /** `type` of a registration file. */
@@ -105,7 +108,7 @@ export const identityLinkApi = {
         wallet: Address.optional().meta({ description: "the caller's; needed with a signature" }),
         signature: z.string().max(MAX_SIGNATURE_CHARS).optional().meta({
           description:
-            'instead of a key: EIP-191 over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',
+            'instead of a key: EIP-191 signature over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',
         }),
         timestamp: z
           .union([z.int().min(0), z.string().max(MAX_NAME_CHARS)])

@@ -14,7 +14,7 @@ export const withdrawalTargets = ['balance', 'wallet'] as const
 const money = {
   pending: Amount.meta({ description: 'earned; payable with the next run of referral-rewards' }),
   payable: Amount.meta({ description: 'can be withdrawn' }),
-  blocked: Amount.meta({ description: 'kept while the wallet is sanctioned' }),
+  blocked: Amount.meta({ description: 'withheld while the wallet is sanctioned' }),
   withdrawn: Amount,
   lifetime: Amount,
 }
@@ -25,7 +25,7 @@ export const Referral = z
     participant_id: idOf('participant'),
     name: z.string(),
     type: z.enum(participantTypes),
-    earned: Amount.meta({ description: 'by this one, so far' }),
+    earned: Amount.meta({ description: 'earned from this participant so far' }),
     registered_at: Time,
   })
   .meta({ id: 'Referral' })
@@ -43,8 +43,8 @@ export const referralsApi = {
           description: z.string(),
           currency: USDC,
           rates: z.strictObject({
-            agent_pct: z.number().meta({ description: 'of the fee of a sale to an agent that was referred' }),
-            provider_pct: z.number().meta({ description: 'of the fee of a sale by a provider that was referred' }),
+            agent_pct: z.number().meta({ description: 'share of the fee when a referred agent buys' }),
+            provider_pct: z.number().meta({ description: 'share of the fee when a referred provider sells' }),
           }),
           minimum_withdrawal: Amount,
           rules: z.array(z.string()),
@@ -106,8 +106,8 @@ export const referralsApi = {
           ...money,
           currency: USDC,
           breakdown: z.strictObject({
-            agent: Amount.meta({ description: 'by agents that bought' }),
-            provider: Amount.meta({ description: 'by providers that sold' }),
+            agent: Amount.meta({ description: 'from purchases by referred agents' }),
+            provider: Amount.meta({ description: 'from sales by referred providers' }),
           }),
           history: z.array(
             z.strictObject({
@@ -141,7 +141,7 @@ export const referralsApi = {
         to: z
           .enum(withdrawalTargets)
           .optional()
-          .meta({ description: 'destination (default: balance); wallet works under the checkout cutover too' }),
+          .meta({ description: 'destination (default: balance); wallet also works during the checkout cutover' }),
       }),
     ),
     reply: json(
@@ -149,9 +149,7 @@ export const referralsApi = {
         .strictObject({
           withdrawn: Amount,
           to: z.enum(withdrawalTargets),
-          payout_id: idOf('payout')
-            .nullable()
-            .meta({ description: 'what carries it to the wallet; null to the balance' }),
+          payout_id: idOf('payout').nullable().meta({ description: 'payout id; null if moved to the balance' }),
           balance: Amount,
           transaction_id: idOf('transaction'),
           currency: USDC,

@@ -13,12 +13,12 @@ export const ONCHAIN_PRICE = usdc(5_000n)
 /** Verdict on a wallet; `unknown` if not registered. */
 const WalletTrust = Trust.extend({
   wallet: Address,
-  evidence_root: Bytes32.nullable().meta({ description: 'name of the evidence that the score follows from' }),
+  evidence_root: Bytes32.nullable().meta({ description: 'root hash of the evidence for the score' }),
 }).meta({ id: 'WalletTrust' })
 
 const FeedbackSummary = z
   .strictObject({
-    tag1: z.string().meta({ description: 'starred: scores of jobs; successRate: part of them that succeeded' }),
+    tag1: z.string().meta({ description: 'starred: scores of jobs; successRate: share of successful jobs' }),
     tag2: z.string().meta({ description: 'service type; empty: all of them' }),
     count: z.int(),
     value: z.number().meta({ description: 'mean, 0 to 100, times 10 to the power of value_decimals' }),
@@ -29,7 +29,7 @@ const FeedbackSummary = z
 const VerdictAnchor = z
   .strictObject({
     subject: Bytes32.meta({ description: 'keccak-256 of the subject_id' }),
-    root: Bytes32.meta({ description: 'name of the evidence' }),
+    root: Bytes32.meta({ description: 'root hash of the evidence' }),
     seq: z.int(),
     uri: z.string(),
     transaction: Bytes32,
@@ -44,7 +44,7 @@ export const reputationApi = {
     access: open,
     section,
     body: jsonBody(z.strictObject({ wallets: z.array(Address).min(1).max(MAX_BATCH) })),
-    reply: json(z.strictObject({ verdicts: z.array(WalletTrust).meta({ description: 'in the order asked for' }) })),
+    reply: json(z.strictObject({ verdicts: z.array(WalletTrust).meta({ description: 'in the requested order' }) })),
     errors: ['invalid_request'],
     summary: 'verdicts for up to 20 wallets, same shape per entry',
   }),

@@ -9,12 +9,12 @@ const ours = { access: admin, origin: 'ours', section: 'Administration' } as con
 /** `/health.compliance.sdn`; business time. */
 export const Sdn = z
   .strictObject({
-    last_updated: Time.nullable().meta({ description: 'when it last changed' }),
-    last_checked: Time.nullable().meta({ description: 'when it was last read' }),
+    last_updated: Time.nullable().meta({ description: 'time of the last change' }),
+    last_checked: Time.nullable().meta({ description: 'time of the last refresh' }),
     source: z.string(),
     ofac_publish_date: z.string().nullable(),
     ofac_evm_count: z.int().meta({ description: 'EVM addresses of the list' }),
-    total: z.int().meta({ description: 'with those that were added by hand' }),
+    total: z.int().meta({ description: 'including wallets added by hand' }),
     added: z.int().meta({ description: 'new in the last refresh' }),
     manual_only: z.int().meta({ description: 'added by hand and not on the list' }),
     last_status: z.string().meta({ description: 'ok, or why the current list was kept' }),
@@ -39,7 +39,7 @@ export const sanctionsApi = {
     ...ours,
     query: z.strictObject({
       ...pageQuery,
-      wallet: Address.optional().meta({ description: 'this one only' }),
+      wallet: Address.optional().meta({ description: 'only this wallet' }),
       manual: z.enum(['true']).optional().meta({ description: 'only those that were added by hand' }),
     }),
     reply: json(

@@ -101,7 +101,7 @@ export const Listing = z
       description: 'details of webhook_healthy; an extension',
     }),
     first_party: z.boolean().optional(),
-    slug: z.string().optional().meta({ description: 'short name of a first-party listing; ours' }),
+    slug: z.string().optional().meta({ description: 'short name of a first-party listing; an extension' }),
     provider_reputation: z.union([z.number(), Reputation]).nullable(),
     provider_confidence: z.number().optional(),
     provider_is_new: z.boolean().optional(),
@@ -129,7 +129,9 @@ export const PurchaseAnswer = z.strictObject({
   deliverables: z.array(KnownJson).optional(),
   status_url: z.string().optional(),
   amount: Amount,
-  subscription_id: idOf('subscription').optional().meta({ description: 'of a purchase that a subscription pays for' }),
+  subscription_id: idOf('subscription')
+    .optional()
+    .meta({ description: 'only if a subscription pays for the purchase' }),
   receipt_id: idOf('receipt'),
   access_token: z.string().nullable().optional(),
   secret_withheld: z.boolean().optional(),
@@ -145,7 +147,7 @@ export const PriceInput = z
 export const listingFields = {
   name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS),
-  price: PriceInput.nullable().optional().meta({ description: 'may be left out under quote_required' }),
+  price: PriceInput.nullable().optional().meta({ description: 'may be omitted with quote_required' }),
   pricing_model: z.enum(pricingModels).optional().meta({ description: '(default: fixed)' }),
   service_type: z
     .enum(serviceTypes)
@@ -158,10 +160,12 @@ export const listingFields = {
   estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
   category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
   tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARS)).max(MAX_TAGS).optional(),
-  input_schema: JsonObject.optional().meta({ description: 'JSON Schema 2020-12 of what the buyer sends' }),
-  deliverable_schema: JsonObject.optional().meta({ description: 'a schema, or one under the name of the deliverable' }),
+  input_schema: JsonObject.optional().meta({ description: 'JSON Schema 2020-12 of the buyer’s input' }),
+  deliverable_schema: JsonObject.optional().meta({
+    description: 'a schema, or an object with the schema under the deliverable’s name',
+  }),
   webhook_url: WebhookUrl.nullable().optional(),
-  form: z.enum(['newer', 'older']).optional().meta({ description: 'in which of the two forms the listing is shown' }),
+  form: z.enum(['newer', 'older']).optional().meta({ description: 'format in which the listing is shown' }),
 }
 export const NewListing = z.strictObject(listingFields)
 const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'inactive']).optional() })
@@ -246,7 +250,7 @@ export const discoverApi = {
       z.strictObject({
         services: z.array(Listing),
         total: z.int(),
-        next: z.string().nullable().meta({ description: 'URL of the catalog where this list stops' }),
+        next: z.string().nullable().meta({ description: 'URL of the complete catalog, if this list is cut off' }),
         guide: z.strictObject({ steps: z.array(GuideStep) }),
         guide_markdown: z.string(),
       }),

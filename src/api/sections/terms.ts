@@ -16,7 +16,7 @@ export const termsApi = {
     reply: json(
       z.strictObject({
         version: z.string(),
-        required: z.boolean().meta({ description: 'whether writes of listings ask for acceptance by name' }),
+        required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
         url: z.string(),
         text: z.string(),
       }),

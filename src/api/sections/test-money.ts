@@ -16,7 +16,7 @@ export const testMoneyApi = {
         credited: Amount,
         balance: Amount,
         transaction: z.string(),
-        remaining_today: Amount.meta({ description: 'what this wallet still gets today' }),
+        remaining_today: Amount.meta({ description: 'amount left for this wallet today' }),
       }),
     ),
     errors: ['invalid_request', 'forbidden', 'rate_limited', 'unavailable'],

@@ -24,13 +24,13 @@ export const Message = z
 
 /** A message to send. */
 export const NewMessage = z.strictObject({
-  message: z.string().max(MAX_MESSAGE_CHARS).regex(/\S/, 'must say something'),
+  message: z.string().max(MAX_MESSAGE_CHARS).regex(/\S/, 'must not be empty'),
 })
 
 /** The newest messages, oldest first; `offset` skips the newest. */
 export const messageQuery = z.strictObject({
   limit: queryInt({ min: 1, max: MAX_PAGE }).optional(),
-  offset: queryInt({ min: 0, max: MAX_OFFSET }).optional().meta({ description: 'newest messages to leave out' }),
+  offset: queryInt({ min: 0, max: MAX_OFFSET }).optional().meta({ description: 'number of newest messages to skip' }),
 })
 
 const Proposal = z.strictObject({
@@ -40,7 +40,7 @@ const Proposal = z.strictObject({
   message: z.string(),
   estimated_delivery: z.string().optional(),
   status: z.enum(proposalStatuses),
-  proposed_at: Time.meta({ description: 'names this proposal among those of the thread' }),
+  proposed_at: Time.meta({ description: 'identifies this proposal in the thread' }),
   expires_at: Time,
 })
 

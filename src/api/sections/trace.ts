@@ -20,7 +20,10 @@ export const tracesApi = {
     reply: json(
       z.strictObject({
         trace_id: idOf('trace'),
-        link: z.string().nullable().meta({ description: 'opens once; null when the event was recorded before' }),
+        link: z
+          .string()
+          .nullable()
+          .meta({ description: 'link that opens once; null if the event was already recorded' }),
         link_expires_at: Time.nullable(),
       }),
     ),

@@ -24,7 +24,7 @@ export const Attempt = z
     status: z.enum(attemptStatuses),
     operator_name: z.string().nullable(),
     consented_at: Time.nullable(),
-    vendor_url: z.string().nullable().meta({ description: 'where the operator goes on; null in the sandbox' }),
+    vendor_url: z.string().nullable().meta({ description: 'URL at which the human continues; null in the sandbox' }),
     reason: z.string().nullable(),
     created_at: Time,
     expires_at: Time,
@@ -34,8 +34,8 @@ export const Attempt = z
 
 /** An attempt for the administrator. */
 const ListedAttempt = Attempt.extend({
-  name: z.string().optional().meta({ description: 'of the participant; older instances do not tell it' }),
-  verification_tier: z.enum(tiers).optional().meta({ description: 'that it has now; older instances do not tell it' }),
+  name: z.string().optional().meta({ description: 'name of the participant; missing on older instances' }),
+  verification_tier: z.enum(tiers).optional().meta({ description: 'its current tier; missing on older instances' }),
 }).meta({ id: 'ListedVerificationAttempt' })
 
 export const verificationApi = {
@@ -65,8 +65,8 @@ export const verificationApi = {
       z.strictObject({
         participant_id: idOf('participant'),
         verification_tier: z.enum(tiers),
-        attempt: Attempt.nullable().meta({ description: 'the one in flight' }),
-        last_attempt: Attempt.nullable().meta({ description: 'the latest that has ended' }),
+        attempt: Attempt.nullable().meta({ description: 'the open attempt' }),
+        last_attempt: Attempt.nullable().meta({ description: 'the latest finished attempt' }),
       }),
     ),
     errors: ['unauthorized'],
@@ -167,7 +167,7 @@ export const verificationAdminApi = {
     body: jsonBody(
       z.strictObject({
         decision: z.enum(vendorDecisions),
-        reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
+        reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required'),
       }),
     ),
     reply: json(Attempt),

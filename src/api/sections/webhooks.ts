@@ -14,10 +14,10 @@ export const Delivery = z
   .strictObject({
     id: idOf('delivery'),
     delivery_id: idOf('delivery'),
-    event_id: idOf('event').meta({ description: 'sent as webhook-id: the same over all tries and replays' }),
+    event_id: idOf('event').meta({ description: 'sent as webhook-id: the same for all retries and replays' }),
     type: z.string(),
     status,
-    reason: z.string().nullable().meta({ description: 'why it was not delivered' }),
+    reason: z.string().nullable().meta({ description: 'reason for the failure' }),
     participant_id: idOf('participant'),
     service_id: idOf('service').nullable(),
     job_id: idOf('job').nullable(),
@@ -48,7 +48,7 @@ export const serviceTestApi = {
         delivered: z.boolean(),
         status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
         latency_ms: z.int(),
-        signature_headers: z.record(z.string(), z.string()).meta({ description: 'as they were sent' }),
+        signature_headers: z.record(z.string(), z.string()).meta({ description: 'headers as sent' }),
         response_excerpt: z.string(),
         error: z.string().optional(),
       }),
@@ -68,7 +68,7 @@ export const deliveriesApi = {
     query: z.strictObject({ status: status.optional(), ...pageQuery }),
     reply: json(z.strictObject({ deliveries: z.array(Delivery), ...page })),
     errors: ['invalid_request'],
-    summary: 'own webhook deliveries, every attempt',
+    summary: 'own webhook deliveries with all attempts',
   }),
 
   replayDelivery: defineEndpoint({

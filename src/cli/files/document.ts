@@ -30,7 +30,7 @@ export async function readDocument(io: Stdin, file: string): Promise<Json> {
 export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
   const document = await readDocument(io, file)
   if (isObject(document)) return { ...document }
-  throw usage(`${nameOf(file)} must hold one object, ${what}: members with their values, as YAML or JSON.`)
+  throw usage(`${nameOf(file)} must contain one object, ${what}: fields with values, as YAML or JSON.`)
 }
 
 /** User input without local validation; the instance validates it. */
@@ -102,13 +102,13 @@ async function yamlOf(text: string, name: string): Promise<unknown> {
   if (fault !== undefined) throw neither(name, fault.message)
   const { version } = document.directives?.yaml ?? {}
   if (version !== undefined && version !== PLAIN_YAML.version) {
-    throw neither(name, `YAML ${version} means other things by the same words; write YAML ${PLAIN_YAML.version}`)
+    throw neither(name, `YAML ${version} is not supported; write YAML ${PLAIN_YAML.version}`)
   }
   try {
     // Aliases are refused, since they can expand without limit.
     return document.toJS({ maxAliasCount: 0 })
   } catch (error) {
-    const why = error instanceof ReferenceError ? 'it links (&name, *name): write the text out' : String(error)
+    const why = error instanceof ReferenceError ? 'it uses aliases (&name, *name): write the values out' : String(error)
     throw neither(name, why)
   }
 }

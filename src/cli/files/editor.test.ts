@@ -65,7 +65,7 @@ test('JSON will do as well, and only what was changed is sent', async () => {
 test('a draft that is given up is kept, and its place told', async () => {
   const { code, err } = await edit(['services', 'create', '--editor'], [() => 'name: [never'], 'n')
   expect(code).toBe(2)
-  const [, file = ''] = /the draft is kept: (\S+)/.exec(err) ?? []
+  const [, file = ''] = /the draft is saved: (\S+)/.exec(err) ?? []
   expect(existsSync(file)).toBe(true)
   expect(readFileSync(file, 'utf8')).toBe('name: [never')
   rmSync(join(file, '..'), { recursive: true })

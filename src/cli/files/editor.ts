@@ -66,18 +66,18 @@ async function openEditor(system: Context['system'], file: string): Promise<void
   const editor = system.env.VISUAL || system.env.EDITOR || FALLBACK
   const [program, ...words] = splitWords(editor)
   if (await system.foreground([program, ...words, file])) return
-  throw new CliError('failure', `There is no editor ${program}.`, { facts: ['$VISUAL or $EDITOR names one'] })
+  throw new CliError('failure', `There is no editor ${program}.`, { facts: ['set $VISUAL or $EDITOR to an editor'] })
 }
 
 async function documentIn(file: string): Promise<Document> {
   const text = readFileSync(file, 'utf8')
-  if (text.length > DRAFT_BYTES_MAX) throw usage(`A draft has at most ${DRAFT_BYTES_MAX} bytes.`)
+  if (text.length > DRAFT_BYTES_MAX) throw usage(`The draft is larger than ${DRAFT_BYTES_MAX} bytes.`)
   if (text.trim() === '') throw new CliError('cancelled', 'Nothing was written, and nothing done.')
   const document = await parseDocument(text, 'What you wrote')
   // Comments only; the caller decides.
   if (document === null) return {}
   if (isObject(document)) return document
-  throw usage('A draft holds members, one a line: "name: value".')
+  throw usage('The draft must contain fields, one per line: "name: value".')
 }
 
 function isCorrectable(error: unknown): error is AppError | CliError {
@@ -100,5 +100,5 @@ function kept(error: unknown, file: string): unknown {
   const exit = error instanceof CliError ? error.exit : 'usage'
   const message = error instanceof Error ? error.message : String(error)
   const facts = error instanceof CliError ? error.facts : []
-  return new CliError(exit, message, { facts: [...facts, `the draft is kept: ${file}`], cause: error })
+  return new CliError(exit, message, { facts: [...facts, `the draft is saved: ${file}`], cause: error })
 }

@@ -36,16 +36,16 @@ const listing: readonly Field[] = [
   {
     name: 'input_schema',
     value: '{ type: object, properties: { text: { type: string } }, required: [text] }',
-    says: 'JSON Schema 2020-12, up to 32 KB: what a buyer sends',
+    says: 'JSON Schema 2020-12 of the buyer’s input, up to 32 KB',
   },
   {
     name: 'deliverable_schema',
     value: '{ type: object, properties: { text: { type: string } } }',
-    says: 'JSON Schema: what you deliver (default: any JSON)',
+    says: 'JSON Schema of the deliverable (default: any JSON)',
     isLeftOut: true,
   },
   { name: 'webhook_url', value: 'https://example.org/hook', says: 'where jobs are sent', isLeftOut: true },
-  { name: 'form', value: 'newer', says: 'newer or older: how the listing is shown (default: newer)', isLeftOut: true },
+  { name: 'form', value: 'newer', says: 'newer or older: format of the listing (default: newer)', isLeftOut: true },
 ]
 
 const plan: readonly Field[] = [
@@ -66,7 +66,7 @@ const product: readonly Field[] = [
 const request: readonly Field[] = [
   { name: 'title', value: 'Translate a page', says: 'required; text, up to 500 characters' },
   { name: 'brief', value: '{ text: One page into German }', says: 'required; an object, up to 16 KiB of JSON' },
-  { name: 'budget_max_usd', value: '20', says: 'required; a number: what you pay at most, in USD' },
+  { name: 'budget_max_usd', value: '20', says: 'required; a number: highest price to pay, in USD' },
   { name: 'budget_min_usd', value: '5', says: 'a number', isLeftOut: true },
   { name: 'category', value: 'writing', says: CATEGORY, isLeftOut: true },
   {
@@ -78,7 +78,7 @@ const request: readonly Field[] = [
   {
     name: 'parent_job_id',
     value: 'job_0123456789abcdef',
-    says: 'a job that you provide, and that this is a part of',
+    says: 'your job as provider that this is a subtask of',
     isLeftOut: true,
   },
 ]
@@ -98,4 +98,4 @@ export function exampleOf(name: ExampleName, given: Readonly<Record<string, stri
 export const exampleOption = z
   .boolean()
   .default(false)
-  .meta({ description: 'print an example that --file takes as it is, with types and bounds' })
+  .meta({ description: 'print an example file for --file, with types and bounds' })

@@ -48,7 +48,7 @@ export function tryFolder({ globals }: Pick<Context, 'globals'>, folder: string)
     makeFolder(folder)
     rmSync(mkdtempSync(join(folder, '.souk-')), { recursive: true })
   } catch (error) {
-    throw usage(`Nothing can be written to ${folder}.`, {
+    throw usage(`The folder ${folder} is not writable.`, {
       facts: [machineTrouble(error)?.sentence ?? String(error), 'nothing was paid'],
       cause: error,
     })

@@ -17,7 +17,7 @@ export type Token =
 /** An unsupported part with its place. */
 export function unsupported(text: string, at: number): CliError {
   const shown = text === '' ? 'the end of the expression' : `"${text}"`
-  return usage(`--jq stops at ${shown}, character ${at + 1}: it is not in the part of jq that souk knows.`, {
+  return usage(`--jq stops at ${shown}, character ${at + 1}: souk does not support this part of jq.`, {
     next: ['souk help formatting'],
   })
 }

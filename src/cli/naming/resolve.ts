@@ -73,7 +73,7 @@ async function personOf(namer: Namer, kind: Kind, word: string): Promise<string>
   const found = await session.call('getParticipant', { params: { id: wanted } })
   const id = kind === kinds.wallet ? found.wallet : found.id
   if (kind.isId(id)) return id
-  throw new CliError('failure', `The instance names no ${kind.noun} of ${word}.`)
+  throw new CliError('failure', `The instance has no ${kind.noun} for ${word}.`)
 }
 
 /** Requires the whole name, since money is involved. */
@@ -107,7 +107,7 @@ function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nam
 }
 
 function ambiguous({ noun }: Kind, word: string, found: readonly Nameable[]): CliError {
-  return usage(`"${word}" fits ${found.length} ${noun}s; name one by its id.`, {
+  return usage(`"${word}" matches ${found.length} ${noun}s; use an id.`, {
     facts: found
       .slice(0, TOLD_MAX)
       .map(({ id, summary, facts = [summary] }) => harmless([id, ...facts.filter((fact) => fact !== null)].join('  '))),

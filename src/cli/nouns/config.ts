@@ -66,7 +66,8 @@ export function oneKept(host: Context, key: string): KeptSetting {
 /** @throws CliError usage for an unknown key, with the right command */
 export function settable(key: string): GlobalOption {
   const chosen = CHOSEN.find((one) => one === key)
-  if (chosen !== undefined) throw usage(`The ${key} is chosen by a command.`, { next: [`souk ${key} use NAME`] })
+  if (chosen !== undefined)
+    throw usage(`${key} cannot be set here; use its own command.`, { next: [`souk ${key} use NAME`] })
   return all.find((option) => kebab(option.key) === key) ?? unknownKey(key)
 }
 

@@ -52,7 +52,7 @@ function isLine(value: unknown): value is ExportLine {
 }
 
 function cut(lines: number): AppError {
-  return new AppError('internal', `The export is incomplete after ${lines} lines: ask for it again.`)
+  return new AppError('internal', `The export is incomplete after ${lines} lines: run it again.`)
 }
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -64,7 +64,7 @@ async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
     const [first = '', ...more] = decoder.decode(chunk, { stream: true }).split('\n')
     pieces.push(first)
     chars += first.length
-    if (chars > LINE_CHARS_MAX) throw new AppError('internal', 'A line of the export has no end.')
+    if (chars > LINE_CHARS_MAX) throw new AppError('internal', 'A line of the export is too long.')
     const last = more.pop()
     if (last === undefined) continue
     yield pieces.join('')
@@ -72,7 +72,7 @@ async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
     pieces = [last]
     chars = last.length
   }
-  if (chars > 0) throw new AppError('internal', 'The export ends in the middle of a line: run it again.')
+  if (chars > 0) throw new AppError('internal', 'The export ends inside a line: run it again.')
 }
 
 /** Writes lines to a file atomically. */

@@ -13,7 +13,7 @@ export async function readHealth(session: Session): Promise<HealthAnswer> {
   const health = await session.call('getHealth', {})
   const { crons, chain, endpoints }: Partial<HealthAnswer> = isObject(health) ? health : {}
   if (isObject(crons) && isObject(chain) && Array.isArray(endpoints)) return health
-  throw new CliError('failure', `${session.target.url} gave a health report that this version of souk cannot read.`)
+  throw new CliError('failure', `${session.target.url} returned a health report that this version of souk cannot read.`)
 }
 
 /** State of a cron from its last runs. */

@@ -38,7 +38,7 @@ function listNote({ total, offset, searched }: NounPage, rows: number, none: str
 }
 
 function amongOf({ rows, of }: { readonly rows: number; readonly of: number }): string {
-  return rows < of ? `the first ${rows} of ${of}: narrow it down by status to look at others` : String(of)
+  return rows < of ? `searched the first ${rows} of ${of}: filter by status to find others` : String(of)
 }
 
 /** A noun's columns for the command line. */

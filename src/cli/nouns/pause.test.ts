@@ -24,7 +24,7 @@ describe.each(['platform', 'escrow'] as const)('the pause of the %s', (noun) => 
   test.each([
     [['pause'], 2, '--confirm shop'],
     [['unpause', '--yes'], 2, '--confirm shop'],
-    [['pause', '--confirm', 'local'], 2, 'names local'],
+    [['pause', '--confirm', 'local'], 2, '--confirm is local'],
   ])('%s away from this machine exits %i and changes nothing', async (words, exit, said) => {
     const { code, out, err } = await shop.souk(['admin', noun, ...words])
     expect([code, out]).toEqual([exit, ''])

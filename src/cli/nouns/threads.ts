@@ -34,7 +34,7 @@ type Sending = {
 /** The request; `-` reads stdin. @throws CliError usage for no text, or two */
 export async function sent({ io, args, options }: Sending) {
   const [said, ...more] = [args.text, options.message].filter((one) => one !== undefined)
-  if (said === undefined || more.length > 0) throw usage('Say it once: … "TEXT", or -m TEXT, or - for stdin.')
+  if (said === undefined || more.length > 0) throw usage('Give the message once: "TEXT", -m TEXT, or - for stdin.')
   return { params: { id: args.thread }, body: { message: said === '-' ? (await io.stdin()).trimEnd() : said } }
 }
 

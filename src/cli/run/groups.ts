@@ -35,7 +35,7 @@ export const groups: readonly Group[] = [
   { name: 'facilitator', heading: 'Daemon', summary: 'settle x402 payments for other servers' },
   { name: 'crons', heading: 'Daemon', summary: 'scheduled jobs' },
   { name: 'clock', heading: 'Daemon', summary: 'business time, movable in the sandbox' },
-  { name: 'snapshots', heading: 'Daemon', summary: 'named copies of the local data' },
+  { name: 'snapshots', heading: 'Daemon', summary: 'save and restore local data' },
   { name: 'seed', heading: 'Daemon', summary: 'fill a local marketplace with demo data' },
   { name: 'admin', heading: 'Administration', summary: 'administrator commands' },
   { name: 'admin platform', heading: 'Administration', summary: 'pause or resume all paid activity' },

@@ -125,7 +125,7 @@ export function ioSettings(raw: RawGlobals): IoSettings {
 /** @throws CliError usage for an unknown topic */
 function debugOf({ debug, debugTopic: topic }: RawGlobals): IoSettings['debug'] {
   if (typeof topic === 'string' && !DEBUG_TOPICS.includes(topic)) {
-    throw usage(`--debug stands alone or is one of ${DEBUG_TOPICS.join(', ')}; you gave "${topic}".`)
+    throw usage(`--debug takes no value or one of ${DEBUG_TOPICS.join(', ')}; you gave "${topic}".`)
   }
   if (debug === true) return 'everything'
   return topic === undefined ? 'nothing' : 'http'

@@ -38,7 +38,7 @@ async function askAsSelf(session: Session): Promise<string | undefined> {
 async function credential(id: CredentialCheck['id'], ask: () => Promise<string | undefined>): Promise<CredentialCheck> {
   try {
     const detail = await ask()
-    return detail === undefined ? { id, status: 'none', detail: 'none is kept' } : { id, status: 'ok', detail }
+    return detail === undefined ? { id, status: 'none', detail: 'none is saved' } : { id, status: 'ok', detail }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { id, status: 'problem', detail: error.message }

@@ -19,7 +19,7 @@ export function clockFault(answer: RawAnswer, now: number): CliError | undefined
   return new CliError('payment', `The clock of this machine is ${off} the clock of the instance.`, {
     facts: [
       `this machine: ${new Date(now).toISOString()}, the instance: ${new Date(there).toISOString()}`,
-      'a payment is signed for a few minutes, so it was refused; nothing was charged',
+      'a payment is valid for only a few minutes, so it was refused; nothing was charged',
       'set the clock, then run the command again',
     ],
     details: error.extra,
@@ -31,10 +31,10 @@ type Turned = { readonly wallet: NamedWallet; readonly price: Usdc; readonly net
 
 export function notAccepted(answer: RawAnswer, { wallet, price, network }: Turned): CliError {
   const error = errorOf(answer)
-  const said = `wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`
+  const said = `paying wallet: ${wallet.name} (${wallet.address}); nothing was charged`
   const isTest = network === 'sandbox'
   return new CliError('payment', `Payment of ${formatPrice(price)} was not made: ${error.message}`, {
-    facts: isTest ? [said] : [said, `no faucet gives real money: USDC on ${network} has to be sent to that address`],
+    facts: isTest ? [said] : [said, `real money: send USDC on ${network} to that address`],
     next: [isTest ? shellLine`souk wallet fund ${wallet.name}` : shellLine`souk wallet show ${wallet.name}`],
     details: error.extra,
     cause: error,

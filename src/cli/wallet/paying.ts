@@ -48,7 +48,7 @@ export async function offerOf(answer: RawAnswer): Promise<Offer> {
   const asked = askedBy(responseOf(answer))
   if (!asked.ok) {
     throw asked.reason === 'malformed_offer'
-      ? new CliError('failure', 'The 402 of this instance holds no offer that can be read.')
+      ? new CliError('failure', 'The 402 of this instance has no readable payment offer.')
       : refused(asked)
   }
   const { price, payTo, asset, network, maxTimeoutSeconds } = asked
@@ -211,7 +211,7 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
   const found: BalancePayment | undefined = key === undefined || wallet === undefined ? undefined : { key, wallet }
   if (globals.pay === 'balance') {
     if (found !== undefined) return found
-    throw new CliError('payment', 'There is no balance to pay from: this wallet is not registered here.', {
+    throw new CliError('payment', 'No balance: this wallet is not registered on this instance.', {
       next: ['… --pay x402', 'souk account register'],
     })
   }
@@ -313,7 +313,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
     return isPublic(target.network) ? { maxPrice, network: target.network, allowedAssets: [] } : here
   if (target.name === target.url) {
     if (staysHere(target.url)) return here
-    throw new CliError('payment', 'A one-off address is not paid: its network is not known.', {
+    throw new CliError('payment', 'A URL that is not a saved remote cannot be paid: its network is unknown.', {
       next: [shellLine`souk remote add NAME ${target.url} --network base`],
     })
   }
@@ -329,7 +329,7 @@ function refuseInTheClear({ target }: Session): void {
   if (target.name === LOCAL || target.url.startsWith('https:') || staysHere(target.url)) return
   throw new CliError(
     'payment',
-    `Nothing is paid over plain HTTP: anybody on the way to ${target.name} could read it.`,
+    `Payments are not sent over plain HTTP to ${target.name}: others on the network could read them.`,
     {
       facts: [target.url, 'souk up --tls serves https over there, and prints how to add it here'],
       next: [shellLine`souk remote add NAME https://${new URL(target.url).host}`],
@@ -348,7 +348,7 @@ async function paidBy(
   const settled = settlementOf(answer)
   const amount = amountIn(settled, await stated?.(answer.body)) ?? offer.price
   if (amount > offer.price) {
-    io.warn(`! the answer states that ${formatPrice(amount)} was taken; ${formatPrice(offer.price)} was agreed`)
+    io.warn(`! the response says ${formatPrice(amount)} was charged; ${formatPrice(offer.price)} was authorised`)
   }
   budget.spend(amount, offer.price)
   return { method, amount, payer, transaction: typeof settled.transaction === 'string' ? settled.transaction : null }

@@ -26,11 +26,11 @@ export async function becomeKnown(
   const { target } = session
   // With real money, a typo must not create a wallet.
   if (target.network !== 'sandbox' && target.network !== 'devnet') return
-  wouldDo(globals, `make wallet ${name}, fund it from the faucet and register it at ${target.name}`)
-  const question = `There is no wallet ${name}. Make one, with test money and an account at ${target.name}?`
+  wouldDo(globals, `create wallet ${name}, fund it from the faucet and register it at ${target.name}`)
+  const question = `There is no wallet ${name}. Create one, with test money and an account at ${target.name}?`
   if (!globals.yes && !io.canAsk) {
     const near = nearest(name, names)
-    const facts = [...(near === undefined ? [] : [`did you mean ${near}?`]), 'with --yes it is made and registered']
+    const facts = [...(near === undefined ? [] : [`did you mean ${near}?`]), 'add --yes to create and register it']
     throw usage(`There is no wallet ${name}, and there is no terminal to ask on.`, { facts, next: ['… --yes'] })
   }
   await io.confirm(question)
@@ -39,13 +39,13 @@ export async function becomeKnown(
     createdAt: new Date(system.now()).toISOString(),
     active: names.length === 0,
   })
-  io.say(`made wallet ${name}   ${wallet.address}`)
+  io.say(`created wallet ${name}   ${wallet.address}`)
   const funded = await session.call('openFaucet', { body: { wallet: wallet.address } }).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error
     io.say(`! no test money: ${error.message}`)
   })
   if (!funded) return
-  io.say(`got $${funded.credited} of test USDC`)
+  io.say(`received $${funded.credited} test USDC`)
   const { answer } = await pay(host, session, {
     endpoint: 'register',
     asked: { body: { name: publicName, type: 'both' } },

@@ -22,8 +22,8 @@ type Short = {
 function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId }: Short): CliError {
   const missing = usdc(price - available)
   const why = hasWallet
-    ? `--pay ${pay} pays from the balance alone`
-    : `balance pays first, no signing key for x402 in wallet "${who}"`
+    ? `--pay ${pay} uses only the balance`
+    : `wallet "${who}" has no signing key for x402, so only the balance can pay`
   return new CliError(
     'payment',
     `Payment of ${formatPrice(price)} was not made: ${who} has ${formatPrice(available)} available.`,

@@ -97,7 +97,7 @@ function aboveLimit(price: Usdc, { limit, taken }: Taken): SpendRefused {
     `This costs ${formatPrice(price)}${before}, above the limit of ${formatPrice(limit)}.`,
     {
       facts: [
-        taken === ZERO ? 'nothing was paid' : 'the limit holds for all payments of a command; nothing more was paid',
+        taken === ZERO ? 'nothing was paid' : 'the limit applies to all payments of a command; nothing more was paid',
       ],
       next: [`… --max-price ${formatPrice(usdc(price + taken)).slice(1)}`],
     },

@@ -187,8 +187,8 @@ describe('a payment', () => {
     const { one } = await spender({ per_day: '0.50' })
     await (await pays(one, 300_000n)).hold.settle()
     await expect(pays(one, 300_000n)).rejects.toMatchObject({
-      message: expect.stringContaining('$0.30 is asked for, and $0.30 is already authorised; $0.50 is the limit'),
-      facts: expect.arrayContaining(['rule: per_day', 'it was to go to p_0123456789abcdef@local']),
+      message: expect.stringContaining('the price is $0.30, and $0.30 is already authorised; the limit'),
+      facts: expect.arrayContaining(['rule: per_day', 'payee: p_0123456789abcdef@local']),
       next: ['souk wallet policy set main --per-day 0.60', 'souk wallet policy show main'],
     })
   })

@@ -93,7 +93,7 @@ function judge(spend: Spend, policy: SpendPolicy, totals: Parameters<typeof brok
 
 function refusedBy({ wallet, payee }: Spend, { rule, message, change }: Broken): SpendRefused {
   return new SpendRefused(rule, `The spend policy of wallet ${wallet.name} forbids this: ${message}.`, {
-    facts: [`rule: ${rule}`, `it was to go to ${nameOf(payee)}`, 'nothing was signed and nothing was paid'],
+    facts: [`rule: ${rule}`, `payee: ${nameOf(payee)}`, 'nothing was signed and nothing was paid'],
     next: [['souk wallet policy set', wallet.name, ...change].join(' '), `souk wallet policy show ${wallet.name}`],
   })
 }

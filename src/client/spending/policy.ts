@@ -101,11 +101,11 @@ export function keepPolicy(places: Config, wallet: string, policy: SpendPolicy):
 export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, totals: AllTotals): Broken | undefined {
   const denied = policy.deny.find((name) => isNamed(name, payee))
   if (denied !== undefined) {
-    return { rule: 'deny', message: `${denied} is on the list of those never paid`, change: ['--remove', denied] }
+    return { rule: 'deny', message: `${denied} is on the deny list`, change: ['--remove', denied] }
   }
   if (policy.allow.length > 0 && !policy.allow.some((name) => isNamed(name, payee))) {
     const name = nameOf(payee)
-    return { rule: 'allow', message: `${name} is not on the list of those that are paid`, change: ['--allow', name] }
+    return { rule: 'allow', message: `${name} is not on the allow list`, change: ['--allow', name] }
   }
   const before: Partial<Record<LimitName, Usdc>> = {
     per_command: totals.command,
@@ -117,7 +117,7 @@ export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, tota
     const used = before[rule] ?? usdc(0n)
     if (limit === undefined || used + price <= limit) continue
     const already = used === 0n ? '' : `, and ${formatPrice(used)} is already authorised`
-    const message = `${formatPrice(price)} is asked for${already}; ${formatPrice(limit)} is the limit of ${limits[rule]}`
+    const message = `the price is ${formatPrice(price)}${already}; the limit of ${limits[rule]} is ${formatPrice(limit)}`
     return { rule, message, change: [flagOf(rule), formatPrice(used + price).slice(1)] }
   }
   return undefined

@@ -22,7 +22,7 @@ const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind
   chain: { kinds: ['chain', 'reversed'], none: 'it responds, and its balance matches the books' },
   payouts: { kinds: ['payout'], none: 'no open problems' },
   jobs: { kinds: ['overdue', 'unserved_period'], none: 'none is overdue' },
-  journal: { kinds: ['disk', 'journal'], none: 'writes are taken' },
+  journal: { kinds: ['disk', 'journal'], none: 'writes are accepted' },
   platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
 }
 
@@ -59,7 +59,7 @@ function daemonOf(found: FoundDaemon): Diagnosis {
     case 'starting':
       return { status: 'warning', detail: `starting: ${startWords(found.registration)}`, fix: 'souk status' }
     case 'unresponsive':
-      return { status: 'problem', detail: 'it runs and does not answer', fix: 'souk restart' }
+      return { status: 'problem', detail: 'it is running, but does not respond', fix: 'souk restart' }
     case 'running':
       return fine(`pid ${found.registration.pid}, ${found.registration.url}`)
   }
@@ -91,7 +91,7 @@ async function filesOf(host: Examined): Promise<Diagnosis> {
   const { places } = host
   try {
     const { blobs, unnamedBlobs, missingBlobs } = await door.verifyData(places.data)
-    const orphans = `${unnamedBlobs.length} files that no record names`
+    const orphans = `${unnamedBlobs.length} unreferenced files`
     if (missingBlobs.length > 0) {
       const more = unnamedBlobs.length === 0 ? '' : `; ${orphans}`
       return {
@@ -100,15 +100,15 @@ async function filesOf(host: Examined): Promise<Diagnosis> {
         fix: 'souk snapshots list',
       }
     }
-    if (unnamedBlobs.length === 0) return fine(`${blobs}, each named by a record`)
+    if (unnamedBlobs.length === 0) return fine(`${blobs}, all referenced by records`)
     return {
       status: 'warning',
       detail: orphans,
       fix: 'souk doctor --fix --only files',
-      mend: async () => `${await door.tidyData(places.data)} files that no record names were removed`,
+      mend: async () => `removed ${await door.tidyData(places.data)} unreferenced files`,
     }
   } catch {
-    return fine('not looked at: the store does not open')
+    return fine('not checked: the store does not open')
   }
 }
 
@@ -157,9 +157,9 @@ async function disputesOf(host: Examined): Promise<Diagnosis> {
   const { jobs, total } = await session.call('listAllJobs', { query })
   const waiting = jobs.flatMap(({ dispute }) => (dispute?.decision?.by === 'operator' ? [dispute.opened_at] : []))
   const oldest = waiting.toSorted()[0]
-  if (oldest === undefined) return fine('none waits for you')
+  if (oldest === undefined) return fine('none needs a ruling')
   const count = total > jobs.length ? `at least ${waiting.length}` : String(waiting.length)
-  const detail = `${count} wait for your ruling, the oldest since ${oldest}`
+  const detail = `${count} need your ruling, the oldest since ${oldest}`
   return { status: 'warning', detail, fix: 'souk admin jobs list --status disputed' }
 }
 
@@ -178,7 +178,7 @@ async function sanctionsOf(host: Examined): Promise<Diagnosis> {
 async function signaturesOf(host: Examined): Promise<Diagnosis> {
   const text = await (await (await host.session()).open('getMetrics', {})).text()
   const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(text) ?? []
-  return fine(engine === 'native' ? 'recovered by native code' : 'recovered by WebAssembly, in three times the time')
+  return fine(engine === 'native' ? 'recovered by native code' : 'recovered by WebAssembly (three times slower)')
 }
 
 /** Engines of first-party services. */

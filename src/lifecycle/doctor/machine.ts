@@ -45,7 +45,7 @@ function nodeOf(version: string): Diagnosis {
 }
 
 function terminalOf({ io, system: { env, stdout } }: Examined): Diagnosis {
-  if (!io.isTty) return fine('none: data is written for programs')
+  if (!io.isTty) return fine('none: output is for programs')
   const columns = stdout.columns ?? 0
   const facts = [
     `${columns} columns`,
@@ -78,14 +78,14 @@ function modeOf(path: string): Diagnosis {
   if (!existsSync(path)) return fine('none yet')
   const all = statSync(path).isDirectory() ? [path, ...readdirSync(path).map((name) => join(path, name))] : [path]
   const open = all.filter((one) => (statSync(one).mode & OTHERS_MAY) !== 0)
-  if (open.length === 0) return fine('only you may read it')
+  if (open.length === 0) return fine('readable only by you')
   return {
     status: 'problem',
-    detail: `${open[0]} can be read by others`,
+    detail: `${open[0]} is readable by others`,
     fix: `chmod -R go= ${shellWord(path)}`,
     async mend() {
       for (const one of open) chmodSync(one, statSync(one).mode & ~OTHERS_MAY)
-      return `only you may read ${path} now`
+      return `${path} is now readable only by you`
     },
   }
 }
@@ -98,7 +98,7 @@ function cacheOf({ system: { env } }: Examined): Diagnosis {
     accessSync(place ?? root, constants.W_OK)
     return fine(join(root, 'souk'))
   } catch {
-    return { status: 'warning', detail: `${place ?? root} cannot be written: every start compiles anew` }
+    return { status: 'warning', detail: `${place ?? root} is not writable: every start compiles again` }
   }
 }
 
@@ -132,9 +132,9 @@ async function refusedAt(host: Examined, remote: string): Promise<string | undef
   try {
     const checks = await checkCredentials(await openSession({ ...host, globals: { ...globals, remote } }))
     const refused = checks.filter(({ status }) => status === 'problem').map(({ id }) => `the ${id}`)
-    return refused.length === 0 ? undefined : `does not take ${refused.join(' and ')}`
+    return refused.length === 0 ? undefined : `rejects ${refused.join(' and ')}`
   } catch {
-    return 'cannot be asked'
+    return 'cannot be checked'
   }
 }
 
@@ -164,7 +164,7 @@ function devnetOf({ places }: Examined): Diagnosis {
   const bytes = readdirSync(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0)
   const detail = `${byteSize(bytes)} in ${folder}`
   if (bytes < DEVNET_LARGE_BYTES) return fine(detail)
-  return { status: 'warning', detail: `${detail}: the devnet is large, and starts slowly; souk reset begins anew` }
+  return { status: 'warning', detail: `${detail}: the devnet is large and starts slowly; souk reset starts over` }
 }
 
 /** Size of a possibly vanishing file. */
@@ -179,7 +179,7 @@ function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
   if (found.state !== 'stale') return fine(`pid ${pid}, since ${since}`)
   return {
     status: 'problem',
-    detail: `pid ${pid} is registered and gone: it crashed or was killed`,
+    detail: `pid ${pid} is registered but not running: it crashed or was killed`,
     fix: 'souk doctor --fix --only lock',
     async mend() {
       unregister(places, found.registration)
@@ -196,8 +196,8 @@ function portOf({ places }: Examined, found: FoundDaemon): Diagnosis {
   const owner = portOwner(port)
   if (owner === undefined) return fine(isOurs ? `${port} answers` : `${port} is free`)
   if (isLive(found) && owner.pid === found.registration.pid)
-    return fine(`${port} is held by pid ${owner.pid}, as registered`)
-  const detail = `${port} is held by ${owner.program} (pid ${owner.pid})`
+    return fine(`${port} is used by pid ${owner.pid}, as registered`)
+  const detail = `${port} is used by ${owner.program} (pid ${owner.pid})`
   return isOurs
     ? { status: 'problem', detail: `${detail}, not by the daemon`, fix: 'souk restart' }
     : { status: 'warning', detail, fix: 'souk up --port 0' }

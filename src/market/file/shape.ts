@@ -136,7 +136,7 @@ function repeated({ people, services, acts: list }: SeedFile): Fault[] {
     .filter((one, at) =>
       names.slice(0, at).some((other) => other.name === one.name && kind(other.path) === kind(one.path)),
     )
-    .map(({ path, name }) => ({ path, message: `${name} is there already` }))
+    .map(({ path, name }) => ({ path, message: `duplicate ${name}` }))
 }
 
 /** Undefined names of people, services and jobs. */
@@ -169,7 +169,9 @@ function danglingIn(known: Known, act: Act, at: string): Fault[] {
 }
 
 function unknown(known: Known, kind: keyof Known, { path, name }: { path: string; name: string }): Fault[] {
-  return known[kind].has(name) ? [] : [{ path, message: `there is no ${kind} ${name}${kind === 'job' ? ' yet' : ''}` }]
+  return known[kind].has(name)
+    ? []
+    : [{ path, message: `unknown ${kind} ${name}${kind === 'job' ? ' (not bought yet)' : ''}` }]
 }
 
 const STDIN = '-'
@@ -178,7 +180,7 @@ const MAX_SHOWN = 10
 /** Reads and validates a seed file. @throws CliError usage that names every faulty field */
 export async function checkedSeed(io: Pick<Io, 'stdin'>, file: string): Promise<SeedFile> {
   const text = file === STDIN ? await io.stdin() : textOf(file)
-  if (Buffer.byteLength(text) > MAX_SEED_BYTES) throw usage(`${file} is longer than ${MAX_SEED_BYTES / 1024} KiB.`)
+  if (Buffer.byteLength(text) > MAX_SEED_BYTES) throw usage(`${file} is larger than ${MAX_SEED_BYTES / 1024} KiB.`)
   const document = await parseDocument(text, file)
   const faults = faultsOf(document)
   if (faults.length === 0) return SeedFile.parse(document)

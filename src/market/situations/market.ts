@@ -155,7 +155,7 @@ const asTimePasses = (moves: number): Situation =>
 
 export const marketSituations = {
   'posting.created': made(requestCancelled, request),
-  'posting.open': { why: 'a request is open in the moment in which it is posted, and posting.created tells of both' },
+  'posting.open': { why: 'a request is open as soon as it is posted; posting.created covers both' },
   'posting.awarded': made(awarded, bid),
   'posting.completed': made(awarded, bid),
   'posting.cancelled': made(requestCancelled, request),
@@ -167,7 +167,7 @@ export const marketSituations = {
   'bid.accepted': made(awarded, bid),
   'bid.rejected': made(awarded, bid),
   'request.created': made(told),
-  'request.notifications_disabled': { why: 'twenty notifications have to be given up in a row, which takes days' },
+  'request.notifications_disabled': { why: 'it needs twenty failed notifications in a row, which takes days' },
   'plan.created': made(planLife, wares),
   'plan.updated': made(planLife, wares),
   'plan.deleted': made(planLife, wares),

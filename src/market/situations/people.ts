@@ -154,7 +154,7 @@ export const peopleSituations = {
   'participant.key_rotated': made(rotated),
   'terms.accepted': made(agreed),
   'identity.linked': made(linked),
-  'identity.unlinked': { why: 'an identity has to be sold on the chain, which the sandbox has no row for' },
+  'identity.unlinked': { why: 'it needs an identity sold on a chain, which the sandbox does not have' },
   'verification.pending_consent': made(consented),
   'verification.vendor_pending': made(consented),
   'verification.approved': made(decided('approved')),

@@ -75,7 +75,7 @@ async function firstOf(stream: TransportResponse, type: EventType, on?: string):
       if (found?.type === type && isAbout(found.subject, on)) return { ...found, type }
     }
   }
-  throw new Error(`the stream ended before ${type} came`)
+  throw new Error(`the stream ended before ${type}`)
 }
 
 /** Concurrent events of others are ignored. */

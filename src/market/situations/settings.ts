@@ -36,16 +36,16 @@ const rating = {
 
 /** Settings with their parsers. */
 const settingTable = {
-  price: { means: 'what is sold costs it', ...money },
-  amount: { means: 'how much moves', ...money },
+  price: { means: 'price', ...money },
+  amount: { means: 'amount', ...money },
   name: { means: 'id of the object or user that the event is about', ...text(NAME_CHARS_MAX) },
-  title: { means: 'of the request', ...text(NAME_CHARS_MAX) },
-  role: { means: 'what the account is', ...oneOf(['agent', 'provider', 'both']) },
-  text: { means: 'what is written', ...text(TEXT_CHARS_MAX) },
+  title: { means: 'title of the request', ...text(NAME_CHARS_MAX) },
+  role: { means: 'account type', ...oneOf(['agent', 'provider', 'both']) },
+  text: { means: 'text', ...text(TEXT_CHARS_MAX) },
   reason: { means: 'why', ...text(TEXT_CHARS_MAX) },
-  category: { means: 'what is wrong', ...oneOf(disputeCategories) },
-  rating: { means: 'of the work', ...rating },
-  comment: { means: 'beside the rating', ...text(TEXT_CHARS_MAX) },
+  category: { means: 'description of the problem', ...oneOf(disputeCategories) },
+  rating: { means: 'name of the service', ...rating },
+  comment: { means: 'comment on the rating', ...text(TEXT_CHARS_MAX) },
 } as const
 
 type Table = typeof settingTable
@@ -76,7 +76,7 @@ export class BadSetting extends Error {
 /** How a setting is typed, and what it says. */
 export function settingLine(name: SettingName): string {
   return name === 'input'
-    ? 'input.NAME: what is ordered, as the listing asks for it'
+    ? 'input.NAME: input field of the order'
     : `${name}: ${settingTable[name].means}; ${settingTable[name].must}`
 }
 

@@ -141,7 +141,7 @@ function story(last: Step | undefined, { ware = 'audit', before = [], sets = [],
 const judged = { before: [begin, hand], sets: ['rating', 'comment'] } as const
 
 export const workSituations = {
-  'job.created': { why: 'a job is dispatched in the moment in which it is paid for, and job.dispatched tells of both' },
+  'job.created': { why: 'a job is dispatched as soon as it is paid; job.dispatched covers both' },
   'job.dispatched': story(undefined),
   'job.in_progress': story(begin),
   'job.completed': story(hand, { before: [begin, say] }),
@@ -156,7 +156,7 @@ export const workSituations = {
   'job.rated': story(judge, { ware: 'palette', before: [hand], sets: ['rating', 'comment'] }),
   'job.dispute_recorded': story(disputeLate, { ware: 'palette', before: [hand], sets: ['reason', 'category'] }),
   'job.dispute_undecided': story(dispute, { before: [hand], sets: ['reason', 'category'], moves: 4 * DAY_MS }),
-  'job.unpaid': { why: 'a payment has to fail on the chain after it was checked, and that of the sandbox fails none' },
+  'job.unpaid': { why: 'it needs a payment that fails on the chain, which the sandbox cannot do' },
   'message.created': story(say, { before: [begin], sets: ['text'] }),
   'thread.inquiry': made(asked, { about: ['service'], sets: ['text'] }),
   'thread.proposal': made(talked, { sets: ['price', 'text'] }),

@@ -56,7 +56,7 @@ function factsOf({ kind, what, whose, amount, id }: DueFacts): Facts<typeof dueF
 }
 
 function change(host: Host, { value }: Query<ClockFacts>, specOf: (host: Host, clock: ClockFacts) => DialogSpec): void {
-  if (value === undefined) refuse(host, 'Its business time is not known yet.')
+  if (value === undefined) refuse(host, 'The business time is not known yet.')
   else if (value.isMovable) askUser(host, specOf(host, value))
   else refuse(host, 'With real money the clock cannot be moved.')
 }
@@ -80,7 +80,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   ]
   if (rows.length === 0) {
     if (due.value === undefined) return [...above, ...waitingLines(due, width)]
-    return [...above, [dim(view.ui.filters.clock ? ' nothing matches' : ' nothing falls due by itself')]]
+    return [...above, [dim(view.ui.filters.clock ? ' nothing matches' : ' nothing is due automatically')]]
   }
   const list = { columns: columnsOf(now), rows, idOf: ({ id }: DueFacts) => id, chosen }
   const table = listTable(view.ui, { ...list, width, height: height - above.length - 1 })
@@ -96,8 +96,8 @@ function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
 type Head = { readonly width: number; readonly keys: View['keys']; readonly stale: string | undefined }
 
 function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }: Head): Line[] {
-  const state = clock.isFrozen ? warn('‖ stands still') : good('● goes on')
-  const ahead = clock.aheadMs === 0 ? dim('as the machine has it') : warn(`${span(clock.aheadMs)} ahead of the machine`)
+  const state = clock.isFrozen ? warn('‖ frozen') : good('● running')
+  const ahead = clock.aheadMs === 0 ? dim('same as this machine') : warn(`${span(clock.aheadMs)} ahead of the machine`)
   const next = clock.nextCron
   const keys: Line = clock.isMovable
     ? [
@@ -105,7 +105,7 @@ function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }
         accent(keyFor('add', bound)),
         ' 1 h, 1 d or to the next cron  ',
         accent(keyFor('pauseCron', bound)),
-        clock.isFrozen ? ' let it go on' : ' stop it',
+        clock.isFrozen ? ' resume it' : ' stop it',
       ]
     : [dim(' real money: the clock cannot be moved')]
   return [
@@ -124,9 +124,9 @@ function dueRule({ rows, due, view: { ui } }: Model, width: number): Line {
     typedWords(ui, 'clock'),
     '  ',
     ...sortedWords(ui, 'clock'),
-    ...(unseen > 0 ? [warn(`${count(unseen)} held amounts more are not in it`)] : []),
+    ...(unseen > 0 ? [warn(`${count(unseen)} more held amounts are not shown`)] : []),
   ]
-  return rule(width, `Falls due next ${count(rows.length)}`, note)
+  return rule(width, `Due next ${count(rows.length)}`, note)
 }
 
 function leftOf(at: number, now: number): string {
@@ -180,7 +180,7 @@ export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
   return {
     title: 'MOVE THE CLOCK AHEAD',
     facts: ({ step: chosen }) => [
-      ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', it stands still' : ''}`],
+      ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', frozen' : ''}`],
       ['What happens', 'due events happen in order: crons, payouts, refunds, renewals'],
       ['No way back', 'time cannot move back; restore a snapshot to return'],
       ...(chosen === 'next cron' ? [['next cron', clock.nextCron?.name ?? 'there is none'] as const] : []),
@@ -222,10 +222,10 @@ async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outco
 /** Freezes or resumes business time. */
 export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
   return {
-    title: isFrozen ? 'LET THE CLOCK GO ON' : 'STOP THE CLOCK',
+    title: isFrozen ? 'RESUME THE CLOCK' : 'STOP THE CLOCK',
     facts: () => [
       isFrozen
-        ? ['What it does', 'business time goes on from where it stands; crons run by their schedule again']
+        ? ['What it does', 'business time continues from the current time; crons run on schedule again']
         : ['What it does', 'business time is frozen: no deadlines and no crons until you resume it'],
     ],
     verb: isFrozen ? 'Go on' : 'Stop',

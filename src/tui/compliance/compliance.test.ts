@@ -119,25 +119,25 @@ async function compliance(more: Record<string, unknown> = {}): Promise<Opened> {
 describe('compliance', () => {
   it('tells the list, what the gate refused and who wants to be checked, those that wait first', async () => {
     const { rows, text } = await compliance()
-    expect(rows()[2]).toMatch(/^─ Sanctions list ─+ ! 31h old ─┬─ Refused at the gate ─+ 41 in 24 h ─$/)
+    expect(rows()[2]).toMatch(/^─ Sanctions list ─+ ! 31h old ─┬─ Refused requests ─+ 41 in 24 h ─$/)
     expect(text()).toContain('wallets    97, 1 of them by hand')
     expect(text()).toMatch(/terms required +41 {2}━━━━━━━━━━━━━━/)
     expect(text()).toMatch(
       /▌ \? vendor +Pixel\uFFFD\[2Jforge +e-mail → identity +Ines\uFFFD\[2J Keller +4h +20h +vat_0000000000000002/,
     )
-    expect(text()).toMatch(/─ Identity checks 3 ─+ 2 under way, end after 24h ─/)
-    expect(text()).toMatch(/─ Calls to parts that are off ─+ 1 in 24 h ─\n requests +1 {2}lab 1 /)
+    expect(text()).toMatch(/─ Identity checks 3 ─+ 2 open, end after 24h ─/)
+    expect(text()).toMatch(/─ Calls to disabled parts ─+ 1 in 24 h ─\n requests +1 {2}lab 1 /)
   })
 
   it('tells whose money is kept back, how much and why, and who read what of others', async () => {
     const { text, link } = await compliance(watched(sdn))
     await open?.advance(1_000)
-    expect(text()).toMatch(/─ Kept back 1 ─+ \$12\.60 ─┼─ Who reads what ─+ in 24 h ─/)
+    expect(text()).toMatch(/─ Kept back 1 ─+ \$12\.60 ─┼─ Reads of private data ─+ in 24 h ─/)
     expect(text()).toMatch(
       / 0xabab…abab \$12\.60 {2}SEO\uFFFD Ltd sales, since Nov 20 +│ evidence bundles +2 {2}by admin /,
     )
     expect(text()).toMatch(/ why {2}by hand: stolen +│ threads +1 {2}by ops /)
-    expect(text()).toMatch(/ looked at again in 3h +│ exports +1 {2}by Acme Corp /)
+    expect(text()).toMatch(/ next check in 3h +│ exports +1 {2}by Acme Corp /)
     expect(text()).toMatch(/│ and 11 reads before these /)
     expect(text()).toMatch(/│ admin acts +14 /)
     expect(text()).toContain(' hit        0 refused in 24 h, 1 payout kept')
@@ -153,7 +153,7 @@ describe('compliance', () => {
       'GET /dashboard/api/admin/log': log,
       'GET /dashboard/api/admin/requests': { requests: [], next_cursor: '0' },
     })
-    expect(text()).toContain('✓ nothing: nobody who is owed is refused')
+    expect(text()).toContain('✓ nothing: no payee is blocked')
     expect(text()).toContain('✓ no reads of private data')
   })
 
@@ -191,6 +191,6 @@ it('says nothing of refusals that nobody told of', async () => {
   link.broken = gone
   open = await openOn({ link, screen: 'compliance', columns: 100, rows: 30 })
   await open.advance(5_000)
-  expect(open.text()).toContain('─ Refused at the gate ─')
-  expect(open.text()).not.toMatch(/✓ nothing|\d in 24 h/)
+  expect(open.text()).toContain('─ Refused requests ─')
+  expect(open.text()).not.toMatch(/✓ no problems|\d in 24 h/)
 })

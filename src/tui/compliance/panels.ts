@@ -120,7 +120,7 @@ function hitWords(health: HealthFacts | undefined, kept: Kept | undefined): Line
   return [`${count(refused)} refused in 24 h, `, kept.total === 0 ? payouts : warn(payouts)]
 }
 
-const REFUSED = 'Refused at the gate'
+const REFUSED = 'Refused requests'
 
 type Room = { readonly width: number; readonly most: number }
 
@@ -152,7 +152,7 @@ function shelvedLines(shelved: HealthFacts['shelved'], width: number): Line[] {
       const named = namedWords(callers.map(([who, times]) => `${who} ${count(times)}`))
       return [` ${area.replaceAll('_', ' ').padEnd(20)}`, count(one).padStart(COUNT_COLUMNS), '  ', dim(named)]
     })
-  return [rule(width, 'Calls to parts that are off', [dim(`${count(sum)} in 24 h`)]), ...rows]
+  return [rule(width, 'Calls to disabled parts', [dim(`${count(sum)} in 24 h`)]), ...rows]
 }
 
 const kinds: Readonly<Record<KeptFacts['kind'], string>> = {
@@ -168,7 +168,7 @@ function keptLines({ kept, keptSum, now }: PanelsModel, width: number): Line[] {
   const { value } = kept
   if (value === undefined) return [rule(width, 'Kept back'), ...waitingLines(kept, width)]
   const sum: Line = keptSum === undefined ? [] : [strong(shownMoney(keptSum))]
-  if (value.total === 0) return [rule(width, 'Kept back', sum), [good(' ✓ '), 'nothing: nobody who is owed is refused']]
+  if (value.total === 0) return [rule(width, 'Kept back', sum), [good(' ✓ '), 'nothing: no payee is blocked']]
   const why = [...new Set(value.kept.map((one) => one.why))].filter((words) => words !== '')
   const looks = value.kept.flatMap(({ nextLook }) => (nextLook === undefined ? [] : [nextLook]))
   const next = looks.length === 0 || now === undefined ? undefined : Math.max(0, Math.min(...looks) - now)
@@ -177,7 +177,7 @@ function keptLines({ kept, keptSum, now }: PanelsModel, width: number): Line[] {
     rule(width, `Kept back ${count(value.total)}`, sum),
     ...value.kept.map((one) => keptLine(one, width)),
     ...why.map((words): Line => [dim(' why  '), words]),
-    ...(next === undefined ? [] : [[dim(` looked at again in ${shortSpan(next)}`)]]),
+    ...(next === undefined ? [] : [[dim(` next check in ${shortSpan(next)}`)]]),
     ...(more > 0 ? [[dim(` ${count(more)} more: souk admin payouts --filter blocked:true`)]] : []),
   ]
 }
@@ -193,7 +193,7 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
 /** Administrators' reads of private data, own exports, and other acts. */
 function readLines({ reads, exports, view }: PanelsModel, width: number): Line[] {
   const { value } = reads
-  const head = rule(width, 'Who reads what', [dim('in 24 h')])
+  const head = rule(width, 'Reads of private data', [dim('in 24 h')])
   if (value === undefined) return [head, ...waitingLines(reads, width)]
   const told = value.reads.reduce((all, { times }) => all + times, 0)
   return [

@@ -76,7 +76,7 @@ function decide(host: Host, attempts: readonly VerificationAttempt[]): void {
   const rows = meant(host.ui.get(), attempts, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'vendor_pending')
   if (rows.length === 0) refuse(host, 'No identity checks.')
-  else if (other) refuse(host, `${other.id} is ${other.status}: only what waits for the vendor is decided here.`)
+  else if (other) refuse(host, `${other.id} is ${other.status}: only checks that wait for the vendor can be decided.`)
   else
     askAll(
       host,
@@ -102,7 +102,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   if (value === undefined) return [rule(width, 'Identity checks', found), ...waitingLines(attempts, width)]
   const open = rows.filter(isUnderWay).length
   const slice = { offset: (ui.pages.compliance ?? 0) * ATTEMPTS_PAGE, rows: rows.length, total: value.total }
-  const counted = slice.rows === slice.total ? `${count(open)} under way` : sliceWords(slice)
+  const counted = slice.rows === slice.total ? `${count(open)} open` : sliceWords(slice)
   const ends = lifeWords(rows)
   const note = ends === '' ? counted : `${counted}, ${ends}`
   const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(note)])
@@ -149,7 +149,7 @@ export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogS
       ['attempt', id],
       ['of', name === '' ? participant : `${name}, ${participant}`],
       ['operator', operator || 'not named'],
-      ['What it does', 'the participant gets, or is refused, the tier of a checked identity'],
+      ['What it does', 'the participant gets the identity-verified tier, or not'],
     ],
     fields: [decision, reason],
     verb: 'Decide',
@@ -188,12 +188,12 @@ export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
         ? ask(
             host.link,
             { name: 'addSanction', asked: { body: { wallet: at, reason: why.trim() } } },
-            () => `${at} is refused.`,
+            () => `${at} is blocked.`,
           )
         : ask(
             host.link,
             { name: 'removeSanction', asked: { params: { wallet: at } } },
-            () => `${at} is no longer refused by hand.`,
+            () => `${at} is no longer blocked by hand.`,
           )
     },
   }

@@ -30,7 +30,7 @@ describe('what happened, told to the operator', () => {
 
   test('what has no names is told by the words of its party, and an act by its own name', () => {
     const nobody = { service: '', buyer: '', provider: '', amount: '', method: '' }
-    expect(sentenceOf(event('job.expired', { about: nobody })).words).toBe('Its deadline has passed.')
+    expect(sentenceOf(event('job.expired', { about: nobody })).words).toBe('The deadline of the job has passed.')
     expect(sentenceOf(event('made.up', { about: nobody, detail: 'by admin' })).words).toBe('made.up job_1  by admin')
   })
 })

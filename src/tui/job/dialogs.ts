@@ -87,14 +87,14 @@ export function withdrawDialog(host: Host, job: Job): DialogSpec {
   const { service, buyer, provider, amount } = shownJob(job)
   const what = `${job.id}  ${clip(service, 30)}`
   return {
-    title: 'GIVE THE MONEY BACK',
+    title: 'REFUND THE BUYER',
     about: what,
     amount,
     facts: () => [
       ['job', what],
       ['it is', job.status.replaceAll('_', ' ')],
       ['held', `${amount}, paid by ${buyer} for ${provider}`],
-      ['What happens', `${buyer} gets ${amount} back, ${provider} gets nothing, and the job ends`],
+      ['What happens', `${buyer} is refunded ${amount}, ${provider} gets nothing, and the job ends`],
       ['Also', 'even while escrow is paused; this cannot be undone'],
     ],
     fields: [reason],

@@ -180,7 +180,7 @@ function entryLines(entries: readonly Entry[], { width, now, none }: EntryOption
 
 function faultLines(faults: readonly string[] | undefined): Line[] {
   if (faults === undefined) return []
-  if (faults.length === 0) return [[good(' ✓ '), dim('fits the schema of the listing')]]
+  if (faults.length === 0) return [[good(' ✓ '), dim('matches the schema of the listing')]]
   return faults.map((fault): Line => [bad(' ✗ '), fault])
 }
 

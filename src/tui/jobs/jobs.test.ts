@@ -164,7 +164,7 @@ describe('jobs', () => {
   it('tell all about the chosen one, tab by tab, without what a terminal would act upon', async () => {
     const { type, text } = await jobs()
     await type(RIGHT)
-    expect(text()).toMatch(/✓ fits the schema of the listing.*"text": "all of it"/s)
+    expect(text()).toMatch(/✓ matches the schema of the listing.*"text": "all of it"/s)
     await type(RIGHT)
     expect(text()).toMatch(/✗ \/text is short.*"text": "half"/s)
     await type(RIGHT)
@@ -270,7 +270,7 @@ describe('the ruling', () => {
   it('is for a dispute only, and not in a read-only cockpit', async () => {
     const { type, text } = await jobs()
     await type('jD')
-    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: only a dispute is decided.  → v disputed`)
+    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: only disputes are decided.  → v disputed`)
     open?.close()
     const looking = await jobs({ readonly: true })
     await looking.type('D')

@@ -140,7 +140,7 @@ function choosing({ ui }: Host): Face['actions'] {
 function decide(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'disputed')
-  if (other) refuse(host, `${other.id} is ${other.status}: only a dispute is decided.  → v disputed`)
+  if (other) refuse(host, `${other.id} is ${other.status}: only disputes are decided.  → v disputed`)
   else
     askAll(
       host,
@@ -222,8 +222,8 @@ const FEED_FROM = 24
 const FEED_ROWS = 5
 
 function emptyWords({ filters, jobView }: Ui): string {
-  if (filters.jobs) return ' no such job: esc clears what is typed'
-  return jobView === 'all' ? ' no job is there yet' : ` no job is ${jobView}: v shows the others`
+  if (filters.jobs) return ' no such job: esc clears the filter'
+  return jobView === 'all' ? ' no jobs yet' : ` no job is ${jobView}: v shows the others`
 }
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })

@@ -113,7 +113,7 @@ function headLines<R>({ query, rows, of, more = [], view: { ui, now, keys } }: L
 }
 
 function emptyWords({ empty, view: { ui } }: Pick<Listed<unknown>, 'empty' | 'view'>): string {
-  return ui.filters.logs ? 'nothing matches: esc clears what is typed' : empty
+  return ui.filters.logs ? 'nothing matches: esc clears the filter' : empty
 }
 
 /** Current tab; the last is JSON. */
@@ -139,7 +139,7 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
   return {
     nextTab: turn(1),
     previousTab: turn(-1),
-    level: () => refuse(host, 'Only the log itself has levels: v leads on to everything.'),
+    level: () => refuse(host, 'Only the log has levels: press v to show everything.'),
     view() {
       const { logs } = ui.get()
       const next = logViews[(logViews.indexOf(logs.view) + 1) % logViews.length] ?? logs.view

@@ -105,7 +105,7 @@ describe('a view', () => {
     expect(runs.length).toBeGreaterThan(0)
     expect(text()).toMatch(/TIME +WHAT +CRON +TOOK +BY/)
     await type('l')
-    expect(text()).toContain('✗ Only the log itself has levels: v leads on to everything.')
+    expect(text()).toContain('✗ Only the log has levels: press v to show everything.')
     await type('vv')
     expect(text()).toContain('[everything]   level ≥ info')
     await type('v')
@@ -117,7 +117,7 @@ describe('a view', () => {
     ['v', 'no payments yet: v shows all requests'],
     ['vv', 'no refused requests'],
     ['vvv', 'no webhook deliveries yet'],
-    ['vvvvv', 'the operator has changed nothing yet'],
+    ['vvvvv', 'no changes by the operator yet'],
   ])('that has nothing says so in a sentence: %j', async (keys, sentence) => {
     const none = { ...examples.getWebhooks.answer, deliveries: [], total: 0 }
     const { type, text, advance } = await logs({ link: linkOf([], { 'GET /dashboard/api/admin/webhooks': none }) })
@@ -126,7 +126,7 @@ describe('a view', () => {
     expect(text()).toContain(` ${sentence}`)
     await type('/no-such-thing\r')
     await advance(1_000)
-    expect(text()).toContain('nothing matches: esc clears what is typed')
+    expect(text()).toContain('nothing matches: esc clears the filter')
   })
 })
 

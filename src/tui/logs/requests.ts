@@ -28,7 +28,7 @@ const empty: Readonly<Record<AskedView, string>> = {
   requests: 'no requests yet',
   paid: 'no payments yet: v shows all requests',
   refused: 'no refused requests',
-  admin: 'the operator has changed nothing yet',
+  admin: 'no changes by the operator yet',
 }
 
 /** A hook: requests with their traces. */

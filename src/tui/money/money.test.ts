@@ -32,7 +32,7 @@ const hold = (n: number, more: Partial<Hold> = {}): Hold => ({
   ...more,
 })
 const { job: _, ...unowned } = hold(2)
-const orphan = { ...unowned, owner: null, reason: 'nobody claims it', next_event: null, next_event_at: null }
+const orphan = { ...unowned, owner: null, reason: 'no owner', next_event: null, next_event_at: null }
 
 const payout: Payout = {
   kind: 'refund',
@@ -83,9 +83,9 @@ describe('money', () => {
     expect(shown.slice(11, 16)).toEqual([
       `─ Held ${'─'.repeat(54)} 2 of 2  / filter ─`,
       ' [held 2]  payouts  failed  earnings  balances            soonest first  s sort',
-      '  STATE        BUYER / PROVIDER  WHAT              AMOUNT  NEXT',
-      '▌ ? disputed   Bot7 / Inkwell    Site audit        $0.525  is decided in 2h',
-      '  ✗ in escrow  —                 nobody claims it  $0.525  nothing moves it',
+      '  STATE        BUYER / PROVIDER  WHAT        AMOUNT  NEXT',
+      '▌ ? disputed   Bot7 / Inkwell    Site audit  $0.525  is decided in 2h',
+      '  ✗ in escrow  —                 no owner    $0.525  nothing moves it',
     ])
   })
 
@@ -143,7 +143,7 @@ describe('money', () => {
     expect(rows()[at + 1]).toMatch(/[│┤] Sitefix +━{8} +\$221\.40 +\$340\.90 +\$0\.00 +$/)
     expect(rows()[at + 2]).toMatch(/│ Lingua +━━╸? +\$64\.30 +\$340\.90 +\$61\.20 +$/)
     const books = rows().join('\n')
-    expect(books).toMatch(/balances .*spendable by their owners/)
+    expect(books).toMatch(/balances .*available to their owners/)
     expect(books).toMatch(/payouts under way .*1 failed, to 0xaBaB…aBaB, tried 5 times/i)
     expect(books).toMatch(/kept back .*of sanctioned wallets/)
   })
@@ -166,7 +166,7 @@ describe('money', () => {
       /^ top sellers, 7 days +sold +paid ever +due$/,
       /^ largest balance +Acme Corp \$120\.00$/,
       /^ oldest hold +\d+\w.*, .+ \$[\d.]+$/,
-      /^ platform keeps +4\.8 % of what was passed on in 24 h$/,
+      /^ platform keeps +4\.8 % of payouts in 24 h$/,
     ])
       expect(side).toContainEqual(expect.stringMatching(fact))
     expect(rows().join('\n')).toMatch(/^─ Held ─+ 2 of 2 {2}\/ filter ─┤.*\n \[held 2\] .* soonest first {2}s sort │/m)
@@ -183,7 +183,7 @@ describe('money', () => {
     const searched = { rows: 10_000, of: 12_000 }
     const answer = { holds: [hold(1)], total: 10_000, limit: 50, offset: 0, searched }
     const { rows } = await money({ 'GET /dashboard/api/admin/holds': answer }, { columns: 100, rows: 30 })
-    expect(rows().join('\n')).toMatch(/! 10000 of 12000 looked at/)
+    expect(rows().join('\n')).toMatch(/! 10000 of 12000 searched/)
   })
 
   it('says where a connected chain stands, and what is wrong with it first', async () => {
@@ -249,7 +249,7 @@ describe('money', () => {
     expect(text()).toMatch(/STATE +NAME +TYPE +TIER +BALANCE +HELD/)
     expect(text()).toMatch(/▌ ● open +Acme Corp .*\$120\.00 +\$0\.525/)
     await type('W')
-    expect(text()).toContain('Only what is held for a job can be given back.')
+    expect(text()).toContain('Only money held for a job can be refunded.')
   })
 
   it('is audited when asked for, and only then', async () => {

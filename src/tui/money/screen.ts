@@ -18,7 +18,7 @@ import { booksLines } from './books.ts'
 import { audit, type ChainHead, fetchBooks, fetchChain } from './rows.ts'
 import { standingLines, useStanding } from './standing.ts'
 
-const NONE = 'there is none: v shows the others'
+const NONE = 'none: v shows the others'
 const id = 'money'
 /** Money views, each with its hooks. */
 const lists = {
@@ -90,7 +90,7 @@ function viewNext({ ui }: Host): void {
 /** Only job money can be refunded. */
 function giveBackOf(host: Host, account: string): void {
   const job = /^esc:(job_.+)$/.exec(account)?.[1]
-  if (job === undefined) refuse(host, 'Only what is held for a job can be given back.  → v held')
+  if (job === undefined) refuse(host, 'Only money held for a job can be refunded.  → v held')
   else void import('../overview/mend.ts').then(({ giveBack }) => giveBack(host, [job]))
 }
 
@@ -146,7 +146,7 @@ function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<stri
   const next = (name: string) => nextRun(crons.find((cron) => cron.name === name) ?? NOWHERE, now)
   const said = (words: string, at: string) => (at === NEVER ? [] : [`${words} ${at === 'now' ? at : `in ${at}`}`])
   return {
-    balances: ['spendable by their owners'],
+    balances: ['available to their owners'],
     'owed to providers': said('next settlement', next('provider-settlement')),
     'payouts under way': failedWords(failed),
     fees: said('next payout', next('splitter-distribute')),

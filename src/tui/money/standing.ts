@@ -136,7 +136,7 @@ function factLines({ largest, oldest, series }: Beside, { width, now }: Room): L
     ...(oldest === null || oldest.since === undefined || now === undefined
       ? []
       : [row('oldest hold', `${span(Math.max(0, now - oldest.since))}, ${oldest.what}`, ' ', strong(oldest.amount))]),
-    ...(kept === undefined ? [] : [row('platform keeps', `${kept.toFixed(1)} % of what was passed on in 24 h`)]),
+    ...(kept === undefined ? [] : [row('platform keeps', `${kept.toFixed(1)} % of payouts in 24 h`)]),
   ]
 }
 

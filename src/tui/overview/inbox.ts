@@ -46,14 +46,14 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   if (health.problem?.kind === 'gone') return goneLines(inbox, health.problem, width)
   if (needs.value === undefined) {
     const why = needs.problem?.kind === 'denied' ? [dim(' needs the admin credential')] : waitingLines(needs, width)[0]
-    return [rule(width, 'Needs a hand'), why ?? blank]
+    return [rule(width, 'Open problems'), why ?? blank]
   }
   const { items, total, putOff } = needs.value
-  const away: Line = putOff === 0 ? [] : [dim(`${count(putOff)} put off  `)]
-  const putsOff: Line = [accent(keyFor('putOff', inbox.keys)), dim(' put off')]
+  const away: Line = putOff === 0 ? [] : [dim(`${count(putOff)} snoozed  `)]
+  const putsOff: Line = [accent(keyFor('putOff', inbox.keys)), dim(' snooze')]
   if (items.length === 0) {
     const hint = putOff === 0 ? [] : [...away, ...putsOff]
-    return [rule(width, 'Needs a hand 0', hint), [good(' ✓ '), 'nothing waits for you']]
+    return [rule(width, 'Open problems 0', hint), [good(' ✓ '), 'no open problems']]
   }
   const height = Math.max(1, Math.min(items.length, rows))
   const from = windowStart({ rows: items, chosen, height })
@@ -67,7 +67,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const lines = each.flatMap((all, i) =>
     (isRoomy ? all : all.slice(0, 1)).map((line, at) => marked(line, at === 0 && from + i === chosen)),
   )
-  return [rule(width, `Needs a hand ${count(total)}`, hints), ...lines]
+  return [rule(width, `Open problems ${count(total)}`, hints), ...lines]
 }
 
 /** What enter does with the chosen row. */
@@ -85,9 +85,9 @@ function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: P
   const right: Line = [dim(`  ${age}`), ...verb]
   const said = [problem.sentence.replace(/\.$/, ''), ...problem.facts.slice(0, 1)].join('; ')
   const why = clip(said, Math.max(1, width - lineWidth(right) - 11))
-  const words = lastWords === '' ? [] : [dim('           last words  '), clip(lastWords, Math.max(1, width - 24))]
+  const words = lastWords === '' ? [] : [dim('           last log    '), clip(lastWords, Math.max(1, width - 24))]
   return [
-    rule(width, 'Needs a hand'),
+    rule(width, 'Open problems'),
     marked(spread(width, [' ', bad('✗'), ` daemon   ${why}`], right), true),
     ...(words.length === 0 ? [] : [words]),
     ...(next === '' ? [] : [[dim('           same as  '), clip(startWords(next), Math.max(1, width - 21))]]),

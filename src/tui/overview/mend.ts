@@ -124,13 +124,13 @@ function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): Dia
 
 function escrowDialog(host: Host): DialogSpec {
   return {
-    title: 'LET MONEY ENTER AND LEAVE ESCROW',
-    facts: () => [['What it does', 'holds and releases go on; refunds never stopped']],
+    title: 'RESUME ESCROW',
+    facts: () => [['What it does', 'holds and releases continue; refunds never stopped']],
     verb: 'Unpause',
     command: () => shellCommand(host, ['admin', 'escrow', 'unpause']),
     send: (): Sent =>
       send(host.link, { name: 'unpauseEscrow', asked: {} }, ({ changed }) =>
-        changed ? 'Escrow goes on.' : 'Escrow was going on already.',
+        changed ? 'Escrow is resumed.' : 'Escrow was not paused.',
       ),
   }
 }

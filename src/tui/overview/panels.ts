@@ -165,7 +165,7 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
     ]),
   )
   const note = dim(spanWords(value, width - side - AXIS_COLUMNS))
-  return [rule(width, 'Calls of the market', [note]), ...lines]
+  return [rule(width, 'API calls', [note]), ...lines]
 }
 
 /** Height for an axis. */

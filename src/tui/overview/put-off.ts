@@ -74,7 +74,7 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
   // None is chosen in another panel.
   const need = ui.panel === 'needs' ? needs.items[chosenIndex(ui, ids)] : undefined
   const back = {
-    words: `have back the ${needs.putOff} put off`,
+    words: `show the ${needs.putOff} snoozed problems`,
     summary: 'all of them, at once',
     act: () => haveBack(host),
   }
@@ -88,7 +88,7 @@ function laterChoices(host: Host, need: Need): readonly PutOffChoice[] {
     summary: hours === undefined ? 'it comes back when it changes' : `it comes back in ${shortSpan(hours * HOUR_MS)}`,
     act() {
       putOff(host, need, hours)
-      showToast(host, { text: `put off ${words}: ${need.sentence}`, tone: 'dim', stays: false })
+      showToast(host, { text: `snooze ${words}: ${need.sentence}`, tone: 'dim', stays: false })
     },
   })
   return [of('for 1 hour', 1), of('for 1 day', DAY_HOURS), of('until it changes')]

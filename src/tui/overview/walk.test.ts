@@ -49,7 +49,7 @@ describe('tab on the first screen', () => {
     ['money', 'money', 'Money today'],
     ['pulse', 'endpoints', 'Pulse'],
     ['work', 'jobs', 'Work'],
-    ['calls', 'endpoints', 'Calls'],
+    ['calls', 'endpoints', 'API calls'],
   ])('marks %s, where enter leads to %s', async (panel, screen, title) => {
     const { type, to, text, screen: at } = await overview()
     expect(text()).not.toContain(`▸ ${title}`)
@@ -119,7 +119,7 @@ it('mends nothing and puts nothing off while another panel is walked', async () 
     await type(key)
     expect(host.ui.get().dialog).toBeUndefined()
     expect(host.ui.get().picker).toBeUndefined()
-    expect(text()).toContain('✗ What waits is walked first: tab leads there.')
+    expect(text()).toContain('✗ Press tab to select the open problems first.')
     await type(ESC)
   }
   expect(host.ui.get().panel).toBe('money')

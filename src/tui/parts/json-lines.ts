@@ -13,7 +13,7 @@ export function jsonLines(value: unknown): Line[] {
   const lines: Line[] = []
   const todo: (Entry | Line)[] = [{ value, name: undefined, depth: 0, end: '' }]
   while (todo.length > 0) {
-    if (lines.length >= LINES_MAX) return [...lines, [dim(' … and more: it is too long to be shown whole')]]
+    if (lines.length >= LINES_MAX) return [...lines, [dim(' … cut off: too long to show')]]
     const next = todo.pop() ?? []
     if (isEntry(next)) expand(next, lines, todo)
     else lines.push(next)

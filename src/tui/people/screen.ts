@@ -37,8 +37,8 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-const reason = reasonField('Reason (kept in the log of what administrators did)')
-const tier = needed({ name: 'tier', label: 'Tier from now on', choices: tiers }, 'a tier')
+const reason = reasonField('Reason (saved in the audit log)')
+const tier = needed({ name: 'tier', label: 'New tier', choices: tiers }, 'a tier')
 
 const untold: Problem = { kind: 'failed', sentence: 'It needs a tier.', facts: [], next: [] }
 

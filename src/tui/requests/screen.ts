@@ -56,7 +56,7 @@ const columns: readonly ScreenColumn<Bid>[] = [
 function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, width: number): readonly Line[] {
   if (known === undefined) return [[dim(' asking…')]]
   const words = many === 1 ? '1 bid' : `${count(many)} bids`
-  if (known.isDenied) return [[dim(` ${words}, which only who asked may read: souk requests bids ${id}`)]]
+  if (known.isDenied) return [[dim(` ${words}, which only the poster can read: souk requests bids ${id}`)]]
   if (known.bids.length === 0) return [[dim(' no bids yet')]]
   const table = tableLines({ columns, rows: known.bids, chosen: -1, width, height: known.bids.length })
   return [table.head, ...table.body]
@@ -146,7 +146,7 @@ function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<
       rows = [...rows, ...answer.value.rows]
       const isAll = rows.length >= total || answer.value.rows.length === 0
       if (isAll) return { ok: true, value: { rows, total } }
-      const among = `the newest ${count(rows.length)} of ${count(total)} looked at`
+      const among = `the newest ${count(rows.length)} of ${count(total)} searched`
       if (at + 1 === SEARCHED_PAGES) return { ok: true, value: { rows, total, among } }
     }
   }

@@ -120,7 +120,7 @@ function hookLine({ service, deliveries, now }: ServicesShown): Line {
   const state = hookWord(service)
   if (deliveries === undefined) return [label('webhook'), state]
   const [newest] = deliveries
-  if (newest === undefined) return [label('webhook'), state, dim('   nothing was sent yet')]
+  if (newest === undefined) return [label('webhook'), state, dim('   no deliveries yet')]
   const answers = deliveries.slice(0, ANSWERS_SHOWN).map((one) => [' ', answerPiece(one)])
   const ago = `   last ${shortSpan(now - sentAt(newest))} ago`
   return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]

@@ -137,7 +137,7 @@ describe('the views of Services', () => {
     link.admin = false
     const { type, text } = await shop({ link })
     await type('v')
-    expect(text()).toContain('What everybody trades is the administrator’s to see.')
+    expect(text()).toContain('Only the administrator can see all trades.')
     expect(link.calls.filter(({ path }) => path === `${PATH}/plans`)).toEqual([])
   })
 

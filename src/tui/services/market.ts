@@ -39,7 +39,7 @@ const lists = {
     noun: product,
     fields: productFields,
     title: 'Products',
-    none: 'no product is there: v shows the others',
+    none: 'no products: v shows the others',
   }),
 }
 

@@ -185,7 +185,7 @@ function beginPurchase(host: Host, service: ServiceFacts | undefined): void {
   const { id, buyerPays } = service
   if (buyerPays === '') {
     const ask = shellCommand(host, ['services', 'inquire', id])
-    refuse(host, `Its price is asked for first.  → ${ask}`)
+    refuse(host, `Ask for its price first.  → ${ask}`)
     return
   }
   const { speaker } = host.ui.get()
@@ -214,11 +214,7 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
   const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
   if (rows.length === 0)
-    return [
-      ...head,
-      blank,
-      [dim(view.ui.filters.services ? ' no service matches: esc clears it' : ' nothing is offered yet')],
-    ]
+    return [...head, blank, [dim(view.ui.filters.services ? ' no service matches: esc clears it' : ' no services yet')]]
   const { serviceTab: tab } = view.ui
   const list = { columns, rows, idOf: ({ id }: ServiceFacts) => id, chosen, width }
   if (side > 0) {
@@ -318,7 +314,7 @@ export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
       const answer = await testHook(host.link, id)
       if (!answer.ok) return answer
       const { delivered, words } = answer.value
-      if (delivered) return { ok: true, value: safe(`The endpoint took it: ${words}.`) }
+      if (delivered) return { ok: true, value: safe(`The endpoint accepted it: ${words}.`) }
       const mend = shellCommand(host, ['services', 'edit', id])
       return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → ${mend}`, tone: 'bad' } }
     },

@@ -84,7 +84,7 @@ describe('services', () => {
     await type('\u001B[C')
     await advance(1_000)
     expect(link.calls.map(({ query }) => query?.filter)).toContain('service:svc_0000000000000001')
-    expect(drawer()[1]).toBe(' 7 days    184 sold ▅▇▇▇▆▇▆   5 given back')
+    expect(drawer()[1]).toBe(' 7 days    184 sold ▅▇▇▇▆▇▆   5 refunded')
     expect(drawer()[2]).toMatch(/^ ✓ paid +Bot7 +\$0\.525 +\d+m$/)
     expect(drawer()[3]).toMatch(/^ \? disputed +Bot7 +\$0\.525 +\d+m$/)
     await type('\u001B[C')
@@ -218,7 +218,7 @@ describe('the test of a webhook', () => {
     expect(text()).toContain(`same as  souk services test ${first}`)
     await type('y')
     expect(link.calls.filter(({ method }) => method === 'POST')).toMatchObject([{ opens: 'key' }])
-    expect(text()).toContain('The endpoint took it: HTTP 200 in 12 ms.')
+    expect(text()).toContain('The endpoint accepted it: HTTP 200 in 12 ms.')
   })
 
   it('tells what came back when it was not taken, and what to do', async () => {

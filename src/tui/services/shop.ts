@@ -47,7 +47,7 @@ export function shopActions(host: Host, { where }: View): Face['actions'] {
       const ui = host.ui.get()
       const next = shopViews[(shopViews.indexOf(ui.shopView) + 1) % shopViews.length]
       if (where?.admin === false)
-        refuse(host, `What everybody trades is the administrator’s to see.  → ${shellCommand(host, ['plans', 'list'])}`)
+        refuse(host, `Only the administrator can see all trades.  → ${shellCommand(host, ['plans', 'list'])}`)
       else if (next !== undefined) host.ui.set({ ...unnarrowed(ui, 'services'), shopView: next })
     },
   }

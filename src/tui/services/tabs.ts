@@ -55,7 +55,7 @@ function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {
             dim(' 7 days    '),
             strong(`${count(selling.sold)} sold `),
             accent(spark(selling.by_day, selling.by_day.length)),
-            `   ${count(selling.refunded)} given back`,
+            `   ${count(selling.refunded)} refunded`,
           ],
         ]
   if (sales === undefined) return [...week, [dim(' asking…')]]

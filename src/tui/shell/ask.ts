@@ -11,7 +11,7 @@ export type Sent = ReturnType<DialogSpec['send']>
 /** Opens a dialog for an admin change; without the key says so. */
 export function askUser(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {
-    refuse(host, `There is no admin credential for ${host.link.place.name}: it can only be looked at.`)
+    refuse(host, `There is no admin credential for ${host.link.place.name}: read only.`)
   } else askAnyway(host, spec)
 }
 
@@ -57,7 +57,7 @@ const JOB = /job_[0-9a-f]{16}/
 export function toItsJob(host: Host, texts: readonly (string | undefined)[]): void {
   const [id] = texts.flatMap((text) => JOB.exec(text ?? '')?.[0] ?? [])
   if (id === undefined) {
-    refuse(host, 'No job belongs to what is chosen.')
+    refuse(host, 'The selection has no job.')
     return
   }
   placeOf(host, id)?.go()

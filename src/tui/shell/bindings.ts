@@ -204,7 +204,7 @@ export const bindings: readonly Binding[] = [
     hintOn: ['jobs', 'money'],
     changes: true,
   },
-  { action: 'putOff', keys: ['x'], group: 'ACT', label: 'snooze it', hint: 'put off', on: ['overview'] },
+  { action: 'putOff', keys: ['x'], group: 'ACT', label: 'snooze it', hint: 'snooze', on: ['overview'] },
   {
     action: 'pauseCron',
     keys: ['Z'],

@@ -54,7 +54,7 @@ export function commandIn({ commands }: Pick<CommandLine, 'commands'>, words: re
 /** Why the palette cannot run it; undefined if it can. */
 export function whyNot({ name, rest }: Named): string | undefined {
   const isEndless = rest.some((word) => /^(--follow|--watch|-f|-w)(=|$)/.test(word))
-  return ownTerminal.includes(name) || isEndless ? `souk ${name} needs a terminal of its own` : undefined
+  return ownTerminal.includes(name) || isEndless ? `souk ${name} needs its own terminal` : undefined
 }
 
 /** A command as a confirmed change. */
@@ -80,7 +80,7 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
 /** Opens the palette with a partial command to complete and confirm. */
 export function beginLine(host: Host, text: string): void {
   const { ui, readonly } = host
-  if (readonly) refuse(host, `This cockpit is for reading: it runs no command.  → souk ${text.trim()} …`)
+  if (readonly) refuse(host, `This cockpit is read-only: it runs no command.  → souk ${text.trim()} …`)
   else ui.set({ ...ui.get(), picker: { kind: 'palette', text, at: 0 } })
 }
 
@@ -95,9 +95,9 @@ export function startDaemon(host: Host): void {
       stays: false,
     })
   } else if (health.problem?.kind !== 'gone') {
-    showToast(host, { text: '✓ It runs: there is nothing to start.', tone: 'good', stays: false })
+    showToast(host, { text: '✓ The daemon is already running.', tone: 'good', stays: false })
   } else if (host.link.place.guarded || line === undefined) {
-    refuse(host, `Only the daemon of this machine is started from here.  → ${START_COMMAND}`)
+    refuse(host, `Only the local daemon can be started here.  → ${START_COMMAND}`)
   } else {
     askAnyway(host, {
       title: 'START THE DAEMON',

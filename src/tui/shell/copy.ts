@@ -52,6 +52,6 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
 /** Copies the commands of the current rows. */
 export function copyCommand(host: Host, screen: ScreenId, ids: readonly string[]): void {
   const known = words[screen]
-  if (known === undefined || ids.length === 0) refuse(host, 'There is nothing chosen that a command would show.')
+  if (known === undefined || ids.length === 0) refuse(host, 'The selection has no command to copy.')
   else copy(host, [...new Set(ids.map((id) => shellCommand(host, known(id))))].join(' && '))
 }

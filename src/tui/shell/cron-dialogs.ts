@@ -19,7 +19,7 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
     facts: () => [
       ['cron', cron.name],
       ['state', textOf([cronWord(cron)])],
-      ['What it does', 'its whole run, once, besides its schedule'],
+      ['What it does', 'runs it once now, in addition to its schedule'],
     ],
     verb: 'Run',
     command: () => shellCommand(host, ['crons', 'run', cron.name]),
@@ -40,7 +40,7 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
       ['cron', cron.name],
       ['state', textOf([cronWord(cron)])],
       paused
-        ? ['What it does', 'it runs by its schedule again']
+        ? ['What it does', 'it runs on schedule again']
         : ['What it does', 'it no longer runs automatically; R still runs it'],
     ],
     verb: paused ? 'Resume' : 'Pause',
@@ -48,7 +48,7 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
     send: async () => {
       const answer = await setCronPaused(host.link, !paused, cron.name)
       if (!answer.ok) return answer
-      return { ok: true, value: `${cron.name} ${paused ? 'runs by its schedule again' : 'is paused'}.` }
+      return { ok: true, value: `${cron.name} ${paused ? 'runs on schedule again' : 'is paused'}.` }
     },
   }
 }

@@ -55,7 +55,7 @@ export function pageOf(page: number, rows: number): { readonly limit: string; re
 
 /** Searched number, if not all. */
 export function amongWords(searched: { readonly rows: number; readonly of: number } | undefined): string {
-  return searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} looked at` : ''
+  return searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} searched` : ''
 }
 
 /** A hook: query parameters after typing rests. */

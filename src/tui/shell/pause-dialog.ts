@@ -18,9 +18,9 @@ function pause(host: Host): DialogSpec {
   return {
     title: 'PAUSE THE PLATFORM',
     facts: () => [
-      ['What stops now', `${paidLive(host.health())} that take money answer 503`],
+      ['What stops now', `${paidLive(host.health())} that take money return 503`],
       ['What goes on', 'reads, logins, wallets, exports, refunds, escrow timeouts'],
-      ['Caught in flight', `${caught.payments()} settle first`],
+      ['In progress', `${caught.payments()} settle first`],
       ['Money', caught.money()],
     ],
     fields: [reason],
@@ -29,7 +29,7 @@ function pause(host: Host): DialogSpec {
     send: async ({ reason: why = '' }) => {
       const answer = await setPlatformPaused(host.link, true, why.trim())
       if (!answer.ok) return answer
-      return { ok: true, value: answer.value ? 'The platform is paused.' : 'The platform was paused already.' }
+      return { ok: true, value: answer.value ? 'The platform is paused.' : 'The platform was already paused.' }
     },
   }
 }
@@ -60,7 +60,7 @@ function caughtBy(host: Host) {
       const { held, jobs, payouts } = known
       const stays =
         held === undefined || jobs === undefined
-          ? 'what is held stays held'
+          ? 'held money stays held'
           : `$${held} of ${many(jobs, 'job', 'jobs')} stays held`
       return payouts === undefined
         ? stays
@@ -88,15 +88,15 @@ function unpause(host: Host): DialogSpec {
     title: 'UNPAUSE THE PLATFORM',
     facts: () => [
       ['Paused', pausedFor(host)],
-      ['Why', host.pauseReason() || 'not known here'],
-      ['What starts again', `every paid door  (${paidPaused(host.health())})`],
+      ['Why', host.pauseReason() || 'unknown'],
+      ['What starts again', `all paid endpoints  (${paidPaused(host.health())})`],
     ],
     verb: 'Unpause',
     command: () => shellCommand(host, ['admin', 'platform', 'unpause']),
     send: async () => {
       const answer = await setPlatformPaused(host.link, false, '')
       if (!answer.ok) return answer
-      return { ok: true, value: answer.value ? 'The platform is live again.' : 'The platform was live already.' }
+      return { ok: true, value: answer.value ? 'The platform is live again.' : 'The platform was already live.' }
     },
   }
 }

@@ -35,7 +35,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
       const isForeign = (thread.provider_id === foreign || speaker !== undefined) && !isParty(thread)
       if (isForeign)
         only(
-          `Only ${named(providerOf, thread)} and ${named(buyerOf, thread)} speak here, not ${whoOf(speaker)}.`,
+          `Only ${named(providerOf, thread)} and ${named(buyerOf, thread)} can write here, not ${whoOf(speaker)}.`,
           'send',
           thread.id,
         )
@@ -43,27 +43,27 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
     }),
     offer: on((thread) => {
       if (isProvider(thread)) say(offerDialog(host, thread))
-      else only(`Only ${named(providerOf, thread)} names a price.`, 'propose', thread.id)
+      else only(`Only ${named(providerOf, thread)} can offer a price.`, 'propose', thread.id)
     }),
     // Accepting pays; without the buyer's wallet the command line does it.
     add: on((thread) => {
       const { proposal, agent_id: buyer } = thread
       if (speaker === undefined) only(`Its buyer pays ${priceOf(thread) ?? 'it'}.`, ...acceptWords(thread))
       else if (speaker.id !== buyer)
-        only(`Only ${named(buyerOf, thread)} accepts a price here.`, ...acceptWords(thread))
-      else if (proposal?.status !== 'open') refuse(host, 'No price is offered that could be accepted.')
+        only(`Only ${named(buyerOf, thread)} can accept a price here.`, ...acceptWords(thread))
+      else if (proposal?.status !== 'open') refuse(host, 'There is no offer to accept.')
       else say(acceptDialog(host, thread))
     }),
     remove: on((thread) => {
       if (isParty(thread)) say(declineDialog(host, thread))
-      else only('Only its two parties end it.', 'decline', thread.id)
+      else only('Only its two parties can end it.', 'decline', thread.id)
     }),
     attach: on((thread) => {
       if (isParty(thread)) askAnyway(host, spoken(host, attachDialog(host, thread), speaker))
       else
         refuse(
           host,
-          `Only ${named(buyerOf, thread)} and ${named(providerOf, thread)} attach files here.  → :as NAME speaks for one`,
+          `Only ${named(buyerOf, thread)} and ${named(providerOf, thread)} can attach files here.  → :as NAME writes as one`,
         )
     }),
   }

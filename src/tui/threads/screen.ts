@@ -176,13 +176,13 @@ function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: n
 function lookLine({ admin, view: { ui } }: Model, width: number): Line {
   const name = ui.speaker?.wallet
   if (name !== undefined)
-    return [dim(' you speak for '), strong(clip(name, Math.max(1, width - 30))), dim('   :as ends it')]
+    return [dim(' you write as '), strong(clip(name, Math.max(1, width - 30))), dim('   :as ends it')]
   const wishes = [
-    'You read as the administrator, each look is logged; speak:  :as NAME',
-    'Read as admin, logged; to speak:  :as NAME',
-    'Read as admin; each look is logged.',
+    'You read as the administrator; each read is logged; write:  :as NAME',
+    'Read as admin, logged; to write:  :as NAME',
+    'Read as admin; each read is logged.',
   ]
-  return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Each look is logged.') : 'own ones'}`)]
+  return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Each read is logged.') : 'own ones'}`)]
 }
 
 function listLines(model: Model, { width, height }: ScreenArea): Line[] {
@@ -256,7 +256,7 @@ function talkLines(
             dim(offer.status),
           ],
         ]
-  const none: Line[] = said.length + open.length === 0 ? [[dim(' nothing was said')]] : []
+  const none: Line[] = said.length + open.length === 0 ? [[dim(' no messages')]] : []
   return [stageLine(thread, width), blank, ...said, ...open, ...none]
 }
 

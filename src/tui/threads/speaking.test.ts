@@ -68,13 +68,13 @@ describe('whoever speaks', () => {
   it('is named by :as, from any screen, and stands under list and conversation', async () => {
     const { type, text, until, advance } = await talk({ screen: 'crons' })
     await type(as('acme'))
-    await until(() => text().includes('You speak for acme'))
+    await until(() => text().includes('You write as acme'))
     await advance(6_000)
-    expect(text()).toContain(' you speak for acme   :as ends it')
+    expect(text()).toContain(' you write as acme   :as ends it')
     expect(text()).toMatch(/│ as acme {3}A accept, pay \$8\.40 {3}X decline {3}i write {3}u attach/)
     expect(text()).toContain(`same as  souk threads accept ${ID} --max-price 8.40 --as acme`)
     await type(':as\r')
-    await until(() => text().includes('You speak as before'))
+    await until(() => text().includes('You write as before'))
     await advance(6_000)
     expect(text()).toContain('You read as the administrator')
   })
@@ -82,19 +82,19 @@ describe('whoever speaks', () => {
   it('is told over the last row only until the next key', async () => {
     const { type, text, until } = await talk()
     await type(as('acme'))
-    await until(() => text().includes('You speak for acme'))
-    expect(text()).not.toContain(' you speak for acme   :as ends it')
+    await until(() => text().includes('You write as acme'))
+    expect(text()).not.toContain(' you write as acme   :as ends it')
     await type('j')
-    expect(text()).toContain(' you speak for acme   :as ends it')
-    expect(text()).not.toContain('You speak for acme')
+    expect(text()).toContain(' you write as acme   :as ends it')
+    expect(text()).not.toContain('You write as acme')
   })
 
   it('is told the whole command where another may speak, in as many rows as it takes', async () => {
     const { type, text, until } = await talk({ columns: 60, rows: 24 })
     await type(as('quill'))
-    await until(() => text().includes('You speak for quill'))
+    await until(() => text().includes('You write as quill'))
     await type('i')
-    expect(text().replaceAll(/\s+/g, ' ')).toContain(`speak here, not quill. → souk threads send ${ID}`)
+    expect(text().replaceAll(/\s+/g, ' ')).toContain(`can write here, not quill. → souk threads send ${ID}`)
   })
 
   it('is a wallet of this machine: of another it is said that there is none, and nobody is made', async () => {
@@ -115,7 +115,7 @@ describe('whoever speaks', () => {
   ])('%s by %s does what the command that is shown does', async (...[name, key, typed, command, title]) => {
     const { type, text, until, link } = await talk()
     await type(as(name))
-    await until(() => text().includes(`You speak for ${name}`))
+    await until(() => text().includes(`You write as ${name}`))
     await type(key)
     expect(text()).toContain(title)
     expect(text()).toMatch(new RegExp(`as +${name}`))
@@ -130,26 +130,26 @@ describe('whoever speaks', () => {
   })
 
   it.each([
-    ['quill', 'i', 'Only Inkwell and Acme Corp speak here, not quill.'],
-    ['quill', 'u', 'Only Acme Corp and Inkwell attach files here.'],
-    ['quill', 'A', 'Only Acme Corp accepts a price here.'],
-    ['inkwell', 'A', 'Only Acme Corp accepts a price here.'],
-    ['acme', 'O', 'Only Inkwell names a price.'],
-    ['quill', 'X', 'Only its two parties end it.'],
+    ['quill', 'i', 'Only Inkwell and Acme Corp can write here, not quill.'],
+    ['quill', 'u', 'Only Acme Corp and Inkwell can can attach files here.'],
+    ['quill', 'A', 'Only Acme Corp can accept a price here.'],
+    ['inkwell', 'A', 'Only Acme Corp can accept a price here.'],
+    ['acme', 'O', 'Only Inkwell can offer a price.'],
+    ['quill', 'X', 'Only its two parties can end it.'],
   ])('%s is told by %s what it may not', async (...[name, key, words]) => {
     const { type, text, until } = await talk()
     await type(as(name))
-    await until(() => text().includes(`You speak for ${name}`))
+    await until(() => text().includes(`You write as ${name}`))
     await type(key)
     expect(text()).toContain(words)
   })
 })
 
 describe('u', () => {
-  it('of the administrator says who attaches files there, and how to be it', async () => {
+  it('data of the administrator says who attaches files there, and how to be it', async () => {
     const { type, text } = await talk()
     await type('u')
-    expect(text()).toContain('Only Acme Corp and Inkwell attach files here.  → :as NAME speaks for one')
+    expect(text()).toContain('Only Acme Corp and Inkwell can can attach files here.  → :as NAME writes as one')
   })
 
   it('attaches as the wallet in use where that is a party, by the very command', async () => {
@@ -196,7 +196,7 @@ describe('u', () => {
     expect(text()).not.toContain('attach a file')
     await type('?')
     await type(as('acme'))
-    await until(() => text().includes('This cockpit is for reading: it speaks for nobody.'))
+    await until(() => text().includes('This cockpit is read-only: it cannot write messages.'))
     expect(open?.host.ui.get().speaker).toBeUndefined()
   })
 })

@@ -10,7 +10,7 @@ import { goTo } from '../shell/ui.ts'
 /** `:as NAME`: speaks for that wallet; without a name, stops. */
 export async function speakAs(host: Host, wallet: string | undefined): Promise<void> {
   if (host.readonly) {
-    refuse(host, 'This cockpit is for reading: it speaks for nobody.')
+    refuse(host, 'This cockpit is read-only: it cannot write messages.')
     return
   }
   const found = wallet === undefined ? undefined : await host.link.heldBy(wallet)
@@ -21,7 +21,7 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
   }
   const speaker = found?.value
   host.ui.set({ ...goTo(host.ui.get(), 'threads'), speaker })
-  const text = speaker === undefined ? '✓ You speak as before.' : `✓ You speak for ${speaker.wallet}; :as ends it.`
+  const text = speaker === undefined ? '✓ You write as before.' : `✓ You write as ${speaker.wallet}; :as ends it.`
   showToast(host, { text, tone: 'good', stays: false })
 }
 
@@ -52,8 +52,8 @@ export const aboutThread = (thread: Thread): (readonly [string, string])[] => [
 
 const nothingSent: DialogSpec['send'] = async () => ({ ok: true, value: '' })
 
-const file = needed({ name: 'file', label: 'File of this machine (its path; at most 10 MiB)' }, 'a path')
-export const note: Field = { name: 'message', label: 'Message beside it (may stay empty)', check: () => undefined }
+const file = needed({ name: 'file', label: 'File on this machine (path; at most 10 MiB)' }, 'a path')
+export const note: Field = { name: 'message', label: 'Message with it (optional)', check: () => undefined }
 
 /** Attaches a file. */
 export function attachDialog(host: Host, thread: Thread): DialogSpec {

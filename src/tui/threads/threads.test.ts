@@ -90,7 +90,7 @@ describe('conversations', () => {
     const { type, link, text, advance } = await talk({}, { columns: 160, rows: 36 })
     const asked = () => link.calls.findLast(({ path }) => path === '/dashboard/api/admin/threads')?.query?.filter
     expect(asked()).toBe('status:inquiry,negotiating,accepted,in_progress,disputed')
-    expect(text()).toContain(' You read as the administrator, each look is logged; speak:  :as NAME')
+    expect(text()).toContain(' You read as the administrator; each read is logged; write:  :as NAME')
     expect(text()).toMatch(/^ {2}STATE +BUYER → PROVIDER +SERVICE +PRICE +AGE +│/m)
     await type('v')
     await advance(1_000)
@@ -126,7 +126,7 @@ describe('conversations', () => {
     const { type, text, link } = await talk({ [`GET /v1/participants/${first.provider_id}`]: provider })
     expect(text()).toContain('only Pixelforge answers here; as a party:  :as NAME')
     await type('i')
-    expect(text()).toContain('Only Pixelforge and Bot7 speak here, not the house.')
+    expect(text()).toContain('Only Pixelforge and Bot7 can write here, not the house.')
     expect(text()).not.toContain('WRITE A MESSAGE')
     expect(link.calls.filter(({ method }) => method === 'POST')).toEqual([])
   })
@@ -151,12 +151,12 @@ describe('conversations', () => {
   it('are declined and priced by their parties alone', async () => {
     const { type, text } = await talk()
     await type('X')
-    expect(text()).toContain('✗ Only its two parties end it.')
+    expect(text()).toContain('✗ Only its two parties can end it.')
     await type('O')
-    expect(text()).toContain('✗ Only Pixelforge names a price.')
+    expect(text()).toContain('✗ Only Pixelforge can offer a price.')
   })
 
-  it('take a price from their provider, and say what the buyer pays', async () => {
+  it('take a price from their provider, and say price for the buyer', async () => {
     const link = market({
       [LIST]: { threads: [first], total: 1, limit: 50, offset: 0 },
       [`${LIST}/${first.id}`]: { ...first, messages: [] },

@@ -114,7 +114,7 @@ async function exited(worker: Worker, exit: Promise<unknown>): Promise<void> {
 }
 
 function stopped(cause: unknown): AppError {
-  return new AppError('unavailable', 'The catalog stopped; ask again.', { retryAfter: 1, cause })
+  return new AppError('unavailable', 'The catalog search stopped; try again.', { retryAfter: 1, cause })
 }
 
 function failed({ failure, unavailable }: { failure: string; unavailable: boolean }): Error {

@@ -79,7 +79,7 @@ export async function openCatalog({ path }: { path: string }): Promise<Catalog> 
 }
 
 function tooManyQueries(): AppError {
-  return new AppError('unavailable', 'Too many searches are waiting; ask again shortly.', { retryAfter: 1 })
+  return new AppError('unavailable', 'Too many searches are waiting; try again shortly.', { retryAfter: 1 })
 }
 
 /** Runs work in call order; exclusive work blocks later calls. */

@@ -155,8 +155,8 @@ describe.skipIf(!ffmpeg)('loudness (needs ffmpeg)', () => {
   it.each<[string, () => Buffer | string, string, string]>([
     ['silence', () => sound('anullsrc=d=2'), 'audio/wav', 'The audio is silent: there is no loudness to measure.'],
     ['a page', () => '<p>no sound</p>', 'text/html', 'The address holds no recording.'],
-    ['noise that is no recording', () => Buffer.alloc(5_000, 7), 'audio/mpeg', 'It holds no recording'],
-    ['a picture', () => sound('sine=d=1').subarray(0, 20), 'audio/wav', 'It holds no recording'],
+    ['noise that is no recording', () => Buffer.alloc(5_000, 7), 'audio/mpeg', 'The file contains no readable audio'],
+    ['a picture', () => sound('sine=d=1').subarray(0, 20), 'audio/wav', 'The file contains no readable audio'],
   ])('of %s is a failure that says why', async (_, ...[body, type, message]) => {
     give('/x', body(), type)
     await expect(normalize({ url: at('/x') })).rejects.toMatchObject({

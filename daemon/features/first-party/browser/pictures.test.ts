@@ -50,7 +50,7 @@ describe.each([
     })
     await expect(run(service, { url: site.at('/file') })).rejects.toMatchObject({
       code: 'provider_failed',
-      message: 'The address leads to a file and is no page.',
+      message: 'The address is a file, not a page.',
     })
   })
 })

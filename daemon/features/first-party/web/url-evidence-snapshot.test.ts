@@ -111,7 +111,7 @@ describe('a page that may not be had', () => {
     ['http://127.0.0.1/', 'The host is not on the public internet.'],
     ['http://[::1]/', 'The host is not on the public internet.'],
     ['http://169.254.169.254/latest/meta-data', 'The host is not on the public internet.'],
-    ['http://user:word@example.com/', 'The URL must not hold a user name or password.'],
+    ['http://user:word@example.com/', 'The URL must not contain a user name or password.'],
     ['ftp://example.com/', 'Only http and https are fetched.'],
     ['http://example.com:25/', 'Only the ports 80 and 443 are fetched.'],
   ])('%s is the buyer’s to mend', async (url, message) => {
@@ -130,7 +130,7 @@ describe('a page that may not be had', () => {
     site.pages['/broken'] = (req) => req.socket.destroy()
     await expect(snapshot('/broken')).rejects.toMatchObject({
       code: 'provider_failed',
-      message: 'The page could not be read. The connection broke before the answer was whole.',
+      message: 'The page could not be read. The connection closed before the response was complete.',
     })
   })
 })

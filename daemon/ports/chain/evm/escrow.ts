@@ -201,8 +201,7 @@ async function dealOf({ reads, address }: EscrowParts, job: string, block?: numb
   const answer = await reads.call({ to: address, method: deals, values: [escrowId(job)], ...at })
   const [buyer, deadline, number, timeoutClosed, refundTo, net, fee, toBuyer] = answer
   const state = escrowStates[Number(number)]
-  if (state === undefined)
-    throw new RpcUnavailableError(`the escrow contract knows a state ${number} that is not known here`)
+  if (state === undefined) throw new RpcUnavailableError(`the escrow contract returned an unknown state, ${number}`)
   return { buyer, deadline, state, timeoutClosed, refundTo, net: usdc(net), fee: usdc(fee), toBuyer: usdc(toBuyer) }
 }
 

@@ -44,7 +44,7 @@ export function openFaucet({ store, queue, asset }: Parts): (request: Request) =
       return { ok: true, transaction: outcome.transaction, granted: amount, remainingToday }
     }
     if (!outcome.sent && outcome.failure === 'reverted') await store.tx((t) => giveBack(t, request))
-    throw new RpcUnavailableError('the test money was not made: the chain did not take it')
+    throw new RpcUnavailableError('the chain rejected the test money')
   }
 }
 

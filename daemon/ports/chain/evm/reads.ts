@@ -24,7 +24,7 @@ export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readon
       const answers = await askAll(batch.map(({ question }) => question))
       for (const [at, { settled }] of batch.entries()) {
         const answer = answers[at]
-        if (answer === undefined) settled.reject(new RpcUnavailableError('a call was left without an answer'))
+        if (answer === undefined) settled.reject(new RpcUnavailableError('a call got no response'))
         else settled.resolve(answer)
       }
     } catch (error) {
@@ -176,7 +176,7 @@ function openAsOf({ answerOf, ask, isHeadFinal }: Asking): Reads['asOf'] {
     const tag = finality === 'final' ? 'finalized' : 'safe'
     const { head, answer } = await answerOf({ method: 'eth_getBlockByNumber', params: [tag, false] })
     const told = tags.read(tag, answer, head)
-    if (told === undefined) throw new RpcUnavailableError(`the node does not tell its ${tag} block`)
+    if (told === undefined) throw new RpcUnavailableError(`the node did not return its ${tag} block`)
     const isNumber = typeof told === 'number'
     const block = isNumber ? headIn((await ask('eth_getBlockByNumber', [quantity(told), false])).result) : told
     return { block: block.number, timestamp: block.timestamp, finality }
@@ -205,7 +205,8 @@ function decoded<const Out extends readonly AbiType[]>(answer: RpcAnswer, contra
   try {
     return decodeValues(gives, bytesIn(answer.result))
   } catch (error) {
-    if (error instanceof RangeError) throw new RpcUnavailableError(`${contract} is no such contract: ${error.message}`)
+    if (error instanceof RangeError)
+      throw new RpcUnavailableError(`${contract} is not the expected contract: ${error.message}`)
     throw error
   }
 }

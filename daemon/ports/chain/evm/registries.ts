@@ -77,7 +77,7 @@ function identityRegistry(parts: RegistryParts): IdentityRegistry {
     const outcome = await queue.call({ id, to, data: encodeCall(registerFor, [wallet]) })
     const logs = outcome.ok ? outcome.logs : []
     const [, agentId] = logs.find(({ topics }) => topics[0] === REGISTERED)?.topics ?? []
-    if (agentId === undefined) throw new Error('the registry took no identity')
+    if (agentId === undefined) throw new Error('the registry created no identity')
     return BigInt(agentId)
   }
   return {

@@ -144,8 +144,8 @@ type Down = { isSilent: boolean; lastError: string | null; isEmpty: boolean; sen
 
 function downFaults({ isSilent, lastError, isEmpty, sender }: Down): ChainFault[] {
   return [
-    fault('silent', isSilent, `No node of the chain answers (${lastError ?? 'none was asked yet'}): check --rpc-url.`),
-    fault('gas_empty', isEmpty, `The gas key ${sender} is empty: send it ETH, and what waits goes on.`),
+    fault('silent', isSilent, `No chain node responds (${lastError ?? 'no request yet'}): check --rpc-url.`),
+    fault('gas_empty', isEmpty, `The gas key ${sender} is empty: send it ETH to continue waiting transactions.`),
   ].flat()
 }
 
@@ -157,7 +157,7 @@ function fault(code: ChainFault['code'], isSo: boolean, sentence: string): Chain
 function nodeFaults(nodes: RpcHealth['nodes']): ChainFault[] {
   const dead = nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
   const many = `${dead.join(', ')} ${dead.length === 1 ? 'does' : 'do'}`
-  return fault('node_down', dead.length > 0, `Of the nodes of --rpc-url ${many} not answer as they should.`)
+  return fault('node_down', dead.length > 0, `--rpc-url: ${many} not respond correctly.`)
 }
 
 type Slow = {
@@ -174,26 +174,22 @@ function slowFaults({ parts, ageSeconds, queue, payments }: Slow): ChainFault[] 
   const isPoor = payments !== undefined && payments > 0 && payments < FEW_PAYMENTS
   const isStuck = queue.inFlight > 0 && queue.oldestMs > STUCK_MS
   const hasFailed = lastFailed !== undefined && wall() - lastFailed.at < FAILED_MS
-  const others = `${foreignNonces} nonces of the gas key were used elsewhere: it must be this daemon's alone.`
+  const others = `${foreignNonces} nonces of the gas key were used elsewhere: only this daemon may use it.`
   return [
-    fault('head_late', isLate, `The newest block is ${ageSeconds} s old: the chain or its node stands still.`),
-    fault('gas_low', isPoor, `The gas key ${sender} is good for about ${payments} payments: send it ETH.`),
+    fault('head_late', isLate, `The newest block is ${ageSeconds} s old: the chain or its node has stopped.`),
+    fault('gas_low', isPoor, `The gas key ${sender} has ETH for about ${payments} payments: send it more.`),
     fault('stuck', isStuck, `A transaction has waited ${Math.round(queue.oldestMs / SECOND_MS)} s for a block.`),
     hasFailed ? [{ ...failedFault, transaction: lastFailed.id }] : [],
-    fault(
-      'fee_cap',
-      queue.held === 'fee',
-      'Gas costs more than may be paid for it: what is sent waits for it to fall.',
-    ),
+    fault('fee_cap', queue.held === 'fee', 'The gas price is above the limit: transactions wait until it falls.'),
     fault(
       'token_paused',
       queue.tokenPaused,
-      'The issuer has paused the token: nothing can be settled until that ends.',
+      'The issuer has paused the token: no payment can be settled until it resumes.',
     ),
     fault(
       'reversed',
       reversed > 0 && wall() - reversedAt < REVERSED_MS,
-      `${reversed} settled payments were permanently reverted by the chain: their money is missing.`,
+      `The chain permanently reverted ${reversed} settled payments: their money is missing.`,
     ),
     fault('nonce_taken', foreignNonces > 0, others),
   ].flat()

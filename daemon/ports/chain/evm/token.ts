@@ -70,15 +70,15 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
     },
     fault: async (separatorOfOurs) => {
       const code = await reads.code(asset)
-      if (code === '0x') return `${asset} holds no contract on this chain: name the address of the token`
+      if (code === '0x') return `${asset} is not a contract on this chain: give the address of the token`
       try {
         const [digits] = await reads.call({ to: asset, method: decimals, values: [] })
-        if (digits !== DECIMALS) return `the token at ${asset} has ${digits} decimals, and USDC has ${DECIMALS}`
+        if (digits !== DECIMALS) return `the token at ${asset} has ${digits} decimals; USDC has ${DECIMALS}`
         const [theirs] = await reads.call({ to: asset, method: separator, values: [] })
         const isSame = theirs === `0x${bytesToHex(separatorOfOurs)}`
-        return isSame ? undefined : `the token at ${asset} signs under another name, version or chain than is said here`
+        return isSame ? undefined : `the token at ${asset} has another signing name, version or chain`
       } catch (error) {
-        if (error instanceof CallReverted) return `the contract at ${asset} is no USDC: ${error.message}`
+        if (error instanceof CallReverted) return `the contract at ${asset} is not USDC: ${error.message}`
         throw error
       }
     },

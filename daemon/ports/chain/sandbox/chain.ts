@@ -154,7 +154,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
 export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
-    throw new Error('the source of randomness returned the address of a real token')
+    throw new Error('the random generator returned a real token address')
   }
   return address
 }

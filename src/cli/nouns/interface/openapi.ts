@@ -42,7 +42,7 @@ export type OpenApiDocument = Extensions & {
 export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   const { body } = await session.send(wordsOf('getOpenapi', {}))
   if (isDescription(body)) return body
-  throw new CliError('failure', 'The instance answered with something that is no OpenAPI description.', {
+  throw new CliError('failure', 'The instance returned an invalid OpenAPI description.', {
     facts: ['it needs a version 3.x in "openapi", and objects in "info" and "paths"'],
   })
 }

@@ -51,24 +51,24 @@ export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, a
 /** Default rulings as text. */
 export const endings: Readonly<Record<Ruling, string>> = {
   release: 'the provider is paid',
-  refund: 'the payment goes back to the buyer',
-  split: 'each gets half',
+  refund: 'the buyer is refunded',
+  split: 'the payment is split in half',
 }
 
 /** The next automatic event of a dispute, or its result. */
 export function disputeText({ status, decision, resolution, resolved_by, resolution_reason }: Dispute): string {
   if (status === 'recorded') return 'recorded; it moves no money'
   if (status === 'resolved') {
-    return `${resolution ?? 'resolved'}, ${resolved_by === 'admin' ? 'as the operator decided' : 'by itself'}: ${resolution_reason ?? 'no reason given'}`
+    return `${resolution ?? 'resolved'}, ${resolved_by === 'admin' ? 'by the operator' : 'automatically'}: ${resolution_reason ?? 'no reason given'}`
   }
   if (!decision?.outcome || decision.at === null) {
     return 'open; the operator decides, and the payment is held until then'
   }
-  return `open; unless the operator decides before ${decision.at}, ${endings[decision.outcome]} then`
+  return `open; if the operator does not decide before ${decision.at}, ${endings[decision.outcome]}`
 }
 
 async function agree(notice: string, { io }: Asking): Promise<void> {
   if (!io.canAsk) throw usage(notice, { facts: ['nothing was charged'], next: ['… --record-only'] })
   io.warn(notice)
-  await io.confirm('Dispute it all the same, for the record?')
+  await io.confirm('Open the dispute anyway, for the record?')
 }

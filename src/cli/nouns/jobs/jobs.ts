@@ -36,8 +36,8 @@ async function askedAs({ places }: SessionHost, session: Session, id: string): P
 
 /** Polling never pays. */
 export function noFreeRead(id: string): CliError {
-  return new CliError('payment', `Reading ${id} costs money here, and waiting never pays.`, {
-    facts: ['no token, API key or sign-in of this wallet opens it', 'nothing was paid'],
+  return new CliError('payment', `Reading ${id} would cost money, and this command never pays.`, {
+    facts: ['this wallet has no token, API key or sign-in for the job', 'nothing was paid'],
     next: [`souk jobs view ${id}`, 'souk account register'],
   })
 }

@@ -68,13 +68,18 @@ const edit = ({ id }: Listing, setting: string) => shellLine`souk services edit 
 
 function statusOf(listing: Listing): ListingFinding {
   if (listing.status === 'active') return fine('status', 'offered')
-  return { check: 'status', state: 'fail', found: 'not offered: nobody finds it', mend: edit(listing, 'status=active') }
+  return {
+    check: 'status',
+    state: 'fail',
+    found: 'not offered: buyers cannot find it',
+    mend: edit(listing, 'status=active'),
+  }
 }
 
 function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () => unknown): ListingFinding {
   try {
     compile()
-    return fine(check, 'its schema compiles')
+    return fine(check, 'its schema is valid')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const mend = shellLine`souk services edit ${listing.id} --editor`
@@ -83,8 +88,8 @@ function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () 
 }
 
 function exampleOf(listing: Listing, example: unknown): ListingFinding {
-  if (example !== undefined) return fine('example', `${JSON.stringify(example)} is taken`)
-  const found = 'no example satisfies its input_schema: buyers cannot try it; give its members "examples"'
+  if (example !== undefined) return fine('example', `${JSON.stringify(example)} is accepted`)
+  const found = 'no example satisfies its input_schema: buyers cannot try it; add "examples" to its fields'
   return { check: 'example', state: 'warn', found, mend: shellLine`souk services edit ${listing.id} --editor` }
 }
 
@@ -92,7 +97,7 @@ function priceOf(listing: Listing): ListingFinding {
   const { agent_price, price, provider_net_price: net, pricing_model } = listing
   const asked = amountIn(agent_price.fixed)
   if (asked === undefined) {
-    if (pricing_model === 'quote_required') return fine('price', 'agreed on in a conversation')
+    if (pricing_model === 'quote_required') return fine('price', 'quoted in a conversation')
     return { check: 'price', state: 'fail', found: 'it has none', mend: edit(listing, 'price=0.50') }
   }
   const found = `buyers pay $${formatAmount(asked)}, of the price ${price.fixed} its provider gets ${net.fixed}`
@@ -110,18 +115,18 @@ function amountIn(text: string | null): Usdc | undefined {
 async function endpointOf(session: Session, listing: Listing, isOwn: boolean): Promise<ListingFinding> {
   const { id, fulfillment_type, webhook_status: status } = listing
   const work = shellLine`souk provide ${id} --exec COMMAND`
-  if (listing.first_party) return fine('endpoint', 'the marketplace itself does it')
-  if (status === 'polling') return fine('endpoint', 'its provider asks for its jobs')
+  if (listing.first_party) return fine('endpoint', 'the marketplace runs it')
+  if (status === 'polling') return fine('endpoint', 'its provider polls for jobs')
   const isInstant = fulfillment_type === 'instant'
   if (!isOwn) {
-    if (status === 'healthy') return fine('endpoint', 'its provider answers')
+    if (status === 'healthy') return fine('endpoint', 'its provider responds')
     return { check: 'endpoint', state: isInstant ? 'fail' : 'warn', found: `its provider: ${status}`, mend: null }
   }
   const tried = await session.call('testService', { params: { id } })
-  if (tried.delivered) return fine('endpoint', `it answered ${tried.status} in ${tried.latency_ms} ms`)
-  const why = tried.error ?? `it answered ${tried.status}`
+  if (tried.delivered) return fine('endpoint', `it returned ${tried.status} in ${tried.latency_ms} ms`)
+  const why = tried.error ?? `it returned ${tried.status}`
   const mend = isInstant ? edit(listing, 'webhook_url=URL') : work
-  return { check: 'endpoint', state: 'fail', found: `nobody takes its jobs: ${why}`, mend }
+  return { check: 'endpoint', state: 'fail', found: `its jobs cannot be delivered: ${why}`, mend }
 }
 
 async function offersOf(session: Session, listing: Listing, input: AnyObject): Promise<readonly ListingFinding[]> {
@@ -137,7 +142,7 @@ async function offersOf(session: Session, listing: Listing, input: AnyObject): P
   return (['x402 v1', 'x402 v2'] as const).map((check) => {
     const mend = shellLine`souk buy ${id} --quote`
     if (status !== PAYMENT_REQUIRED)
-      return { check, state: 'fail', found: `an unpaid purchase answers ${status} ${wordsIn(body)}`, mend }
+      return { check, state: 'fail', found: `an unpaid purchase returns ${status} ${wordsIn(body)}`, mend }
     // v1 clients read the body, v2 the header.
     const get = (name: string) => (check === 'x402 v2' ? (headers[name.toLowerCase()] ?? null) : null)
     const asked = askedBy({ status, headers: { get }, body: check === 'x402 v1' ? body : null })
@@ -147,7 +152,7 @@ async function offersOf(session: Session, listing: Listing, input: AnyObject): P
       return {
         check,
         state: 'fail',
-        found: `it asks $${formatAmount(asked.price)}, and says ${agent_price.fixed}`,
+        found: `the 402 asks $${formatAmount(asked.price)}, the listing says ${agent_price.fixed}`,
         mend,
       }
     return fine(check, `$${formatAmount(asked.price)} on ${asked.network}, signed within ${asked.maxTimeoutSeconds} s`)
@@ -163,6 +168,6 @@ function seenOf(listing: Listing): ListingFinding {
   const takes = Object.keys(typeof input_schema.properties === 'object' ? (input_schema.properties ?? {}) : {})
   const words = `"${name}" in ${category}, ${fulfillment_type}, ${estimated_delivery}; takes ${takes.join(', ') || 'anything'}`
   if (description.trim().length >= SHORT_CHARS) return fine('buyer sees', words)
-  const found = `${words}; its description says little`
+  const found = `${words}; its description is short`
   return { check: 'buyer sees', state: 'warn', found, mend: edit(listing, 'description=…') }
 }

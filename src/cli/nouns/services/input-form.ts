@@ -32,7 +32,7 @@ export async function askedMembers(io: Io, given: ReadInput['input']): Promise<R
   if (!io.canAsk) throw usage('A form needs a terminal.', { next: ['… -i name=value'] })
   let input = given
   for (let asked = 0; asked < MEMBERS_MAX; asked += 1) {
-    const answer = await io.ask('name=value, or nothing to go on:', { flag: '-i NAME=VALUE' })
+    const answer = await io.ask('name=value (empty to continue):', { flag: '-i NAME=VALUE' })
     if (answer.trim() === '') break
     try {
       input = { ...input, ...inputFrom({}, [answer.trim()]).input }

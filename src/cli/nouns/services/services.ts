@@ -9,6 +9,6 @@ export type Listing = WireAnswer<Api['getService']>
 export async function findListing(session: Session, id: string): Promise<Listing> {
   const listing = await session.call('getService', { params: { id } })
   // Guards against a response about another listing.
-  if (listing.id !== id) throw new CliError('failure', `The instance answered with another service than ${id}.`)
+  if (listing.id !== id) throw new CliError('failure', `The instance returned another service than ${id}.`)
   return listing
 }

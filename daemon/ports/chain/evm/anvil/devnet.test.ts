@@ -68,7 +68,7 @@ describe('the program of a devnet', () => {
   it('that is missing is named with the ways to bring it', () => {
     const nowhere = { path: '', from: join(folder, 'none.js') }
     expect(() => findAnvil(nowhere)).toThrow(/npm install @foundry-rs\/anvil.*--anvil PATH/)
-    expect(() => findAnvil({ given: join(folder, 'none') })).toThrow(/is no program that can be run/)
+    expect(() => findAnvil({ given: join(folder, 'none') })).toThrow(/is not an executable program/)
   })
 })
 

@@ -42,7 +42,10 @@ function keptState(folder: string): KeptState {
       else await realDisk.remove(dump)
       if ((await realDisk.stat(kept)) === undefined) return undefined
       if ((await headOf(kept)) !== undefined) return kept
-      throw new AppError('invalid_request', `${kept} is damaged, and with it the devnet: begin anew with souk reset.`)
+      throw new AppError(
+        'invalid_request',
+        `${kept} is damaged, so the devnet cannot start: start over with souk reset.`,
+      )
     },
     keep: async (dumped) => {
       const json = await promisify(gunzip)(Buffer.from(dumped.slice(2), 'hex'))
@@ -152,7 +155,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
         return await start(port)
       } catch (error) {
         if (closing.signal.aborted) return anvil
-        log.error({ source: 'chain', error: String(error) }, 'the devnet does not start again')
+        log.error({ source: 'chain', error: String(error) }, 'the devnet does not restart')
         await sleep(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => undefined) // closing is looked at next
       }
     }
@@ -197,7 +200,7 @@ function keepState(url: string, { keep, log, signal }: Keeping): { readonly now:
     try {
       await now()
     } catch (error) {
-      log.warn({ source: 'chain', error: String(error) }, 'the devnet was not written out')
+      log.warn({ source: 'chain', error: String(error) }, 'the devnet state was not saved')
     } finally {
       isBusy = false
     }

@@ -26,13 +26,13 @@ export function findAnvil({ given, path, from = import.meta.url }: Search = {}):
   if (given !== undefined) {
     const named = isAbsolute(given) ? native(findProgram(given)) : undefined
     if (named !== undefined) return named
-    throw new AppError('invalid_request', `--anvil ${given} is no program that can be run here: name one by its path.`)
+    throw new AppError('invalid_request', `--anvil ${given} is not an executable program: give its path.`)
   }
   const found = native(findProgram('anvil', path)) ?? installed(from)
   if (found !== undefined) return found
   throw new AppError(
     'invalid_request',
-    `A devnet needs anvil, and there is none on the path: npm install ${PACKAGE}, name one with --anvil PATH, or start without --chain devnet.`,
+    `A devnet needs anvil, which is not on the PATH: npm install ${PACKAGE}, use --anvil PATH, or start without --chain devnet.`,
   )
 }
 

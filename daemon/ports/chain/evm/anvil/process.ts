@@ -66,7 +66,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   child.stdin.on('error', () => undefined)
   const ready = Promise.withResolvers<{ port: number; pid: number }>()
   child.once('error', ready.reject)
-  void ended.then((words) => ready.reject(new Error(`anvil ended before it was ready: ${words}`)))
+  void ended.then((words) => ready.reject(new Error(`anvil exited before it was ready: ${words}`)))
   child.stdout.on('data', () => {
     const [, pid = child.pid] = /^pid (\d+)$/m.exec(said()) ?? []
     const [, port] = /^Listening on 127\.0\.0\.1:(\d+)/m.exec(said()) ?? []

@@ -69,7 +69,7 @@ export async function assign(core: Core, { works, payload, fees }: Parcel): Prom
 async function takeNonce(t: Tx, signer: Wallet, nonce: number): Promise<void> {
   const signers = t.table(chainSigners)
   const own = await signers.getForUpdate(signer)
-  if (own?.next_nonce !== nonce) throw new Error('another queue writes for this gas key in the same store')
+  if (own?.next_nonce !== nonce) throw new Error('another queue uses this gas key in the same store')
   await signers.update(signer, own.version, { next_nonce: nonce + 1 })
 }
 

@@ -236,7 +236,7 @@ async function estimate(core: Core, work: CallWork): Promise<number | undefined>
   const revert = answer?.data
   if (revert === undefined && wall() - work.at < CALL_WAITS * timings.waitMs) {
     work.notBefore = wall() + MS
-    noteError(core, new RpcUnavailableError(`the node does not estimate: ${answer?.message}`))
+    noteError(core, new RpcUnavailableError(`the node cannot estimate gas: ${answer?.message}`))
     return undefined
   }
   leave(core, work)

@@ -102,7 +102,7 @@ test('a key that was used elsewhere meanwhile is refused at the next start', asy
   await spend(key)
   const second = await openQueue(stage, { store, key, urls: [stage.chain.url] })
   ended.push(second.close)
-  await expect(second.queue.start()).rejects.toThrow('the chain counts 2 transactions, this folder 1')
+  await expect(second.queue.start()).rejects.toThrow('2 transactions on the chain, 1 in this folder')
 })
 
 test('nonces that somebody else takes are given up, and what they carried is paid once', async () => {

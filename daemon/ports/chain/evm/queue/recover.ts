@@ -16,8 +16,8 @@ export async function recover(core: Core): Promise<void> {
     { method: 'eth_getTransactionCount', params: [signer.address, 'latest'] },
   ])
   const [id, count] = answers.map((answer) => (answer.ok ? numberIn(answer.result) : undefined))
-  if (id !== chainId) throw new QueueRefused(`The node is of chain ${id}, not of ${chainId}: name another --rpc-url.`)
-  if (count === undefined) throw new QueueRefused('The node does not tell how many transactions the gas key has sent.')
+  if (id !== chainId) throw new QueueRefused(`The node is on chain ${id}, not ${chainId}: use another --rpc-url.`)
+  if (count === undefined) throw new QueueRefused('The node did not return the transaction count of the gas key.')
   seeHead(core, head)
   for (const row of await everyRow(store.table(chainTxs), { index: 'open', prefix: [signer.address], limit: PAGE })) {
     openTx(core, row)
@@ -47,7 +47,7 @@ async function nextNonce({ options }: Core, count: number): Promise<number> {
   }
   if (count > own.next_nonce) {
     throw new QueueRefused(
-      `The gas key ${signer.address} was used elsewhere (the chain counts ${count} transactions, this folder ${own.next_nonce}): give this marketplace a gas key of its own.`,
+      `The gas key ${signer.address} was used elsewhere (${count} transactions on the chain, ${own.next_nonce} in this folder): use a separate gas key for this marketplace.`,
     )
   }
   return own.next_nonce
@@ -59,7 +59,7 @@ function refuseGap(core: Core, count: number): void {
     const sends = core.open.get(nonce)?.row.sends ?? []
     if (sends.some(({ raw }) => raw !== null)) continue
     throw new QueueRefused(
-      `The chain lacks transaction ${nonce} of the gas key, which was final here: it is another chain, or has lost more than can be sent again.`,
+      `The chain lacks the final transaction ${nonce} of the gas key: it is another chain, or its history was reset.`,
     )
   }
 }

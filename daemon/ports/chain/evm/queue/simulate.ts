@@ -152,12 +152,12 @@ function ethCall({ gas, ...rest }: Omit<TrialCall, 'to'> & { to?: Wallet }): Rpc
 
 function singleVerdict(core: Core, answer: RpcAnswer | undefined): TrialVerdict {
   if (!answer?.ok) {
-    if (answer?.data === undefined) throw new RpcUnavailableError(`the node does not simulate: ${answer?.message}`)
+    if (answer?.data === undefined) throw new RpcUnavailableError(`the node cannot simulate: ${answer?.message}`)
     return { revert: answer.data }
   }
   if (!core.options.batch) return undefined
   const results = resultsIn(bytesIn(answer.result), 1)
-  if (!results) throw new RpcUnavailableError('the answer of the batch is none')
+  if (!results) throw new RpcUnavailableError('the batch call returned nothing')
   return results[0]
 }
 

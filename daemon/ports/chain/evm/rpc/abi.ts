@@ -64,7 +64,7 @@ export function decodeValues<const T extends readonly AbiType[]>(types: T, data:
     const own: readonly unknown[] = values.map((value, at) => ownForm(value, types[at] ?? ''))
     return own as ValuesOf<T> // as the types say
   } catch (error) {
-    throw new RangeError('an answer is none of the types that it was asked for', { cause: error })
+    throw new RangeError('a response has an unexpected type', { cause: error })
   }
 }
 

@@ -42,7 +42,7 @@ export function openEndpoint(url: string): NodeEndpoint {
       const path = `${pathname}${search}`
       const answer = await pool.request({ method: 'POST', path, headers, body, signal })
       const text = await bounded(answer.body)
-      if (answer.statusCode !== 200) throw new EndpointFailed('status', `${host} answered ${answer.statusCode}`)
+      if (answer.statusCode !== 200) throw new EndpointFailed('status', `${host} returned status ${answer.statusCode}`)
       return text
     } catch (error) {
       if (error instanceof EndpointFailed) throw error
@@ -68,7 +68,7 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
   let bytes = 0
   for await (const part of body) {
     bytes += part.length
-    if (bytes > MAX_ANSWER_BYTES) throw new EndpointFailed('too_large', 'the node sent more than was asked for')
+    if (bytes > MAX_ANSWER_BYTES) throw new EndpointFailed('too_large', 'the node sent more results than requested')
     parts.push(part)
   }
   return Buffer.concat(parts).toString()
@@ -82,7 +82,7 @@ function answersIn(text: string, { host, calls }: { host: string; calls: number 
   for (const one of list) if (isObject(one)) answers.set(one['id'], answerIn(one))
   return Array.from({ length: calls }, (_, id) => {
     const answer = answers.get(id)
-    if (!answer) throw new EndpointFailed('malformed', `${host} left a call without an answer`)
+    if (!answer) throw new EndpointFailed('malformed', `${host} did not answer a call`)
     return answer
   })
 }

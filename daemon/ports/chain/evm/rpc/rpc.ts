@@ -66,7 +66,7 @@ type Node = NodeEndpoint & { head: number | undefined; error: string | undefined
 export function openRpc(options: RpcOptions): Rpc {
   const { wall = Date.now, setBackMs = SET_BACK_MS, readTimeoutMs = READ_TIMEOUT_MS } = options
   const nodes = options.urls.map((url): Node => ({ ...openEndpoint(url), head: undefined, error: undefined }))
-  if (nodes.length === 0) throw new RangeError('a chain needs the address of a node')
+  if (nodes.length === 0) throw new RangeError('a chain needs the URL of a node')
   const post = observed(options.observe)
   const seen = highest({ wall, setBackMs })
   let lastError = 'no node answered'
@@ -121,7 +121,7 @@ type Reading = { readonly post: Post; readonly seen: Highest; readonly timeoutMs
 async function readFrom(node: Node, calls: readonly RpcCall[], { post, seen, timeoutMs }: Reading): Promise<RpcRead> {
   const known = seen.value()
   const [first, ...answers] = await post(node, [HEAD, ...calls], timeoutMs)
-  if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} does not tell its head`)
+  if (!first?.ok) throw new EndpointFailed('malformed', `${node.label} did not return its latest block`)
   const head = readHead(first.result)
   node.head = head.number
   if (!seen.reached(head.number, known))
@@ -138,7 +138,7 @@ async function readDatedFrom(
 ): Promise<RpcAnswer> {
   const known = seen.value()
   const [answer] = await post(node, [call], timeoutMs)
-  if (!answer) throw new EndpointFailed('malformed', `${node.label} left a call without an answer`)
+  if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
   // Not used as the highest head: other nodes need not reach a contract's block number.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)

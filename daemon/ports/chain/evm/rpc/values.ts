@@ -32,19 +32,20 @@ export function isHex(value: unknown): value is Hex {
 
 /** Bytes from a node, in lower case. @throws RpcUnavailableError if invalid */
 export function bytesIn(value: unknown): Hex {
-  if (!isHex(value)) throw new RpcUnavailableError('the node sent no bytes where some belong')
+  if (!isHex(value)) throw new RpcUnavailableError('the node sent no bytes where bytes are expected')
   return `0x${value.slice(2).toLowerCase()}`
 }
 
 /** A number from a node. @throws RpcUnavailableError if invalid */
 export function bigIn(value: unknown): bigint {
-  if (!isHex(value) || value.length < 3) throw new RpcUnavailableError('the node sent no number where one belongs')
+  if (!isHex(value) || value.length < 3)
+    throw new RpcUnavailableError('the node sent no number where a number is expected')
   return BigInt(value)
 }
 
 export function numberIn(value: unknown): number {
   const number = Number(bigIn(value))
-  if (!Number.isSafeInteger(number)) throw new RpcUnavailableError('the node sent a number that is none of this chain')
+  if (!Number.isSafeInteger(number)) throw new RpcUnavailableError('the node sent a number out of range')
   return number
 }
 

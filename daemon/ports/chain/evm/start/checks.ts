@@ -34,27 +34,23 @@ export async function checkNode(rpc: Rpc, mode: ChainMode): Promise<Hex> {
       return await rpc.ask(name, params)
     } catch (error) {
       if (!(error instanceof RpcUnavailableError)) throw error
-      throw refused(
-        `No node of the chain answers (${error.message}): look at --rpc-url, or start without --chain ${mode}.`,
-      )
+      throw refused(`No chain node responds (${error.message}): check --rpc-url, or start without --chain ${mode}.`)
     }
   }
   const { chainId } = networks[chainNetworks[mode]]
   const found = numberIn(await ask('eth_chainId'))
   if (found !== chainId) {
-    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : 'name a node of that chain'
+    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : 'use a node of that chain'
     throw refused(`The node of --rpc-url is on chain ${found}, and --chain ${mode} is chain ${chainId}: ${way}.`)
   }
   if (mode === 'devnet') {
     const version = String(await ask('web3_clientVersion'))
     if (!LOCAL_NODES.test(version)) {
-      throw refused(
-        `The node of --rpc-url is ${version.slice(0, 80)}, no anvil or hardhat: a devnet is never a public chain.`,
-      )
+      throw refused(`--rpc-url: the node is ${version.slice(0, 80)}; a devnet needs anvil or hardhat.`)
     }
   }
   const first = await ask('eth_getBlockByNumber', '0x0', false)
-  if (!isObject(first)) throw refused('The node of --rpc-url has no first block: name another one.')
+  if (!isObject(first)) throw refused('--rpc-url: the node has no first block; use another node.')
   return bytesIn(first['hash'])
 }
 
@@ -66,9 +62,7 @@ export async function checkClock(rpc: Rpc, mode: ChainMode, nowSeconds: number):
   const apart = at - nowSeconds
   if (Math.abs(apart) <= MAX_SKEW_S) return
   const how = `${Math.abs(apart)} s ${apart > 0 ? 'ahead of' : 'behind'}`
-  throw refused(
-    `The clock of the chain is ${how} that of this machine: set the clock right, or name a node that keeps up.`,
-  )
+  throw refused(`The clock of the chain is ${how} the clock of this machine: correct the clock, or use a synced node.`)
 }
 
 /** Checks code, decimals and domain of the token. @throws AppError */
@@ -82,14 +76,16 @@ export async function checkToken(rpc: Rpc, domain: TokenDomain): Promise<void> {
   ])
   const [code, places, own] = answers.map(resultOf)
   if (code === undefined || code === '0x') {
-    throw refused(`The token ${to} is no contract on this chain: name a node of the chain that has it.`)
+    throw refused(`The token ${to} does not exist on this chain: use a node of the right chain.`)
   }
   if (places === undefined || places === '0x' || bigIn(places) !== DECIMALS) {
-    throw refused(`The token ${to} has not ${DECIMALS} decimals, so it is not USDC: name a node of the right chain.`)
+    throw refused(
+      `The token ${to} does not have ${DECIMALS} decimals, so it is not USDC: use a node of the right chain.`,
+    )
   }
   if (own !== `0x${bytesToHex(domainSeparator(domain))}`) {
     throw refused(
-      `The token ${to} signs under another domain than ${domain.name} version ${domain.version}: nothing signed here would be good there.`,
+      `The token ${to} has another signing domain; expected ${domain.name} version ${domain.version}. Its payments could not be settled.`,
     )
   }
 }
@@ -98,9 +94,7 @@ export async function checkToken(rpc: Rpc, domain: TokenDomain): Promise<void> {
 export async function checkFactory(rpc: Rpc): Promise<void> {
   const [missing] = await withoutCode([factory.address], rpc)
   if (missing === undefined) return
-  throw refused(
-    `Nothing makes contracts at known addresses on this chain (no ${missing}): name a node of the right one.`,
-  )
+  throw refused(`This chain has no CREATE2 deployer (${missing}): use a node of the right chain.`)
 }
 
 type KeyAddresses = Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>
@@ -118,11 +112,11 @@ export function checkKeys(
   ]) {
     if (began === now) continue
     if (mode === 'devnet') {
-      const way = 'put the folder chain back into the data folder, or begin anew with souk reset'
+      const way = 'restore the folder chain in the data folder, or start over with souk reset'
       throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
     throw refused(
-      `This data folder began with the key of ${began}, and ${flag} holds that of ${now}: name that one again.`,
+      `This data folder was created with the key of ${began}, but ${flag} has the key of ${now}: use the first key.`,
     )
   }
 }
@@ -132,7 +126,7 @@ export async function checkGas(rpc: Rpc, key: Wallet, least: bigint): Promise<vo
   const held = bigIn(await rpc.ask('eth_getBalance', [key, 'latest']))
   if (held >= least) return
   throw refused(
-    `The gas key ${key} holds ${held} wei, too little for a payment: send it some ETH of this chain and start again.`,
+    `The gas key ${key} has ${held} wei, too little for a payment: send it ETH on this chain and start again.`,
   )
 }
 

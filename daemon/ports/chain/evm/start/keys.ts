@@ -19,16 +19,16 @@ const MAX_KEY_FILE_BYTES = 256
 export async function keyIn(file: string, flag: string): Promise<KeySigner> {
   const refused = (why: string) => new AppError('invalid_request', `${flag} ${file} ${why}.`)
   const { mode, size } = await stat(file).catch((error: unknown) => {
-    throw refused(`cannot be read (${errnoOf(error) ?? 'it fails'}): name a file with a private key in it`)
+    throw refused(`cannot be read (${errnoOf(error) ?? 'it fails'}): give a file with a private key`)
   })
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
-    throw refused(`can be read by others on this machine: chmod 600 ${file}, and take another key if they may have`)
+    throw refused(`is readable by other users: chmod 600 ${file}, and use a new key if someone may have copied it`)
   }
-  if (size > MAX_KEY_FILE_BYTES) throw refused('is no key file: it holds more than one key')
+  if (size > MAX_KEY_FILE_BYTES) throw refused('must contain exactly one key')
   try {
     return await openSigner(await readFile(file, 'utf8'))
   } catch (error) {
-    if (error instanceof RangeError) throw refused(`holds no key: ${error.message}`)
+    if (error instanceof RangeError) throw refused(`contains no key: ${error.message}`)
     throw error
   }
 }

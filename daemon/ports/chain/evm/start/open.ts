@@ -91,7 +91,7 @@ export async function startEvm(start: EvmStart): Promise<StartedChain> {
 function refusalOf(error: unknown): unknown {
   if (error instanceof QueueRefused) return new AppError('invalid_request', error.message, { cause: error })
   if (!(error instanceof RpcUnavailableError)) return error
-  const sentence = `The node of the chain does not answer as it should (${error.message}): start again, or name another --rpc-url.`
+  const sentence = `The chain node sent an unexpected response (${error.message}): start again, or use another --rpc-url.`
   return new AppError('invalid_request', sentence, { cause: error })
 }
 
@@ -104,7 +104,7 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   if (mode === 'base' && !home && !setup.realMoney) {
     throw new AppError(
       'invalid_request',
-      'The money of --chain base is real: say so with --real-money at the first start.',
+      '--chain base uses real money: confirm it with --real-money at the first start.',
     )
   }
   const nodes = await nodesOf(start, home)
@@ -149,10 +149,10 @@ async function throughForeign({ setup, wall, log }: EvmStart, chain: EvmChain, a
   const kinds = await facilitator.kinds({ 1: network, 2: caip2 })
   if (kinds?.length === 0) {
     await facilitator.close()
-    const sentence = `The facilitator at ${facilitator.label} does not settle on ${caip2}: name another --settle-through, or none.`
+    const sentence = `The facilitator at ${facilitator.label} does not settle on ${caip2}: use another --settle-through, or omit it.`
     throw new AppError('invalid_request', sentence)
   }
-  const away = `The facilitator at ${facilitator.label} does not answer: payments wait until it does.`
+  const away = `The facilitator at ${facilitator.label} does not respond: payments wait for it.`
   const { instantLimit = DEFAULT_INSTANT_LIMIT } = settingsOf(chain.mode, setup)
   const blockOf = async (hash: Hex) => receiptIn(await rpc.ask('eth_getTransactionReceipt', [hash]))?.block
   return {
@@ -167,15 +167,16 @@ function leastGas(home: ChainHomeRow | undefined): bigint {
 }
 
 function otherChain(mode: ChainMode): AppError {
-  const way = mode === 'devnet' ? 'join that one again, or begin anew with souk reset' : 'name a node of that one'
-  return new AppError('invalid_request', `The node is on another chain than this data folder began on: ${way}.`)
+  const way =
+    mode === 'devnet' ? 'use the same node again, or start over with souk reset' : 'use a node of the first chain'
+  return new AppError('invalid_request', `This data folder was created on another chain: ${way}.`)
 }
 
 /** Starts our own devnet; other nodes are external. */
 async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeRow | undefined): Promise<Nodes> {
   if (setup.rpcUrls.length > 0) return { urls: setup.rpcUrls }
   if (mode !== 'devnet') {
-    throw new AppError('invalid_request', `--chain ${mode} needs --rpc-url: no node is asked that was not named.`)
+    throw new AppError('invalid_request', `--rpc-url: required with --chain ${mode} (there is no default node).`)
   }
   const folder = join(dataDir, CHAIN_FOLDER)
   const { chainId } = networks[chainNetworks[mode]]
@@ -190,7 +191,7 @@ async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeR
   await devnet.close()
   throw new AppError(
     'invalid_request',
-    `The chain of this devnet is gone from ${folder}: put that folder back, or begin anew with souk reset.`,
+    `The chain data of this devnet is missing from ${folder}: restore that folder, or start over with souk reset.`,
   )
 }
 
@@ -209,7 +210,7 @@ async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys
   if (keys.gas.address !== keys.payTo.address) return keys
   throw new AppError(
     'invalid_request',
-    'One key would both receive payments and pay for gas: name two, so that one that is lost loses half.',
+    'The same key would receive payments and pay gas: use two keys, so that losing one is less costly.',
   )
 }
 
@@ -219,7 +220,7 @@ function lockedFor({ takeNamedLock }: EvmStart, key: Wallet): ReturnType<EvmStar
     return takeNamedLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`), key)
   } catch (error) {
     if (!(error instanceof StoreLocked)) throw error
-    throw new AppError('conflict', `Another daemon uses the gas key ${key}: stop it, or name another --gas-key-file.`)
+    throw new AppError('conflict', `Another daemon uses the gas key ${key}: stop it, or use another --gas-key-file.`)
   }
 }
 
@@ -274,7 +275,7 @@ async function publicDeployment(parts: Deploying, mode: 'base' | 'base-sepolia',
   await checkFactory(rpc)
   const contracts = await make(parts, planOwn(roles, asset), asset)
   const isBatched = (await rpc.ask('eth_getCode', [MULTICALL3, 'latest'])) !== '0x'
-  const lone = `Nothing batches on this chain (no ${MULTICALL3}): every payment is a transaction of its own.`
+  const lone = `This chain has no Multicall3 (${MULTICALL3}): every payment is a separate transaction.`
   return {
     deployment: {
       ...publicContracts[mode],
@@ -308,7 +309,7 @@ async function deployAll(parts: Deploying, plan: Readonly<Record<string, Planned
   const queue = openTxQueue({
     ...{ store, rpc, wall, token, signer: keys.gas, chainId: networks[chainNetworks[mode]].chainId },
     digestOf: () => {
-      throw new Error('nothing is paid before the contracts are there')
+      throw new Error('payments wait until the contracts are deployed')
     },
     maxFee: BigInt(setup.maxFeeGwei ?? 100) * GWEI,
     finality: { confirmed: 'latest', final: 'latest' },

@@ -100,11 +100,11 @@ async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promis
   try {
     const answer = await pool.request({ method, headers, signal, path, body: body ?? null, headersTimeout: timeoutMs })
     const text = await bounded(answer.body)
-    if (text === undefined) return { fault: 'it sent more than any answer has' }
-    if (answer.statusCode !== 200) return { fault: `it answered ${answer.statusCode}` }
-    return jsonIn(text) ?? { fault: 'it answered with something that is no JSON' }
+    if (text === undefined) return { fault: 'its response is too large' }
+    if (answer.statusCode !== 200) return { fault: `it returned status ${answer.statusCode}` }
+    return jsonIn(text) ?? { fault: 'its response is not JSON' }
   } catch (error) {
-    return { fault: signal.aborted ? `it did not answer within ${timeoutMs} ms` : `it cannot be reached (${error})` }
+    return { fault: signal.aborted ? `it did not respond within ${timeoutMs} ms` : `it cannot be reached (${error})` }
   }
 }
 

@@ -61,7 +61,7 @@ async function sendAgain(bench: Bench, authorization: Authorization, signature: 
 
 function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): ChainStatus {
   if (lastFault === null) return status
-  const sentence = `The facilitator at ${facilitator.label} does not settle: ${lastFault}. Look at --settle-through.`
+  const sentence = `The facilitator at ${facilitator.label} does not settle: ${lastFault}. Check --settle-through.`
   const fault = { code: 'facilitator', sentence } as const
   return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
 }
@@ -82,7 +82,7 @@ async function settle(bench: Bench, authorization: Authorization, signature: Hex
   return (await lookFor(bench, authorization, word)) ? referee(bench, authorization, signature) : given('unavailable')
 }
 
-const noKind = { kind: 'none', reason: 'it does not say that it settles on this network' } as const
+const noKind = { kind: 'none', reason: 'it does not support this network' } as const
 
 /** The facilitator may still send the bytes, so no refusal is final before the window closes. */
 function given(failure: SettleFailure): SettleResult {
