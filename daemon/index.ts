@@ -337,11 +337,7 @@ export async function replaceData(dataDir: string, tarFile: string): Promise<Ver
 
 async function checkedBackup(tarFile: string, folders: { from: string; to: string }): Promise<VerifyReport> {
   const refused = (why: string, cause?: unknown) =>
-    new AppError(
-      'invalid_request',
-      `${tarFile} is not a complete backup: ${why}.`,
-      cause === undefined ? {} : { cause },
-    )
+    new AppError('invalid_request', `${tarFile} is a broken backup: ${why}.`, cause === undefined ? {} : { cause })
   const report = await restoreStore({ ...folders, collections: allCollections }).catch((error: unknown) => {
     const isDamaged = error instanceof StoreDamaged || error instanceof StoreMisuse
     throw isDamaged ? refused(error.message.replace(/\. Run .*$/, ''), error) : error

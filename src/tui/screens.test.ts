@@ -29,7 +29,7 @@ describe('the overview', () => {
       ' $1,284.30 ━━━━━━┳━━━━━━━▸ $388.20 ━━━━━━━━━━━┳━━━━━▸ $1,109.00  providers',
       '                 ┃         ▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▄▂  ┣━━━━━▸    $55.45  fees',
       '                 ┗━━━━━━ $84.00 at once ━━━━━━┻━━━━━▸    $43.50  refunds',
-      '─ Open problems 3 ────────────────────────────────────────── ⏎ decide  x snooze ─',
+      '─ Open problems 3 ───────────────────────────────────────── ⏎ decide  x snooze ─',
       '▌? dispute Inkwell              A buyer disputes "Site audit"…    2h D decide',
       ' ! cron    provider-settlement  Its last run failed: connect …    6h R run now',
       ' ! list    —                    The sanctions list is stale.      1d R fetch now',

@@ -115,13 +115,9 @@ export function openRequestLog(wall: () => number): RequestLog {
     async wait(seq, signal) {
       if (last > seq || signal.aborted) return
       if (followers.size >= MAX_FOLLOWERS) {
-        throw new AppError(
-          'rate_limited',
-          `${MAX_FOLLOWERS} clients already follow the request log: close one first.`,
-          {
-            retryAfter: TRY_AGAIN_SECONDS,
-          },
-        )
+        throw new AppError('rate_limited', `${MAX_FOLLOWERS} clients follow the request log already: close one.`, {
+          retryAfter: TRY_AGAIN_SECONDS,
+        })
       }
       const { promise, resolve } = Promise.withResolvers<void>()
       followers.add(resolve)

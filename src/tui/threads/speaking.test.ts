@@ -131,7 +131,7 @@ describe('whoever speaks', () => {
 
   it.each([
     ['quill', 'i', 'Only Inkwell and Acme Corp can write here, not quill.'],
-    ['quill', 'u', 'Only Acme Corp and Inkwell can can attach files here.'],
+    ['quill', 'u', 'Only Acme Corp and Inkwell can attach files here.'],
     ['quill', 'A', 'Only Acme Corp can accept a price here.'],
     ['inkwell', 'A', 'Only Acme Corp can accept a price here.'],
     ['acme', 'O', 'Only Inkwell can offer a price.'],
@@ -149,7 +149,7 @@ describe('u', () => {
   it('data of the administrator says who attaches files there, and how to be it', async () => {
     const { type, text } = await talk()
     await type('u')
-    expect(text()).toContain('Only Acme Corp and Inkwell can can attach files here.  → :as NAME writes as one')
+    expect(text()).toContain('Only Acme Corp and Inkwell can attach files here.  → :as NAME writes as one')
   })
 
   it('attaches as the wallet in use where that is a party, by the very command', async () => {
