@@ -58,7 +58,7 @@ export const command = defineCommand({
   async run(context) {
     const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, all } = context.options
     const { category, tag, sort } = context.options
-    if (all && page > 1) throw usage('--all is every page: leave out --page.')
+    if (all && page > 1) throw usage('--all and --page cannot be combined.')
     const query = compact({
       category,
       tag,

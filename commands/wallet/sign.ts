@@ -77,7 +77,7 @@ async function signPayment(context: Context, wallet: NamedWallet) {
   // Uses the token, name and network of the instance's own offer.
   const asked = await session.send({ ...wordsOf('discover', {}), accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
-  // Whoever gets the signature can use it, so it counts as spent.
+  // Anyone with the signature can use it, so it counts as spent.
   const { signed } = await signOffer(context, session, { wallet, first, limit: maxPrice, call: SIGNED_HERE })
   const { headers } = signed
   const { network, asset, validSeconds } = await offerOf(first)

@@ -7,7 +7,7 @@ import type { CronRound } from './cron.ts'
 const DUE_PAGE = 100
 /** Possibly overdue rows to read ahead of the next item before a moved clock stops looking. */
 const LOOKED_AT = 1_000
-/** Failed items before a run stops: more than that is a general fault. */
+/** Failed items before a run stops; more indicate a general fault. */
 const MAX_FAILED = 1_000
 
 /** A kind of item that falls due. Features register these so that crons process them. */

@@ -60,15 +60,15 @@ function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
 type Refused = Extract<Validation, { ok: false }>
 
 /**
- * What threads are asked to do (`operations.ts`): whoever asks needs nothing of what does it. JSON crosses as text: one
- * block of bytes, where objects are walked twice.
+ * Operations for threads (`operations.ts`). JSON is passed as
+ * text, because objects would be copied member by member.
  */
 export type Operations = {
   /** @throws AppError invalid_request that names the place in the schema. */
   readonly compileInput: (schemaText: string, path: string) => void
   /** @throws AppError invalid_request that names the place in the schema. */
   readonly compileDeliverable: (schemaText: string, path: string) => void
-  /** The input with the schema's defaults filled in; no text where it is what was given: it need not be sent back. */
+  /** The input with the schema's defaults filled in. Without text if nothing changed, to save the transfer. */
   readonly checkInput: (
     schemaText: string,
     inputText: string,
@@ -78,7 +78,7 @@ export type Operations = {
   readonly exampleInput: (schemaText: string) => JsonObject | undefined
   /** What a first-party service makes of an input and of what it fetched for it. */
   readonly make: (slug: string, input: never, source: unknown) => unknown
-  /** What a first-party service reads out of the words of strangers before it goes on. */
+  /** Data that a first-party service parses from untrusted input. */
   readonly step: (name: string, args: readonly unknown[]) => unknown
 }
 type Name = keyof Operations

@@ -22,7 +22,7 @@ type Means = {
   readonly wall: () => number
 }
 
-/** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
+/** The services as the daemon runs them: with web access, on a thread, in fair turns. */
 function servicesOver(means: Means): FirstParties {
   const { web, engines } = means
   return (slug) => {
@@ -54,7 +54,7 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
 
 type WorkParams = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
 
-/** A job may be begun right after a start, before anybody looked at the engines. */
+/** A job may start before the first check of the engines. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,

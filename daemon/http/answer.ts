@@ -242,7 +242,7 @@ async function retryOf(
 type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }
 type AnyFeed = AnyStream & { readonly page: () => Promise<unknown> }
 
-/** HEAD does not start a stream, since nobody would read it. */
+/** HEAD does not start a stream, because no client would read it. */
 function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exchange): ReplyOut {
   if (method !== 'HEAD') return encodeEvents(schema, follow())
   return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }

@@ -37,7 +37,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     if (hasRoom(peer)) letIn(socket, peer)
     else socket.destroy()
   }
-  // Over TLS, requests use another socket, which then stands for the accepted one.
+  // Over TLS, requests use another socket, which replaces the accepted one.
   const secured = (socket: Socket) => {
     const place = placeOf(socket)
     for (const [under, connection] of all) if (connection.place === place) remove(under)
@@ -52,7 +52,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /** The local administrator is admitted at the limit; a proxy stands for many clients. */
+  /** The local administrator is admitted at the limit; a proxy represents many clients. */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)

@@ -53,7 +53,7 @@ export function openPeers({ publicUrl, trustedProxies = [], plainPayments = fals
   }
 }
 
-/** The prefix of an address that stands for one subscriber. */
+/** The address prefix that identifies one subscriber. */
 export function subscriberOf(address: string): string {
   return isIPv6(address) ? address.split(':').slice(0, IPV6_SUBSCRIBER_GROUPS).join(':') : address
 }

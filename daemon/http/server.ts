@@ -164,7 +164,7 @@ function isOpenToAnyOrigin({ url = '/' }: IncomingMessage): boolean {
   return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(before(url, '?'))
 }
 
-/** The `Vary` header: what a response depends on besides its address. */
+/** The `Vary` header: request headers that the response depends on. */
 function varying(req: IncomingMessage): string {
   const first = pageEndpointOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
   return isOpenToAnyOrigin(req) ? `Origin, ${first}` : first

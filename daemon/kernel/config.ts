@@ -48,7 +48,7 @@ export type Config = {
   /** `GET /metrics` needs no admin key on a loopback bind. */
   readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'
-  /** Where rows are kept; one of `level` keeps them there whatever it is told. In memory unless set. */
+  /** Where rows are stored (default: memory); a store of `level` always uses level. */
   readonly rows?: 'memory' | 'level'
   /** Time limit for receiving a whole request (default: 60 s). */
   readonly requestTimeoutMs?: number

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { lowerThread } from './priority.ts'
 import type { ThreadCall, ThreadEnd, ThreadReply } from './threads.ts'
 
-/** Serves a pool's tasks one by one until told to end. */
+/** Runs a pool's tasks one by one until stopped. */
 export function serveTasks(answerTo: (ask: ThreadCall) => Promise<ThreadReply>): void {
   lowerThread()
   const port = parentPort

@@ -18,7 +18,7 @@ export type SweepRule = {
 
 /** Files by content hash. A blob is durable when `put` resolves, so a record may name it; unnamed ones are swept. */
 export type BlobStore = {
-  /** Removes a blob that no record names and nobody else can hold. */
+  /** Removes a blob that no record references and no other transaction uses. */
   remove(sha256: string): Promise<void>
   /** @throws AppError too_large after `limitBytes`; nothing is stored then */
   put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>

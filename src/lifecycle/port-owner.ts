@@ -44,7 +44,7 @@ function programOf(pid: string): string {
   return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
 }
 
-// Vanished processes and those of others count as unknown.
+// Vanished processes and those of other users count as unknown.
 function textOf(name: string): string | undefined {
   return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }

@@ -8,7 +8,7 @@ export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' |
 type Many = {
   /** Plural of the things. */
   readonly things: string
-  /** What is said of several. */
+  /** Text about several rows. */
   readonly are: string
   /** The command that lists them. */
   readonly list: string

@@ -48,7 +48,7 @@ type RowIn<K extends ListName, M extends keyof WireAnswer<Api[K]>> = WireAnswer<
   ? R
   : never
 
-/** A list without a noun of its own. */
+/** A list without its own noun. */
 export function listing<const K extends ListName, const M extends keyof WireAnswer<Api[K]>>({
   rows: _,
   ...more

@@ -18,7 +18,7 @@ export const threadStates: Readonly<Record<Thread['status'], Toned>> = {
   cancelled: dim('× ended'),
 }
 
-/** Names of the two sides, or what stands for them. */
+/** Names of the two sides, or their placeholders. */
 export const buyerOf = ({ about, agent_id }: Thread) => partyOf(about?.buyer, agent_id)
 export const providerOf = ({ about, provider_id }: Thread) => partyOf(about?.provider, provider_id)
 export const serviceOf = ({ about, service_id }: Thread) => about?.service || service_id

@@ -116,7 +116,7 @@ function checkShellLine(line: string): void {
   if (status !== 0) throw usage(`The shell cannot read the command: ${stderr.trim().split('\n')[0]}`)
 }
 
-/** Shell lines need not be plain words. */
+/** Shell lines may contain shell syntax. */
 function wordsOr(line: string): readonly string[] {
   try {
     return splitWords(line)

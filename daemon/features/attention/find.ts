@@ -38,7 +38,7 @@ const MAX_RENEWALS = 1_000
 /** Dead messages checked for tests; older ones count without a check. */
 const MAX_DEAD_ROWS = 2_000
 const MAX_QUOTED_CHARS = 200
-/** One cent: less of a period that goes on unserved is not worth a credit yet. */
+/** One cent: a smaller unserved part is not credited yet. */
 const LEAST_UNSERVED = 10_000n
 
 type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }

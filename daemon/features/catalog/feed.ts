@@ -95,7 +95,7 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/** The catalog over the store. A clean stop records its state, so that the next start need not rebuild it. */
+/** The catalog over the store. A clean stop records its state, so that the next start does not rebuild it. */
 export async function openCatalogOver(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))

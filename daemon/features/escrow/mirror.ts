@@ -90,7 +90,7 @@ async function hasReturned(ctx: Context, work: DealWork, wallet: Wallet): Promis
   return looked ?? false
 }
 
-/** The deal after its deposit; as it is if that takes too long. */
+/** The deal after its deposit, or unchanged if that takes too long. */
 async function depositedDeal(ctx: Context, work: DealWork, id: string): Promise<DealRow | undefined> {
   const table = ctx.store.table(deals)
   await waited(ctx, work, async (now) => {

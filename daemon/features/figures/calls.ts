@@ -12,7 +12,7 @@ const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 export type AnsweredCall = {
   readonly endpoint: string
   readonly status: number
-  /** Of its error, where it failed. */
+  /** Error code of a failed call. */
   readonly code: string | null
   readonly ms: number
   readonly requestId: string

@@ -110,7 +110,7 @@ async function payBack(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   if (job.payment_method === 'x402') await openRefund(t, draw, { wallet: job.buyer_wallet, ref: refOf(job), at })
 }
 
-/** A refund goes back to its source; if the payment was reversed, to whoever bore the loss. */
+/** A refund goes back to its source; if the payment was reversed, to the participant who bore the loss. */
 async function buyerOf(t: ReadTx, job: JobRow): Promise<Refunded> {
   const payment = await t.table(payments).get(job.payment_id)
   if (payment?.state === 'reversed') return { reversed: true }

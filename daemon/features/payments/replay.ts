@@ -38,7 +38,7 @@ async function livePayment(t: ReadTx, id: string): Promise<PaymentRow | undefine
 }
 
 /**
- * Returns the response of an earlier payment before the deferred and paused gates: whoever paid gets it. The body is
+ * Returns the response of an earlier payment before the deferred and paused gates: the payer gets it. The body is
  * read only after a match.
  * @returns undefined when nothing is known, or the first attempt ended without a charge.
  */

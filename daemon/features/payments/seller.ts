@@ -109,10 +109,7 @@ export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoin
   return { kind: 'fixed_price_call', ref, legs, answer } as const
 }
 
-/**
- * Records what a run is about to start outside; afterwards either `onUnpaid` is called for it, or the fulfilment
- * pays.
- */
+/** Records the external work that a run is about to start. Then `onUnpaid` is called for it, or the fulfilment pays. */
 export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>) & {
   readonly paymentId: string
 }

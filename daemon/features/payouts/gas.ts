@@ -21,7 +21,7 @@ export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
   return chain.status !== undefined
 }
 
-/** Daily acts of all wallets above which the operator is told. */
+/** Daily number of acts of all wallets above which the operator is notified. */
 export const GAS_ACTS_TOLD = 100
 const PAGE_ROWS = 1_000
 

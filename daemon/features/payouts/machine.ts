@@ -39,7 +39,7 @@ export type PayoutTransition = (typeof payoutMachine)['transitions'][number]
 export type PayoutEvent = PayoutTransition['event']
 export type PayoutState = (typeof payoutMachine)['states'][number]
 
-/** A failed payout with blocked money is a state of its own. */
+/** A failed payout with blocked money has a separate state. */
 export function payoutState({ status, blocked }: Pick<PayoutRow, 'status' | 'blocked'>): PayoutState {
   return blocked ? 'blocked' : status
 }

@@ -128,7 +128,7 @@ export async function announce(
   })
 }
 
-/** Whether its owner requested it and is told the result. */
+/** Whether its owner requested it and is notified of the result. */
 function isAskedFor({ kind }: PayoutRow): boolean {
   return kind === 'withdrawal' || kind === 'referral'
 }

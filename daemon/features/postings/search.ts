@@ -17,7 +17,7 @@ const REBUILD_PAGE = 500
 export type PostingSearch = {
   /** Sees every change durable at the call. @throws AppError unavailable while the table is rebuilt */
   readonly query: (query: PostingQuery) => PostingPage
-  /** Records the store's state in the table, so that the next start need not rebuild it. */
+  /** Records the store's state in the table, so that the next start does not rebuild it. */
   readonly close: () => Promise<void>
 }
 

@@ -9,7 +9,7 @@ import type { SentAttempt } from './send.ts'
 
 /** Unpaid calls kept per provider, oldest dropped first, so that strangers cannot fill the store. */
 export const MAX_UNPAID_CALLS = 1_000
-/** Interval in which a provider is told of each unpaid call; above the limit, only its deliveries show them. */
+/** Interval in which a provider is notified of each unpaid call; above the limit, only its deliveries show them. */
 const TOLD_WITHIN_MS = HOUR_MS
 const INTERRUPTED = 'this marketplace stopped during the call'
 const FIRST_FAILURE_STATUS = 300

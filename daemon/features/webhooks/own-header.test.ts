@@ -67,5 +67,9 @@ test('a receiver that takes jobs alone is told why its test failed', async () =>
   market.hook.answer = () => ({ status: 400, body: '{"error":"job_id is missing"}' })
   const { body } = await market.provider.call('POST', `/v1/services/${service}/test`)
   market.hook.answer = answer
-  expect(body).toMatchObject({ delivered: false, status: 400, error: expect.stringContaining('answer 200 to it') })
+  expect(body).toMatchObject({
+    delivered: false,
+    status: 400,
+    error: expect.stringContaining('answer 200 to this test message'),
+  })
 })

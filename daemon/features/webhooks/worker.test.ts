@@ -51,8 +51,8 @@ test('a message is queued with what it tells, or not at all', async () => {
 test('who has no endpoint gets no delivery', async () => {
   await kit.work()
   await kit.owner({ webhook_url: null })
-  await expect(kit.send()).rejects.toThrow('No endpoint')
-  await expect(kit.send({ participantId: 'p_nobody' })).rejects.toThrow('No endpoint')
+  await expect(kit.send()).rejects.toThrow('no endpoint')
+  await expect(kit.send({ participantId: 'p_nobody' })).rejects.toThrow('no endpoint')
 })
 
 test('a listing’s own endpoint goes before its provider’s', async () => {

@@ -15,7 +15,7 @@ import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db
 const ENTRIES_AT_ONCE = 1_024
 /** Rows that one hop to a thread brings. */
 const ROWS_AT_ONCE = 128
-/** Rows that are made into bytes before the event loop is the writers' again: each with all of its index entries. */
+/** Rows encoded before yielding to writers; each includes all of its index entries. */
 const ENCODED_AT_ONCE = 96
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2

@@ -111,7 +111,7 @@ export async function ownerOfRows(dir: string, openDb: OpenDb = openLevelDb): Pr
 
 type WholeInput = Omit<RecoverInput, 'reflects'> & Omit<RowsOf, 'store'> & { readonly sink?: RowSink }
 
-/** Every row of a store that nobody has open, wherever it lies, and then its journal. Changes nothing that is told. */
+/** All rows of a closed store, then its journal. Changes nothing. */
 export async function recoverWhole(input: WholeInput): Promise<Recovery> {
   const { manifest, sink, loaderOf } = input
   if (manifest.rows === undefined) return recover(input)

@@ -104,7 +104,7 @@ export const requestsApi = {
         .string()
         .max(MAX_REQUESTS_NAMED * ID_CHARS)
         .optional()
-        .meta({ description: `id of one request, or of up to ${MAX_REQUESTS_NAMED} with commas between them` }),
+        .meta({ description: `request ids, comma-separated, at most ${MAX_REQUESTS_NAMED}` }),
       job: idOf('job').optional().meta({ description: 'only requests that bought or concern this job' }),
       since: TimeInput.optional().meta({ description: 'only requests started at this wall time or later' }),
       cursor: queryInt({ min: 0, max: 999_999_999 })

@@ -68,7 +68,7 @@ export const balanceApi = {
       of: z
         .string()
         .max(MAX_WALLETS_NAMED * WALLET_CHARS)
-        .meta({ description: `address of a wallet, or of up to ${MAX_WALLETS_NAMED} with commas between them` }),
+        .meta({ description: `wallet addresses, comma-separated, at most ${MAX_WALLETS_NAMED}` }),
     }),
     reply: json(
       z.strictObject({

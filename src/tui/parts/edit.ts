@@ -2,7 +2,7 @@ import { tail, take, widthOf } from '../../text/text.ts'
 import { type Key, typed } from './keys.ts'
 import { accent, type Line } from './line.ts'
 
-/** Where the cursor stands in a text that is being written, and how the text was before. */
+/** The cursor in an edited text, and the text's earlier state. */
 export type Cursor = {
   /** Characters behind the cursor; 0 at the end. */
   readonly after: number
@@ -43,7 +43,7 @@ const partsOf = ({ text, cursor }: Written): Parts => {
   return [chars.slice(0, at), chars.slice(at)]
 }
 
-/** One key in a text that is being written; what edits nothing leaves it as it is. */
+/** Applies one key to an edited text; keys that edit nothing leave it unchanged. */
 export function edited(written: Written, key: Key, charsMax: number): Written {
   if (key === 'ctrl-_') return undone(written)
   const act = acts[synonyms[key] ?? key]

@@ -31,7 +31,7 @@ function topOf(rows: number, chosen: number, height: number): number {
   return chosen >= rows ? chosen - rows : least
 }
 
-/** What stands between blanks and hairlines. */
+/** Text between blanks and hairlines. */
 const WORD = /[^\s─│┬┼┴]+/gu
 
 /** A word that an edge of the box would cut is left out: an id or a sum in part says another. */

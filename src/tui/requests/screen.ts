@@ -17,7 +17,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 
 type Bid = WireAnswer<Api['listBids']>['bids'][number]
 
-/** Bids are private to the poster; without its key that is said. */
+/** Bids are private to the poster; without its key the screen says so. */
 type Bids = { readonly of: string; readonly bids: readonly Bid[]; readonly isDenied: boolean }
 
 const fetchBids =

@@ -84,7 +84,7 @@ export type Binding = {
   readonly right?: true
   /** Screens (default: all). */
   readonly on?: readonly ScreenId[]
-  /** Screens whose key row shows it. */
+  /** Screens that show this key in their key row. */
   readonly hintOn?: readonly ScreenId[]
   /** Changes data; absent in read-only mode. */
   readonly changes?: true

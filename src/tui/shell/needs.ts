@@ -50,7 +50,7 @@ function addCount([kind, count]: readonly [string, number], { byScreen, graves }
   byScreen[screen] = { count: (byScreen[screen]?.count ?? 0) + count, grave: graves.has(screen) }
 }
 
-/** Something that waits for whoever runs the marketplace, or several of a kind; times are business time. */
+/** An open problem for the operator, or several of a kind; times are business time. */
 export type Need = OneNeed & {
   /** Those that share the row. */
   readonly of: readonly OneNeed[]

@@ -49,7 +49,7 @@ const TIMINGS = `(async () => {
   const [paints, largest, shifts, tasks] = ['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(seen)
   for (let last = begun; quiet < ${QUIET_MS} && last - begun < ${MAX_WAIT_MS};) {
     await new Promise((resolve) => setTimeout(resolve, ${LOOK_MS}))
-    // While the page got no turn, it could not act: that time is not quiet.
+    // Time in which the page could not run does not count as quiet.
     quiet += Math.min(performance.now() - last, 2 * ${LOOK_MS})
     last = performance.now()
   }
@@ -86,7 +86,7 @@ const TIMINGS = `(async () => {
   }
 })()`
 
-/** Of network time, applied throttling takes this much of what a whole connection would (Lighthouse, throttling guide). */
+/** Applied throttling needs this share of the simulated network values (Lighthouse, throttling guide). */
 const LATENCY_FACTOR = 3.75
 const THROUGHPUT_FACTOR = 0.9
 const BITS_PER_BYTE = 8

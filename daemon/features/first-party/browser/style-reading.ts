@@ -20,7 +20,7 @@ export function styleFactsOf(html: string, sheets: readonly string[]): Omit<Styl
   return {
     background: pages.map(backgroundOf).findLast(Boolean) ?? WHITE,
     colors: {
-      // Size is unknown without layout; the amount of content stands in for it.
+      // Size is unknown without layout, so the amount of content is used instead.
       background: most((one) => used(backgroundOf(one), one.within + 1)),
       text: most((one) => used(one.color, one.letters)),
       accent: most((one) => used(accentOf(one))),

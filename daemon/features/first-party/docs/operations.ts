@@ -43,7 +43,7 @@ type Open = { -readonly [K in keyof ApiOperation]: ApiOperation[K] } & {
 const PART_OF_ONE =
   /\b(param\w*|arguments?|quer(?:y|ies)|headers?|body|bodies|payload|requests?|respon\w+|returns?|examples?|errors?|curl|fields?|attributes?)\b/i
 
-/** Operations of a document, each once, in order. */
+/** Operations of a document, unique, in order. */
 export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
   let heading = { text: '', level: 0 }
@@ -107,7 +107,7 @@ function endsBy({ level, text }: { level: number; text: string }, above: number)
 function note(found: Map<string, Open>, name: NamedOperation, heading: string): Open | undefined {
   const { origin, path, query } = placeOf(name.url)
   if (path === undefined) return undefined
-  // Parameters of other names make no other operation.
+  // Paths that differ only in parameter names are one operation.
   const key = `${name.method} ${path.replace(/\{\w+\}/g, '{}')}`
   const known = found.get(key)
   if (!known && found.size >= MAX_OPERATIONS) return undefined

@@ -90,7 +90,7 @@ function truthOf(value: PlainValue): boolean | undefined {
   const plain = lastSegment(String(value))
     .toLowerCase()
     .replace(/[\s_-]+/g, '')
-  // Availability is told with a number: `In stock (22 available)`.
+  // Availability may include a number: `In stock (22 available)`.
   if (yes.has(plain) || /^instock\b|^instock\(/.test(plain)) return true
   return no.has(plain) || /^(outofstock|soldout)\(/.test(plain) ? false : undefined
 }

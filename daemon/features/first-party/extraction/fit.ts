@@ -113,7 +113,7 @@ type Named = { readonly fact: Fact; readonly names: readonly string[] }
 type Candidate = { readonly fact: Fact; readonly confidence: number }
 
 function namedOf(facts: readonly Fact[]): Named[] {
-  // What stands in brackets behind a label says more of it: `Population (2022)`.
+  // Text in brackets after a label qualifies it: `Population (2022)`.
   return facts.map((fact) => ({
     fact,
     names: fact.path.map((name) => plainName(name.replace(/(?<=\S)\s*\([^)]*\)/g, ''))),

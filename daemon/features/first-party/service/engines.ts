@@ -43,7 +43,7 @@ export type Board = EngineBoard<Engines>
 export type ResultEngine = {
   readonly name: string
   readonly version: string
-  /** The least certain kind that took part. */
+  /** The least certain kind of engine used. */
   readonly kind: 'deterministic' | 'model' | 'upstream'
   readonly model?: string
   readonly fetched_at?: string

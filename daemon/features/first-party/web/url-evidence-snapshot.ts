@@ -44,7 +44,7 @@ const MAX_QUOTE_CHARS = 600
 /** Weighted share of a question's words that a sentence must have. */
 const MIN_MATCH = 0.34
 
-/** Question words that answers need not repeat. */
+/** Question words that are not expected in answers. */
 const asking = new Set(
   'long often big old thing things anything something someone anyone tell please many there'.split(' '),
 )

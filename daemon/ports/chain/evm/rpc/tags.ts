@@ -3,7 +3,7 @@ import { type Head, headIn } from './values.ts'
 
 export type BlockTag = 'latest' | 'safe' | 'finalized'
 
-/** Depth below the head that stands for safe and final at nodes without these tags. */
+/** Depth below the head that counts as safe and final at nodes without these tags. */
 const DEPTHS: Readonly<Record<BlockTag, number>> = { latest: 0, safe: 150, finalized: 900 }
 /** Errors for an unknown tag: -32602 invalid params, -39001 unknown block, -32000 in older nodes. */
 const UNKNOWN_TAG_CODES: ReadonlySet<number> = new Set([-32_602, -39_001, -32_000])
