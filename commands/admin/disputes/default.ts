@@ -48,7 +48,7 @@ export const command = defineCommand({
       const { disputes_default } = await session.call('getFeatures', {})
       return { remote, disputes_default, changed: false }
     }
-    await makeSure(context, session, { says: 'changes how disputes end at' })
+    await makeSure(context, session, { says: 'changes the default outcome of disputes at' })
     const body = { disputes_default: isRuling && days !== undefined ? { outcome, days } : null, ...compact({ reason }) }
     const set = await session.call('setFeatures', { body })
     return { remote, disputes_default: set.disputes_default, changed: set.changed }
