@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sampled } from '../../../../fixtures/kit/depth.ts'
+import { IS_DEEP } from '../../../../fixtures/kit/depth.ts'
 import { load } from '../../../../fixtures/outside/load.ts'
 import { chromium } from '../../../ports/browser/browser.testkit.ts'
 import type { Page, Pages, Responder } from '../../../ports/web/site.testkit.ts'
 import { openBrowserTest } from './pages.testkit.ts'
 import { performanceAnalysis } from './performance-analysis.ts'
 
-// @deep twelve pages, each loaded by two programs on two devices
+// @deep twelve pages, each loaded by two programs on two devices: in the deep run alone, as it needs an idle machine
 // @alone both measure time
 
 /* Twelve pages, each slow or fast for a reason of its own, of which two measuring programs say how fast they are. */
@@ -123,7 +123,7 @@ let browser: ChildProcess | undefined
 const profile = mkdtempSync(join(tmpdir(), 'souk-lighthouse-'))
 
 beforeAll(async () => {
-  if (chromium === undefined) return
+  if (chromium === undefined || !IS_DEEP) return
   const flags = ['--headless=new', '--no-sandbox', '--remote-debugging-port=0', '--disable-dev-shm-usage']
   browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
     detached: true,
@@ -188,8 +188,8 @@ function agree(ours: Measured, theirs: Measured): boolean {
 
 const devices = ['mobile', 'desktop'] as const
 
-describe.skipIf(chromium === undefined)('performance_analysis agrees with Lighthouse', () => {
-  it.each(sampled(speedPages, 6))('on %s', async (path) => {
+describe.skipIf(chromium === undefined || !IS_DEEP)('performance_analysis agrees with Lighthouse', () => {
+  it.each(speedPages)('on %s', async (path) => {
     Object.assign(site.pages, allSpeedPages())
     const best: Partial<Record<Device, { ours: Measured; theirs: Measured }>> = {}
     for (let loads = 0; loads < MAX_LOADS; loads += 1) {
