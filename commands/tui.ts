@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
@@ -133,6 +134,7 @@ function cockpitOptions(context: Context): CockpitOptions {
     lastWords: lastWordsOf(context),
     others: othersOf(context),
     putOffFile: putOffFile(context.places),
+    save: savedIn(context),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,
@@ -142,6 +144,22 @@ function cockpitOptions(context: Context): CockpitOptions {
     signal,
   }
 }
+
+/** Writes what is seen to a new file of the folder in which the cockpit was opened. */
+function savedIn({ io, system }: Host): CockpitOptions['save'] {
+  return (name, text) => {
+    const stamp = new Date(system.now()).toISOString().slice(0, STAMP_CHARS).replaceAll(':', '')
+    const file = join(process.cwd(), `souk-${name}-${stamp}.txt`)
+    try {
+      writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
+      return { ok: true, value: io.path(file) }
+    } catch (error) {
+      return { ok: false, problem: problemOf(error) }
+    }
+  }
+}
+/** Up to the seconds. */
+const STAMP_CHARS = 19
 
 /** Custom keys; invalid ones are reported before and in the cockpit. */
 async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
@@ -255,7 +273,6 @@ function crashed({ io, places, system }: Context, error: unknown): CliError {
 
 const RUN_MAX_MS = 2 * MINUTE_MS
 const OUTPUT_BYTES_MAX = 1_000_000
-const SAID_LINES = 3
 
 type CommandsHost = CommandContext<unknown, unknown>
 type LineWord = { readonly value: string; readonly summary: string }
@@ -302,7 +319,7 @@ function run({ places, signal, system }: CommandsHost, words: readonly string[])
     const child = execFile(program, [...first, ...words], options, (error, out, err) => {
       const said = (text: string) => text.split('\n').map(oneLine).filter(Boolean)
       if (error === null) {
-        resolve({ ok: true, value: said(out).slice(0, SAID_LINES).join('  ') || said(err).at(-1) || 'It is done.' })
+        resolve({ ok: true, value: out.trimEnd() || said(err).at(-1) || 'It is done.' })
         return
       }
       const [sentence = error.message, ...facts] = said(err)

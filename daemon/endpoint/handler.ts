@@ -61,6 +61,8 @@ export type Call<A extends Access = Access> = {
   /** Wall time, epoch milliseconds. */
   readonly wall: number
   readonly requestId: string
+  /** One sitting of a client in which the same is read again and again; undefined where none is named. */
+  readonly sitting?: string | undefined
   readonly signal: () => AbortSignal
   /** Resolves when the response ends: whether all of it was handed to the network. */
   readonly sent: () => Promise<boolean>

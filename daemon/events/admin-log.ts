@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../src/model/service.ts'
 import { counters } from '../kernel/rows.ts'
 import type { Draw } from '../store/draw.ts'
@@ -13,8 +14,29 @@ export type AdminAct = {
   readonly reason?: string | null
   readonly changed: boolean
   readonly detail?: JsonObject
-  /** Request id, business time and wall time of the act. */
-  readonly by: { readonly requestId: string; readonly now: number; readonly wall: number }
+  /** Request id, business time and wall time of the act, and the sitting of a read. */
+  readonly by: {
+    readonly requestId: string
+    readonly now: number
+    readonly wall: number
+    readonly sitting?: string | undefined
+  }
+}
+
+/** Acts looked at for the same read of a sitting. */
+const SITTING_ACTS = 100
+
+/** Logs a read in its transaction; in a sitting the same read of the same is logged once. */
+export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'>): Promise<void> {
+  const { sitting } = act.by
+  const detail = { ...act.detail, ...(sitting === undefined ? {} : { sitting }) }
+  if (sitting !== undefined && (await isLogged(t, { ...act, detail }))) return
+  await audit(t, draw, { ...act, detail, changed: false })
+}
+
+async function isLogged(t: Tx, { act, subject, detail }: Omit<AdminAct, 'changed'>): Promise<boolean> {
+  const { rows } = await t.table(adminActs).page('seq', [], { limit: SITTING_ACTS })
+  return rows.some((row) => row.act === act && row.subject_id === subject.id && isDeepStrictEqual(row.detail, detail))
 }
 
 const ADMINISTRATOR = 'admin'

@@ -137,6 +137,9 @@ const NO_PAGE: ReplyOut = {
   body: '',
 }
 
+/** A sitting as its client names it. */
+const SITTING = /^[\w-]{1,64}$/
+
 /**
  * One request through the gates: replay? > enabled > deferred > paused > caller > parse > quote > 402 > reserve >
  * settle | run > reply. `charge` handles payments.
@@ -149,6 +152,7 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
     now: ctx.clock.now(),
     wall: ctx.clock.wall(),
     requestId: exchange.requestId,
+    sitting: SITTING.exec(exchange.header('souk-sitting') ?? '')?.[0],
     signal: exchange.signal,
     sent: exchange.sent,
     visitor: exchange.visitor,

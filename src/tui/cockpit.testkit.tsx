@@ -223,6 +223,7 @@ export type OpenOptions = {
   readonly painter?: 'ink'
   readonly keys?: Host['keys']
   readonly elsewhere?: Host['elsewhere']
+  readonly save?: Host['save']
   readonly putOffFile?: HostOptions['putOffFile']
   readonly notice?: string
   /** When it is opened, epoch milliseconds. */
@@ -235,19 +236,12 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
   const stdin = fakeStdin()
   const clock = fakeClock(options.now)
-  const { link, snapshot, lastWords, commandLine, keys, notice, putOffFile, elsewhere, readonly = false } = options
+  const { link, screen = 'overview', readonly = false, snapshot, commandLine } = options
   for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
-  const host = createHost({
-    link,
-    clock,
-    screen: options.screen ?? 'overview',
-    refreshMs: 2_000,
-    readonly,
-    copy: (text) => copied.push(text),
-    frameGapMs: 0,
-    ...{ keys, notice, snapshot, lastWords, commandLine, elsewhere, putOffFile },
-  })
+  const copy = (text: string) => copied.push(text)
+  const own = { clock, screen, readonly, refreshMs: 2_000, frameGapMs: 0, copy, snapshot, commandLine }
+  const host = createHost({ ...options, ...own })
   const look = lookOf(options)
   let hasExited = false
   const painted = paintedRows()

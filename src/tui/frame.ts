@@ -140,6 +140,12 @@ const pickerHints = {
     { key: '↑↓', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
+  output: [
+    { key: '↑↓', word: 'scroll' },
+    { key: '^S', word: 'save' },
+    { key: 'enter', word: 'to its record' },
+    { key: 'esc', word: 'close' },
+  ],
   putOff: [
     { key: 'enter', word: 'snoozes it' },
     { key: '↑↓', word: 'choose' },
@@ -241,11 +247,15 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
   const height = Math.min(area.height, Math.max(PICKER_ROWS_LEAST, Math.ceil(area.height * PICKER_SHARE))) - 2
   const lines = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, height) })
   // What is typed stays where it is, however many picks are left.
-  const isSearch = picker.kind === 'palette' || picker.kind === 'help'
-  return boxed({ title: titles[picker.kind], content: isSearch ? toHeight(lines, height) : lines, width })
+  const isSearch = picker.kind === 'palette' || picker.kind === 'help' || picker.kind === 'output'
+  return boxed({
+    title: picker.title ?? titles[picker.kind],
+    content: isSearch ? toHeight(lines, height) : lines,
+    width,
+  })
 }
 
-const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off' } as const
+const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off', output: 'Output' } as const
 const PICKER_COLUMNS_MAX = 96
 /** Of the body; below the least number of rows it takes what there is. */
 const PICKER_SHARE = 0.7

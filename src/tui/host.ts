@@ -25,6 +25,7 @@ export type HostOptions = {
   readonly snapshot: Host['snapshot']
   readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
+  readonly save?: Host['save']
   readonly elsewhere?: Host['elsewhere']
   /** File of snoozed items (default: none). */
   readonly putOffFile?: PutOffFile | undefined
@@ -55,6 +56,7 @@ export function createHost(options: HostOptions): Host {
     putOffs: createPutOffs(options.putOffFile),
     copy,
     snapshot,
+    save: options.save,
     lastWords,
     commandLine,
     elsewhere,

@@ -3,12 +3,21 @@ import { clip, padEnd, safe } from '../text/text.ts'
 import { putOffChoices } from './overview/put-off.ts'
 import { atEnd, writtenLine } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
-import { accent, blank, dim, type Line, type Piece, sized } from './parts/line.ts'
+import { accent, blank, dim, type Line, sized } from './parts/line.ts'
 import { marked } from './parts/table.ts'
 import { screens } from './screens.ts'
 import { askUser, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
-import { commandDialog, commandIn, type Named, shopViewOf, shownOn, whyNot } from './shell/commands.ts'
+import {
+  commandDialog,
+  commandIn,
+  isRead,
+  type Named,
+  shopViewOf,
+  shownOn,
+  showOutput,
+  whyNot,
+} from './shell/commands.ts'
 import { isPutAway, turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
 import { placeOf } from './shell/places.ts'
@@ -66,6 +75,19 @@ export function putOffPicks(host: Host, typed: string): readonly Pick[] {
     .filter(({ words }) => words.includes(typed.toLowerCase()))
     .map((choice) => ({ ...choice, key: '', does: 'do' }))
 }
+
+/** Lines of an output that have the typed words; one with an id leads to its record. */
+export function outputPicks(host: Host, typed: string): readonly Pick[] {
+  const words = typed.toLowerCase().split(' ').filter(Boolean)
+  const lines = host.ui.get().output
+  return lines
+    .filter((line) => words.every((word) => line.toLowerCase().includes(word)))
+    .map((line) => {
+      const id = RECORD.exec(line)?.[0] ?? ''
+      return { words: line, summary: '', key: '', does: 'do', act: () => placeOf(host, id)?.go() }
+    })
+}
+const RECORD = /\b(?:[a-z]+_[0-9a-f]{16}|0x[0-9a-fA-F]{40})\b/
 
 type Palette = {
   readonly host: Host
@@ -217,6 +239,7 @@ function go(
 function runLine(host: Host, line: CommandLine, named: Named): void {
   const problem = whyNot(named)
   if (problem !== undefined) refuse(host, `${problem}.`)
+  else if (isRead(named)) void showOutput(host, line, named)
   else if (host.readonly)
     refuse(host, `This cockpit is read-only: it runs no command.  → ${shellCommand(host, ['tui'])}`)
   else askUser(host, commandDialog(host, line, named))
@@ -243,29 +266,35 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
     picker.text === '' ? dim(placeholders[picker.kind]) : '',
   ]
   const rows = picks.slice(from, from + room).map((pick, i): Line => {
-    const line: Piece[] =
-      picker.kind === 'palette'
-        ? [
-            '  ',
-            padEnd(cut(pick.words, WORDS_COLUMNS), WORDS_COLUMNS),
-            '  ',
-            dim(padEnd(cut(pick.summary, inner - WORDS_COLUMNS - KEY_COLUMNS), inner - WORDS_COLUMNS - KEY_COLUMNS)),
-            accent(pick.key),
-          ]
-        : ['  ', accent(padEnd(pick.key, KEY_COLUMNS + 4)), padEnd(pick.words, WORDS_COLUMNS), dim(pick.summary)]
-    return marked(sized(line, inner), from + i === at)
+    return marked(sized(pickLine(pick, picker.kind, inner), inner), from + i === at)
   })
   const none: Line[] = picks.length === 0 ? [[dim(noneWords[picker.kind])]] : []
   return [typed, blank, ...rows, ...none]
 }
 
-const signs = { palette: ':', help: '?', columns: '', putOff: '' } as const
+function pickLine({ words, summary, key }: Pick, kind: Picker['kind'], inner: number): Line {
+  if (kind === 'output') return [' ', clip(words, inner - 1)]
+  if (kind !== 'palette') {
+    return ['  ', accent(padEnd(key, KEY_COLUMNS + 4)), padEnd(words, WORDS_COLUMNS), dim(summary)]
+  }
+  const room = inner - WORDS_COLUMNS - KEY_COLUMNS
+  return [
+    '  ',
+    padEnd(cut(words, WORDS_COLUMNS), WORDS_COLUMNS),
+    '  ',
+    dim(padEnd(cut(summary, room), room)),
+    accent(key),
+  ]
+}
+
+const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/' } as const
 
 const placeholders = {
   palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
   help: '  type to search',
   columns: '  type to search',
   putOff: '  saved on this machine only; souk attention still lists it',
+  output: '  type to search',
 } as const
 
 const noneWords = {
@@ -273,4 +302,5 @@ const noneWords = {
   help: '  no such key here',
   columns: '  there is no such column',
   putOff: '  no such duration',
+  output: '  no line has that',
 } as const

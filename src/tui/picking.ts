@@ -1,7 +1,8 @@
 import type { Outcome } from '../client/link.ts'
 import { atEnd, edited, inserted, type Written } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
-import { columnPicks, helpPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
+import { columnPicks, helpPicks, outputPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
+import { saveOutput } from './shell/copy.ts'
 import { ONCE_MS } from './shell/query.ts'
 import type { Host, LineWord } from './shell/screen.ts'
 import type { Picker } from './shell/ui.ts'
@@ -28,6 +29,7 @@ export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
   if (picker.kind === 'columns') return columnPicks(host, picker.text)
+  if (picker.kind === 'output') return outputPicks(host, picker.text)
   if (picker.kind === 'putOff') return putOffPicks(host, picker.text)
   const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []
   return palettePicks({ host, typed: picker.text, next })
@@ -49,9 +51,14 @@ export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep 
   if (key === 'up' && picker.at === 0 && picker.kind === 'palette') {
     return { to: 'stay', picker: rewritten(picker, { text: earlier(host, picker.text), cursor: atEnd }) }
   }
-  if (key === 'up' || key === 'down') return { to: 'stay', picker: moved(host, picker, key === 'up' ? -1 : 1) }
+  const by = steps[key]
+  if (by !== undefined) return { to: 'stay', picker: moved(host, picker, by) }
+  if (key === 'ctrl-s' && picker.kind === 'output') return { to: 'do', act: () => saveOutput(host) }
   return { to: 'stay', picker: rewritten(picker, edited(writtenIn(picker), key, TEXT_CHARS_MAX)) }
 }
+
+const PAGE_LINES = 10
+const steps: Readonly<Partial<Record<Key, number>>> = { up: -1, down: 1, pageup: -PAGE_LINES, pagedown: PAGE_LINES }
 
 function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | undefined {
   const isHelp = kind === 'help' && keys.find(({ action }) => action === 'help')?.keys.includes(key)

@@ -8,7 +8,7 @@ import { pickerKey, pickerPaste } from './picking.ts'
 import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { startDaemon } from './shell/commands.ts'
-import { copy, copyCommand } from './shell/copy.ts'
+import { copy, copyCommand, saveScreen } from './shell/copy.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
 import { markAll, markChosen, meant } from './shell/marks.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
@@ -185,6 +185,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   },
   mark: onUi((ui, { face }) => markChosen(ui, face.current.ids)),
   markAll: onUi((ui, { face }) => markAll(ui, face.current.ids)),
+  save: ({ host }) => saveScreen(host),
   refresh: ({ host }) => host.queries.refetch(),
   repaint: ({ repaint }) => repaint(),
   freeze: ({ host }) => {

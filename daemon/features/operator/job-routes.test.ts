@@ -174,6 +174,18 @@ describe('jobs for the operator', () => {
       })
     })
 
+    test('is logged once a sitting, however often a cockpit looks again', async () => {
+      const total = async () => (await market.market.admin('GET', '/dashboard/api/admin/log')).body.total
+      const look = (sitting: string) =>
+        market.market.admin('GET', `${path}/${ids.first}/bundle`, { headers: { 'souk-sitting': sitting } })
+      const before = await total()
+      for (let i = 0; i < 3; i += 1) expect((await look('one')).status).toBe(200)
+      expect(await total()).toBe(before + 1)
+      await look('two')
+      await look('not a name')
+      expect(await total()).toBe(before + 3)
+    })
+
     test('is the administrator’s alone', async () => {
       expect((await market.provider.call('GET', `${path}/${ids.first}/bundle`)).status).toBe(401)
       expect((await market.market.admin('GET', `${path}/job_00000000000000ff/bundle`)).status).toBe(404)

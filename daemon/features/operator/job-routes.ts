@@ -5,7 +5,7 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
-import { audit } from '../../events/admin-log.ts'
+import { audit, auditRead } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
 import { commit } from '../../store/draw.ts'
@@ -40,7 +40,7 @@ const getJobBundle: FreeHandler<typeof rulingsApi.getJobBundle> = async ({ param
   if (!bundle) throw notFound('The job')
   const detail = { messages: bundle.thread.messages?.length ?? 0, files: bundle.files.length }
   const subject = { kind: 'job', id: bundle.job.id }
-  await commit(ctx, (t, draw) => audit(t, draw, { act: 'job.read', subject, changed: false, detail, by: call }))
+  await commit(ctx, (t, draw) => auditRead(t, draw, { act: 'job.read', subject, detail, by: call }))
   return bundle
 }
 

@@ -3,7 +3,7 @@ import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
-import { audit } from '../../events/admin-log.ts'
+import { audit, auditRead } from '../../events/admin-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -23,7 +23,7 @@ const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async
   const shown = await commit(ctx, async (t, draw) => {
     const detail = { ...compact(others), ...compact({ filter: filter?.text }), limit, offset, total: found.total }
     const subject = { kind: 'thread', id: 'list' }
-    await audit(t, draw, { act: 'thread.list', subject, changed: false, detail, by: call })
+    await auditRead(t, draw, { act: 'thread.list', subject, detail, by: call })
     return Promise.all(rows.map(async (row) => ({ ...threadView(row, now), about: await aboutThread(t, row.id) })))
   })
   return { threads: shown, ...found, limit, offset }
@@ -35,7 +35,7 @@ const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async (
     if (!thread) throw notFound('The thread')
     const { messages } = await readMessages(t, thread, query)
     const detail = { job_id: thread.job_id, messages: messages.length }
-    await audit(t, draw, { act: 'thread.read', subject: subjectOf(thread), changed: false, detail, by: call })
+    await auditRead(t, draw, { act: 'thread.read', subject: subjectOf(thread), detail, by: call })
     return { ...threadView(thread, call.now), messages, about: await aboutThread(t, thread.id) }
   })
 

@@ -139,6 +139,7 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
   return {
     nextTab: turn(1),
     previousTab: turn(-1),
+    testHook: () => refuse(host, 'Only webhook deliveries are sent again: press v to show webhooks.'),
     level: () => refuse(host, 'Only the log has levels: press v to show everything.'),
     view() {
       const { logs } = ui.get()

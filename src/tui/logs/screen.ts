@@ -13,6 +13,7 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import type { CronRunFacts } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, narrowed, useListQuery } from '../shell/finding.ts'
@@ -254,8 +255,10 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   const chosen = chosenIn(ui, rows.map(delivery.idOf))
   const row = rows[chosen]
   const story = useStory(host, row?.id ?? '')
+  const again: readonly Line[] =
+    row?.status === 'dead' && !host.readonly ? [[' ', accent(keyFor('testHook', view.keys)), ' sends it again']] : []
   const drawer = (width: number): readonly Line[] =>
-    tabIn(ui, logTabs) === 'json' ? jsonLines(row) : storyLines(story, width)
+    tabIn(ui, logTabs) === 'json' ? jsonLines(row) : [...again, ...storyLines(story, width)]
   const listed: Listed<Delivery> = {
     query,
     columns: sentColumns(businessNow(useClock(host), view.now)),

@@ -105,8 +105,12 @@ export function paintedPieces(line: Line, look: Look): readonly string[] {
   return line.map((piece) => paintPiece(piece, look.ascii, styles))
 }
 
+/** No byte of a text moves the cursor of the terminal, whichever part of the cockpit left it in. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g
+
 function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): string {
-  const text = typeof piece === 'string' ? piece : piece.text
+  const text = (typeof piece === 'string' ? piece : piece.text).replaceAll(CONTROLS, ' ')
   const shown = ascii ? inAscii(text) : text
   if (styles === undefined || typeof piece === 'string' || shown === '') return shown
   const style = styleOf(piece, styles)

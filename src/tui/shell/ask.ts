@@ -43,7 +43,8 @@ export function refuse(host: Host, why: string): void {
   showToast(host, { text: `✗ ${why}`, tone: 'bad', stays: true })
 }
 
-export function showToast(host: Host, toast: Toast): void {
+export function showToast(host: Host, told: Toast): void {
+  const toast = { ...told, text: told.text.replaceAll(/\s*\n\s*/g, '  ') }
   host.ui.set({ ...host.ui.get(), toast })
   if (toast.stays) return
   host.clock.later(TOAST_MS, () => {

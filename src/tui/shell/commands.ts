@@ -1,4 +1,5 @@
 import type { ScreenId } from '../../model/words.ts'
+import { safe } from '../../text/text.ts'
 import { askAnyway, refuse, showToast } from './ask.ts'
 import type { DialogSpec } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
@@ -72,9 +73,43 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
       const { option } = host.link.place
       const where = option === '' ? [] : option.split(' ')
       const confirmed = host.link.place.guarded ? ['--confirm', host.link.place.name] : []
-      return line.run([...where, ...words, ...confirmed, '--no-input'])
+      const done = await line.run([...where, ...words, ...confirmed, '--no-input'])
+      return done.ok ? { ok: true, value: saidShort(done.value) } : done
     },
   }
+}
+
+/** First lines of an output as one line. */
+function saidShort(output: string): string {
+  const lines = output.split('\n').map((line) => safe(line).trim())
+  return lines.filter(Boolean).slice(0, SAID_LINES).join('  ')
+}
+const SAID_LINES = 3
+
+/** Last words of commands that only read. */
+const READS =
+  /(?:^| )(?:list|view|show|status|health|attention|river|audit|bundle|deliveries|why|stats|balance|earnings|search|doctor|tx|queue|trust|version)$/
+
+/** Whether a command reads: it needs no question. */
+export function isRead({ name, rest }: Named): boolean {
+  return READS.test(name) && !rest.some((word) => /^--(?:fix|yes)\b/.test(word))
+}
+
+/** Runs a read and shows what it prints, to be scrolled, searched and saved. */
+export async function showOutput(host: Host, line: CommandLine, { name, rest }: Named): Promise<void> {
+  const { ui, link } = host
+  const { option } = link.place
+  const words = [...name.split(' '), ...rest]
+  showToast(host, { text: `● souk ${words.join(' ')} …`, tone: 'dim', stays: false })
+  const done = await line.run([...(option === '' ? [] : option.split(' ')), ...words, '--no-input'])
+  if (!done.ok) {
+    refuse(host, [done.problem.sentence, ...done.problem.facts].join('  '))
+    return
+  }
+  // Columns stay where they are.
+  const output = done.value.split('\n').map((one) => one.replaceAll(/[^\S ]/g, '   ').replaceAll(/\S+/g, safe))
+  const picker = { kind: 'output', title: safe(`souk ${words.join(' ')}`), text: '', at: 0 } as const
+  ui.set({ ...ui.get(), toast: undefined, picker, output })
 }
 
 /** Opens the palette with a partial command to complete and confirm. */

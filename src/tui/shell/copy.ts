@@ -1,5 +1,6 @@
 import type { ScreenId } from '../../model/words.ts'
 import { clip } from '../../text/text.ts'
+import { textOf } from '../parts/line.ts'
 import { refuse, showToast } from './ask.ts'
 import { shellCommand } from './pause-dialog.ts'
 import type { Host } from './screen.ts'
@@ -17,6 +18,28 @@ export function clipboardSequence(text: string): string {
 export function copy(host: Host, text: string): void {
   host.copy(text)
   showToast(host, { text: `copied  ${clip(text, SHOWN_COLUMNS)}`, tone: 'good', stays: false })
+}
+
+/** All lines that the screen has, not only those in sight. */
+const SAVED_AREA = { width: 160, height: 1_000 }
+
+/** Saves what the screen shows: its filter, columns and rows stand in the file as they are seen. */
+export function saveScreen(host: Host): void {
+  const { screen, draw } = host.face.current
+  saveLines(host, screen, draw(SAVED_AREA).map(textOf))
+}
+
+/** Saves what a command printed. */
+export function saveOutput(host: Host): void {
+  saveLines(host, 'output', host.ui.get().output)
+}
+
+function saveLines(host: Host, name: string, lines: readonly string[]): void {
+  const text = lines.map((line) => line.trimEnd()).join('\n')
+  const saved = host.save?.(name, `${text.trimEnd()}\n`)
+  if (saved === undefined) refuse(host, 'Nothing can be saved from here.')
+  else if (!saved.ok) refuse(host, saved.problem.sentence)
+  else showToast(host, { text: `✓ saved  ${saved.value}`, tone: 'good', stays: false })
 }
 
 /** By id prefix. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/call.ts'
@@ -14,6 +15,8 @@ const READ_TIMEOUT_MS = 5_000
 /** Change timeout. */
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
+/** What is looked at again and again is logged once for as long as this cockpit is open. */
+const SITTING = randomUUID()
 
 /** Calls an endpoint and extracts shown data. */
 export async function ask<K extends Callable, T>(
@@ -22,7 +25,8 @@ export async function ask<K extends Callable, T>(
   read: (answer: WireAnswer<Api[K]>) => T,
 ): Promise<Outcome<T>> {
   const timeoutMs = endpoints[name][0] === 'GET' ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS
-  const answer = await link.call(name, { ...asked, timeoutMs })
+  const headers: Readonly<Record<string, string>> = { ...asked.headers, 'souk-sitting': SITTING }
+  const answer = await link.call(name, { ...asked, headers, timeoutMs })
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 

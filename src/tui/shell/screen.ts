@@ -20,7 +20,7 @@ export type CommandLine = {
   readonly split: (line: string) => readonly string[] | undefined
   /** @param words the last one is being typed */
   readonly complete: (words: readonly string[]) => Promise<readonly LineWord[]>
-  /** Runs it in a process. @returns its last output */
+  /** Runs it in a process. @returns its output */
   readonly run: (words: readonly string[]) => Promise<Outcome<string>>
 }
 
@@ -68,6 +68,8 @@ export type Host = {
   readonly lastWords: (() => Promise<string>) | undefined
   /** Command line; undefined if unavailable. */
   readonly commandLine: CommandLine | undefined
+  /** Saves text under a name of its own. @returns where it is; undefined if unavailable */
+  readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
   /** Other marketplaces; undefined if opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
   /** Current face; replaced with every draw. */

@@ -60,7 +60,9 @@ export type Toast = { readonly text: string; readonly tone: Tone /** Stays until
 
 /** A filtered list over the screen. */
 export type Picker = {
-  readonly kind: 'help' | 'palette' | 'columns' | 'putOff'
+  readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output'
+  /** Title of an output. */
+  readonly title?: string
   readonly text: string
   /** Where in the text the next key writes; at its end unless said. */
   readonly cursor?: Cursor
@@ -86,6 +88,8 @@ export type Ui = {
   readonly typing: Cursor | undefined
   /** Open picker: help, palette, or columns. */
   readonly picker: Picker | undefined
+  /** What a command printed. */
+  readonly output: readonly string[]
   /** History of lines, latest last. */
   readonly lines: readonly string[]
   readonly frozen: boolean
@@ -130,6 +134,7 @@ export function firstUi(screen: ScreenId): Ui {
     putAway: {},
     typing: undefined,
     picker: undefined,
+    output: [],
     lines: [],
     frozen: false,
     dialog: undefined,
