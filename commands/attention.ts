@@ -10,8 +10,8 @@ import { watchOptions } from '../src/cli/run/watched.ts'
 import { attentionRows } from '../src/nouns/attention.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 
-type OperatorItem = WireAnswer<Api['getAttention']>['items'][number]
-type Item = WireAnswer<Api['getOwnAttention']>['items'][number] | OperatorItem
+type Operators = WireAnswer<Api['getAttention']>
+type Item = WireAnswer<Api['getOwnAttention']>['items'][number] | Operators['items'][number]
 
 const columns: readonly Column<Item>[] = [
   { title: 'KIND', value: ({ kind }) => kind },
@@ -47,22 +47,18 @@ export const command = defineCommand({
   view(found, io) {
     const { total } = found
     if (total === 0) io.line(`${green('✓')} no problems`)
-    const rows = shownRows(found)
+    // Several of a kind of the operator's are one row.
+    const rows = isOperators(found)
+      ? attentionRows(found.items, found.counts)
+      : found.items.map((item) => ({ item, count: 1 }))
     for (const { item } of rows) printItem(item, io)
     const shown = rows.reduce((sum, { count }) => sum + count, 0)
     if (total > shown) io.note(`and ${total - shown} more of these kinds`)
   },
 })
 
-/** The operator's, with several of a kind in one row. */
-function shownRows(found: WireAnswer<Api['getAttention']> | WireAnswer<Api['getOwnAttention']>) {
-  if (isOperators(found)) return attentionRows(found.items, found.counts)
-  return found.items.map((item) => ({ item, count: 1 }))
-}
-
-const isOperators = (
-  found: WireAnswer<Api['getAttention']> | WireAnswer<Api['getOwnAttention']>,
-): found is WireAnswer<Api['getAttention']> => 'platform' in found.counts
+const isOperators = (found: Operators | WireAnswer<Api['getOwnAttention']>): found is Operators =>
+  'platform' in found.counts
 
 function printItem(item: Item, io: Io): void {
   io.line(headOf(item))

@@ -146,7 +146,7 @@ function cockpitOptions(context: Context): CockpitOptions {
 }
 
 /** Writes what is seen to a new file of the folder in which the cockpit was opened. */
-function savedIn({ io, system }: Host): CockpitOptions['save'] {
+function savedIn({ io, system }: Context): CockpitOptions['save'] {
   return (name, text) => {
     const stamp = new Date(system.now()).toISOString().slice(0, STAMP_CHARS).replaceAll(':', '')
     const file = join(process.cwd(), `souk-${name}-${stamp}.txt`)

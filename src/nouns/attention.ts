@@ -36,21 +36,13 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
     word: 'overdue',
     screen: 'jobs',
     mend: { act: 'giveBack', verb: 'give back' },
-    many: {
-      things: 'jobs',
-      are: 'past their promised time',
-      list: 'souk admin jobs list --filter "late:yes"',
-    },
+    many: { things: 'jobs', are: 'past their promised time', list: 'souk admin jobs list --filter "late:yes"' },
   },
   stuck: {
     word: 'stuck',
     screen: 'jobs',
     mend: { act: 'runCron', verb: 'run now' },
-    many: {
-      things: 'jobs',
-      are: 'whose next step was not taken in time',
-      list: 'souk crons run escrow-monitor',
-    },
+    many: { things: 'jobs', are: 'whose next step was not taken in time', list: 'souk crons run escrow-monitor' },
   },
   unserved_period: { word: 'unserved', screen: 'money', mend: { act: 'add', verb: 'settle' } },
   past_due: {
@@ -65,21 +57,13 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   inquiry: {
     word: 'inquiry',
     screen: 'threads',
-    many: {
-      things: 'questions',
-      are: 'without an answer',
-      list: 'souk admin threads list --filter "status:inquiry"',
-    },
+    many: { things: 'questions', are: 'without an answer', list: 'souk admin threads list --filter "status:inquiry"' },
   },
   delivery: {
     word: 'delivery',
     screen: 'logs',
     mend: { act: 'testHook', verb: 'send it' },
-    many: {
-      things: 'messages',
-      are: 'that no endpoint took',
-      list: 'souk admin webhooks list --status dead',
-    },
+    many: { things: 'messages', are: 'that no endpoint took', list: 'souk admin webhooks list --status dead' },
   },
   endpoint: { word: 'endpoint', screen: 'services', mend: { act: 'testHook', verb: 'send again' } },
   cron: { word: 'cron', screen: 'crons', mend: { act: 'runCron', verb: 'run now' } },
@@ -142,16 +126,13 @@ function together<T extends Item>(
     grave: of.some(({ grave }) => grave),
     who: `${count} ${many.things}`,
     amount: of.length === count ? sumOf(of) : null,
-    since: of.map(({ since }) => since).reduce((one, other) => earlier(one, other), null),
+    since: of.flatMap(({ since }) => since ?? []).toSorted()[0] ?? null,
     due: null,
     sentence: `${many.are}: ${names.slice(0, NAMES).join(', ')}${more}.`,
     fix: many.list,
   }
   return { item, of, count }
 }
-
-const earlier = (one: string | null, other: string | null) =>
-  one === null || (other !== null && Date.parse(other) < Date.parse(one)) ? other : one
 
 /** Null unless each of them waits with money. */
 function sumOf(of: readonly Item[]): string | null {

@@ -41,6 +41,9 @@ const MAX_QUOTED_CHARS = 200
 /** One cent: a smaller unserved part is not credited yet. */
 const LEAST_UNSERVED = 10_000n
 
+/** What moves no money and ends by itself never. */
+const quiet = { grave: false, amount: null, due: null } as const
+
 type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }
 
 async function some<R extends Row>(t: ReadTx, { of, index, prefix = [] }: Slice<R>) {
@@ -60,7 +63,7 @@ function quoted(text: string): string {
 }
 
 /** Undecided disputes (decisions §8). */
-export async function disputesOf({ t }: Reading): Promise<FoundItems> {
+async function disputesOf({ t }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: jobs, index: 'status', prefix: ['disputed'] })
   const items = rows.map(async (job): Promise<Item> => {
     const buyer = await nameOf(t, job.buyer_wallet)
@@ -83,7 +86,7 @@ function aboutJob({ id, amount }: JobRow): Pick<Item, 'subject' | 'amount'> {
 }
 
 /** Jobs past their promised time or deadline, as every list of jobs counts them. */
-export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
+async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
   const pages = await Promise.all(workingJobStatuses.map((status) => t.table(jobs).page('status', [status], part)))
   const late = pages.flatMap(({ rows }) => rows).filter((job) => isLate(job, now))
@@ -107,7 +110,7 @@ export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
 }
 
 /** Jobs whose next step was not taken in time: its cron is not running or fails. */
-export async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
+async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
   const late = rows.filter((job) => job.next_event_at !== null && job.next_event_at < now - PATIENCE_MS)
@@ -127,7 +130,7 @@ export async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
 }
 
 /** Subscriptions whose renewal exceeded the balance. */
-export async function pastDueOf({ t }: Reading): Promise<FoundItems> {
+async function pastDueOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(subscriptions).page('due', ['renew'], { limit: MAX_RENEWALS })
   const unpaid = rows.filter(({ status }) => status === 'past_due')
   const items = unpaid.slice(0, MAX_OF_A_KIND).map(
@@ -147,7 +150,7 @@ export async function pastDueOf({ t }: Reading): Promise<FoundItems> {
 }
 
 /** Conversations in which only the buyer has written, and for a while. */
-export async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
+async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
   const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
   const { rows } = await t.table(threads).page('status', ['inquiry'], part)
   const old = rows.filter((thread) => thread.updated_at < now - ANSWER_MS)
@@ -160,13 +163,11 @@ export async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
   const open = last.filter(({ message }) => message?.author_role === 'buyer')
   const items = open.slice(0, MAX_OF_A_KIND).map(
     async ({ thread, message }): Promise<Item> => ({
+      ...quiet,
       id: `inquiry ${thread.id}`,
-      grave: false,
       subject: { kind: 'thread', id: thread.id },
       who: await nameOf(t, thread.provider_id),
-      amount: null,
       since: message?.created_at ?? thread.updated_at,
-      due: null,
       sentence: `${await nameOf(t, thread.buyer_wallet)} asks and has no answer: "${quoted(message?.body ?? '')}"`,
       fix: `souk admin threads view ${thread.id}`,
     }),
@@ -175,7 +176,7 @@ export async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
 }
 
 /** Payments that the chain reverted and that are not covered yet, and what their payers are still owed. */
-export async function reversedOf({ t }: Reading): Promise<FoundItems> {
+async function reversedOf({ t }: Reading): Promise<FoundItems> {
   const lost = await some(t, { of: payments, index: 'uncovered' })
   const owed = await Promise.all(
     owingStates.map((state) => some(t, { of: payments, index: 'withheld', prefix: [state] })),
@@ -213,7 +214,7 @@ export async function reversedOf({ t }: Reading): Promise<FoundItems> {
 }
 
 /** Payouts that need the operator, and money of blocked wallets. */
-export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
+async function payoutsOf({ t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
   const itemOf = (payout: PayoutRow, sentence: string): Item => ({
@@ -235,7 +236,7 @@ export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
 }
 
 /** Paid periods that were not served and need a remedy (decisions §9). */
-export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
+async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   const { rows: open, count } = await some(t, { of: unservedPeriods, index: 'open' })
   const rows = open.filter((row) => row.since === null || adjustmentOf(row, now) >= LEAST_UNSERVED)
   const items = rows.map(async (row): Promise<Item> => {
@@ -257,7 +258,7 @@ export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
 }
 
 /** Dead messages, without tests; a failing endpoint is reported by its listing. */
-export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
+async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const part = { index: 'state', prefix: ['dead'], limit: MAX_DUE_ROWS }
   const dead: DeliveryRow[] = []
   let looked = 0
@@ -273,13 +274,11 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
     const { participant_id: participantId, service_id: serviceId } = row
     const isGone = (await endpointOf(t, { participantId, serviceId })) === undefined
     return {
+      ...quiet,
       id: `delivery ${row.id}`,
-      grave: false,
       subject: { kind: 'delivery', id: row.id },
       who: await nameOf(t, row.participant_id),
-      amount: null,
       since: row.at,
-      due: null,
       sentence: `A ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}${isGone ? ', and there is no endpoint now' : ''}.`,
       fix: isGone ? `souk participants view ${participantId}` : `souk admin webhooks replay ${row.id}`,
     }
@@ -288,7 +287,7 @@ export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
 }
 
 /** Listings that are not sold because their endpoint fails. */
-export async function endpointsOf({ t }: Reading): Promise<FoundItems> {
+async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')
   const items = failing.slice(0, MAX_OF_A_KIND).map(async (one): Promise<Item> => {
@@ -296,13 +295,11 @@ export async function endpointsOf({ t }: Reading): Promise<FoundItems> {
     const waiting = await t.table(jobs).count('service_open', [one.id])
     const wait = waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'job waits' : 'jobs wait'}`
     return {
+      ...quiet,
       id: `endpoint ${one.id}`,
-      grave: false,
       subject: { kind: 'service', id: one.id },
       who: await nameOf(t, one.provider_id),
-      amount: null,
       since,
-      due: null,
       sentence: `The endpoint of "${one.name}" failed ${tries} ${tries === 1 ? 'time' : 'times'} in a row: ${why}${wait}.`,
       fix: `souk admin webhooks list --filter "service:${one.id} status:dead"`,
     }
@@ -318,3 +315,8 @@ async function failuresOf(t: ReadTx, serviceId: string) {
   const tries = failed.reduce((sum, row) => sum + row.tries, 0)
   return { tries, since: failed.at(-1)?.at ?? null, why: failed[0]?.attempts.at(-1)?.error ?? 'no answer' }
 }
+
+export const finders = [
+  ...[reversedOf, disputesOf, overdueOf, stuckOf, payoutsOf],
+  ...[unservedOf, pastDueOf, inquiriesOf, deliveriesOf, endpointsOf],
+]

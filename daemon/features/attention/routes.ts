@@ -2,33 +2,9 @@ import type { attentionApi } from '../../../src/api/sections/attention.ts'
 import { tableOf } from '../../../src/core/record.ts'
 import { attentionKinds, ownAttentionKinds } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
-import {
-  deliveriesOf,
-  disputesOf,
-  endpointsOf,
-  inquiriesOf,
-  overdueOf,
-  pastDueOf,
-  payoutsOf,
-  reversedOf,
-  stuckOf,
-  unservedOf,
-} from './find.ts'
+import { finders } from './find.ts'
 import { chainOf, cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'
 import { ownFinders } from './own.ts'
-
-const finders = [
-  reversedOf,
-  disputesOf,
-  overdueOf,
-  stuckOf,
-  payoutsOf,
-  unservedOf,
-  pastDueOf,
-  inquiriesOf,
-  deliveriesOf,
-  endpointsOf,
-]
 
 /** Open problems, from indexes of open items: the cost depends on their number only. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {

@@ -3,8 +3,8 @@ import { clip, padEnd, span, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
+import { cronPauseDialog, runDialog } from '../shell/act-dialogs.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
-import { cronPauseDialog, runDialog } from '../shell/cron-dialogs.ts'
 import {
   byUrgency,
   type CronFacts,

@@ -91,7 +91,7 @@ function viewNext({ ui }: Host): void {
 function giveBackOf(host: Host, account: string): void {
   const job = /^esc:(job_.+)$/.exec(account)?.[1]
   if (job === undefined) refuse(host, 'Only money held for a job can be refunded.  → v held')
-  else void import('../overview/mend.ts').then(({ giveBack }) => giveBack(host, [job]))
+  else void import('../overview/mend.ts').then(({ giveBack }) => giveBack(host, job))
 }
 
 async function check(host: Host): Promise<void> {

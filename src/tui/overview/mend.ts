@@ -2,14 +2,13 @@ import { mendOf } from '../../nouns/attention.ts'
 import type { Job } from '../../nouns/jobs.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
 import { fetchJob } from '../job/rows.ts'
+import { cronOf, replayDialog, replayOf, runDialog } from '../shell/act-dialogs.ts'
 import { refuse, type Sent } from '../shell/ask.ts'
-import { cronOf, runDialog } from '../shell/cron-dialogs.ts'
 import { type DialogSpec, reasonField } from '../shell/dialog.ts'
 import { askAll } from '../shell/marks.ts'
 import type { Need } from '../shell/needs.ts'
 import { pauseDialog, shellCommand } from '../shell/pause-dialog.ts'
 import { ask as send } from '../shell/queries.ts'
-import { replayDialog, replayOf } from '../shell/replay.ts'
 import type { Host } from '../shell/screen.ts'
 import { openNeed } from './walk.ts'
 
@@ -20,23 +19,17 @@ export async function mend(host: Host, need: Need): Promise<void> {
   else askAll(host, specs)
 }
 
+/** Crons that do what was left undone. */
+const cronsOf: Readonly<Partial<Record<Need['kind'], string>>> = {
+  ...{ payout: 'provider-settlement', stuck: 'escrow-monitor', sanctions_list: 'ofac-sdn-refresh' },
+}
+
 async function dialogsFor(host: Host, need: Need): Promise<readonly DialogSpec[]> {
   switch (need.kind) {
     case 'dispute':
       return disputeOf(host, need.subject)
     case 'overdue':
-      return withdrawals(
-        host,
-        mendable(need).map(({ subject }) => subject),
-      )
-    case 'cron':
-      return runOf(host, need.subject)
-    case 'payout':
-      return runOf(host, 'provider-settlement')
-    case 'stuck':
-      return runOf(host, 'escrow-monitor')
-    case 'sanctions_list':
-      return runOf(host, 'ofac-sdn-refresh')
+      return withdrawals(host, mendable(need))
     case 'delivery':
       return mendable(need).map(({ subject, who, sentence }) => replayDialog(host, { id: subject, who, sentence }))
     case 'endpoint':
@@ -47,22 +40,24 @@ async function dialogsFor(host: Host, need: Need): Promise<readonly DialogSpec[]
       return [pauseDialog(host)]
     case 'escrow':
       return [escrowDialog(host)]
+    case 'cron':
+      return runOf(host, need.subject)
     default:
-      return []
+      return runOf(host, cronsOf[need.kind] ?? '')
   }
 }
 
 const mendable = ({ of }: Need) => of.filter((one) => mendOf(one) !== undefined)
 
-/** Opens the refund dialog of a row's jobs. */
-export async function giveBack(host: Host, ids: readonly string[]): Promise<void> {
-  const specs = await withdrawals(host, ids)
+/** Opens the refund dialog of a job. */
+export async function giveBack(host: Host, id: string): Promise<void> {
+  const specs = await withdrawals(host, [{ subject: id }])
   if (specs.length > 0) askAll(host, specs)
   else refuse(host, 'No money is held for it any more.')
 }
 
-async function withdrawals(host: Host, ids: readonly string[]): Promise<readonly DialogSpec[]> {
-  const found = await Promise.all(ids.map((id) => jobOf(host, id)))
+async function withdrawals(host: Host, of: readonly Pick<Need, 'subject'>[]): Promise<readonly DialogSpec[]> {
+  const found = await Promise.all(of.map(({ subject }) => jobOf(host, subject)))
   return found.flatMap((job) => (job !== undefined && canGiveBack(job) ? [withdrawDialog(host, job)] : []))
 }
 

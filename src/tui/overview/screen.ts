@@ -5,10 +5,10 @@ import { liveLines } from '../feed/lines.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
 import { shortRiver } from '../parts/river.ts'
+import { runDialog } from '../shell/act-dialogs.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { copy } from '../shell/copy.ts'
-import { runDialog } from '../shell/cron-dialogs.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
 import {
   fetchRiver,
@@ -293,7 +293,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     giveBack() {
       const need = chosenNeed()
       // A dispute may also end by giving all back.
-      if (need?.kind === 'dispute') void import('./mend.ts').then(({ giveBack }) => giveBack(host, [need.subject]))
+      if (need?.kind === 'dispute') void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
       else ofAct('giveBack')()
     },
     add: ofAct('add'),

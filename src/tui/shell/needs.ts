@@ -1,7 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
-import type { ScreenId } from '../../model/words.ts'
+import { attentionKinds, type ScreenId } from '../../model/words.ts'
 import { type AttentionRow, attentionRows, attentionWords } from '../../nouns/attention.ts'
 import { ask } from './queries.ts'
 import { text, time } from './read.ts'
@@ -33,21 +33,14 @@ function readNeeds({ items, counts, total }: Answered): Needs {
 
 /** Items by screen. */
 export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Needs['counts']): Needs['byScreen'] {
-  const graves = new Set(items.filter(({ grave }) => grave).map(({ kind }) => attentionWords[kind].screen))
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}
-  for (const item of Object.entries(counts)) addCount(item, { byScreen, graves })
+  for (const kind of attentionKinds) {
+    const { screen } = attentionWords[kind]
+    const count = (byScreen[screen]?.count ?? 0) + (counts[kind] ?? 0)
+    const grave = items.some((one) => one.grave && attentionWords[one.kind].screen === screen)
+    if (count > 0) byScreen[screen] = { count, grave }
+  }
   return byScreen
-}
-
-type Sums = {
-  readonly byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>>
-  readonly graves: ReadonlySet<ScreenId>
-}
-
-function addCount([kind, count]: readonly [string, number], { byScreen, graves }: Sums): void {
-  const screen = Object.entries(attentionWords).find(([name]) => name === kind)?.[1].screen
-  if (screen === undefined || count === 0) return
-  byScreen[screen] = { count: (byScreen[screen]?.count ?? 0) + count, grave: graves.has(screen) }
 }
 
 /** An open problem for the operator, or several of a kind; times are business time. */

@@ -1,9 +1,11 @@
+import { type Delivery, lastOf } from '../../nouns/deliveries.ts'
 import { safe } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
+import type { Sent } from './ask.ts'
 import { type CronFacts, cronWord } from './cron-facts.ts'
 import type { DialogSpec } from './dialog.ts'
 import { shellCommand } from './pause-dialog.ts'
-import { runCron, setCronPaused } from './queries.ts'
+import { ask, runCron, setCronPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
 /** A cron by name, if known. */
@@ -50,5 +52,31 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
       if (!answer.ok) return answer
       return { ok: true, value: `${cron.name} ${paused ? 'runs on schedule again' : 'is paused'}.` }
     },
+  }
+}
+
+type Replayed = { readonly id: string; readonly who: string; readonly sentence: string }
+
+/** What a delivery's dialog says of it. */
+export function replayOf(delivery: Delivery, who: string): Replayed {
+  const { delivery_id: id, type, attempts } = delivery
+  return { id, who, sentence: safe(`${type}, ${attempts.length} tries: ${lastOf(delivery) ?? 'no answer'}`) }
+}
+
+/** Sends a delivery again. */
+export function replayDialog(host: Host, { id, who, sentence }: Replayed): DialogSpec {
+  return {
+    title: 'SEND A DELIVERY AGAIN',
+    about: `${id}  ${who}`,
+    facts: () => [
+      ['delivery', id],
+      ['to', who],
+      ['so far', sentence],
+      ['What it does', 'it is sent anew under the same event id; no money moves'],
+    ],
+    verb: 'Send',
+    command: () => shellCommand(host, ['admin', 'webhooks', 'replay', id]),
+    send: (): Sent =>
+      ask(host.link, { name: 'replayForOperator', asked: { params: { id } } }, () => `${id} is sent again.`),
   }
 }
