@@ -48,9 +48,7 @@ export const command = defineCommand({
     const { total } = found
     if (total === 0) io.line(`${green('✓')} no problems`)
     // Several of a kind of the operator's are one row.
-    const rows = isOperators(found)
-      ? attentionRows(found.items, found.counts)
-      : found.items.map((item) => ({ item, count: 1 }))
+    const rows = isOperators(found) ? attentionRows(found) : found.items.map((item) => ({ item, count: 1 }))
     for (const { item } of rows) printItem(item, io)
     const shown = rows.reduce((sum, { count }) => sum + count, 0)
     if (total > shown) io.note(`and ${total - shown} more of these kinds`)

@@ -148,8 +148,7 @@ function cockpitOptions(context: Context): CockpitOptions {
 /** Writes what is seen to a new file of the folder in which the cockpit was opened. */
 function savedIn({ io, system }: Context): CockpitOptions['save'] {
   return (name, text) => {
-    const stamp = new Date(system.now()).toISOString().slice(0, STAMP_CHARS).replaceAll(':', '')
-    const file = join(process.cwd(), `souk-${name}-${stamp}.txt`)
+    const file = join(process.cwd(), `souk-${name}-${system.now()}.txt`)
     try {
       writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
       return { ok: true, value: io.path(file) }
@@ -158,9 +157,6 @@ function savedIn({ io, system }: Context): CockpitOptions['save'] {
     }
   }
 }
-/** Up to the seconds. */
-const STAMP_CHARS = 19
-
 /** Custom keys; invalid ones are reported before and in the cockpit. */
 async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
   const found = await readKeyFile(places)

@@ -30,13 +30,11 @@ const SITTING_ACTS = 100
 export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'>): Promise<void> {
   const { sitting } = act.by
   const detail = { ...act.detail, ...(sitting === undefined ? {} : { sitting }) }
-  if (sitting !== undefined && (await isLogged(t, { ...act, detail }))) return
+  const { rows } =
+    sitting === undefined ? { rows: [] } : await t.table(adminActs).page('seq', [], { limit: SITTING_ACTS })
+  const isSame = (row: (typeof rows)[number]) => row.act === act.act && row.subject_id === act.subject.id
+  if (rows.some((row) => isSame(row) && isDeepStrictEqual(row.detail, detail))) return
   await audit(t, draw, { ...act, detail, changed: false })
-}
-
-async function isLogged(t: Tx, { act, subject, detail }: Omit<AdminAct, 'changed'>): Promise<boolean> {
-  const { rows } = await t.table(adminActs).page('seq', [], { limit: SITTING_ACTS })
-  return rows.some((row) => row.act === act && row.subject_id === subject.id && isDeepStrictEqual(row.detail, detail))
 }
 
 const ADMINISTRATOR = 'admin'

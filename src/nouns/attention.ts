@@ -1,3 +1,5 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
 import type { AttentionKind, ScreenId } from '../model/words.ts'
 import { dollars, microOf } from '../text/columns.ts'
 
@@ -5,22 +7,13 @@ import { dollars, microOf } from '../text/columns.ts'
 
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' | 'add'
 
-type Many = {
-  /** Plural of the things. */
-  readonly things: string
-  /** Text about several rows. */
-  readonly are: string
-  /** The command that lists them. */
-  readonly list: string
-}
-
 type KindWords = {
   readonly word: string
   readonly screen: ScreenId
   /** The act that mends it; without one, its row leads to what it is about. */
   readonly mend?: { readonly act: MendAct; readonly verb: string }
-  /** Of those that are one row together. */
-  readonly many?: Many
+  /** Several in one row: their plural, what is said of them, and the command that lists them. */
+  readonly many?: { readonly things: string; readonly are: string; readonly list: string }
 }
 
 export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
@@ -71,67 +64,45 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   sanctions_list: { word: 'list', screen: 'compliance', mend: { act: 'runCron', verb: 'fetch now' } },
 }
 
-type Item = {
-  readonly id: string
-  readonly kind: AttentionKind
-  readonly grave: boolean
-  readonly who: string | null
-  /** Without a sign. */
-  readonly amount: string | null
-  readonly since: string | null
-  readonly due: string | null
-  readonly subject: { readonly kind: string; readonly id: string }
-  readonly sentence: string
-  readonly fix: string
-}
+type Item = WireAnswer<Api['getAttention']>['items'][number]
 
 /** A row of what needs attention: one thing, or several of a kind with their sum and the oldest age. */
-export type AttentionRow<T extends Item> = {
-  readonly item: Omit<T, keyof Item> & Item
-  readonly of: readonly T[]
-  readonly count: number
-}
+export type AttentionRow = { readonly item: Item; readonly of: readonly Item[]; readonly count: number }
 
 /** What mends it; undefined where its command only shows it. */
 export function mendOf({ kind, fix }: Pick<Item, 'kind' | 'fix'>): KindWords['mend'] {
   return /^souk \S+ view /.test(fix) ? undefined : attentionWords[kind].mend
 }
 
-/** Names shown of several. */
 const NAMES = 3
-
-/** Items with those of a kind in one row, where the first of them stood. @param counts all there are, by kind */
-export function attentionRows<T extends Item>(
-  items: readonly T[],
-  counts: Readonly<Partial<Record<AttentionKind, number>>>,
-): readonly AttentionRow<T>[] {
+/** Items with those of a kind in one row, where the first of them stood. */
+export function attentionRows({
+  items,
+  counts,
+}: Pick<WireAnswer<Api['getAttention']>, 'items' | 'counts'>): readonly AttentionRow[] {
   return items.flatMap((item) => {
-    const { many } = attentionWords[item.kind]
-    const of = many === undefined ? [item] : items.filter(({ kind }) => kind === item.kind)
+    const of = attentionWords[item.kind].many === undefined ? [item] : items.filter(({ kind }) => kind === item.kind)
     if (of.length === 1) return [{ item, of, count: 1 }]
-    return of[0] === item && many ? [together(of, { many, count: counts[item.kind] ?? of.length })] : []
+    const count = counts[item.kind] ?? of.length
+    return of[0] === item ? [{ item: together(item, of, count), of, count }] : []
   })
 }
 
-function together<T extends Item>(
-  of: readonly T[],
-  { many, count }: { readonly many: Many; readonly count: number },
-): AttentionRow<T> {
-  const [first] = of as readonly [T, ...T[]]
+function together(first: Item, of: readonly Item[], count: number): Item {
+  const { things = '', are = '', list = '' } = attentionWords[first.kind].many ?? {}
   const names = [...new Set(of.map(({ who }) => who ?? ''))].filter(Boolean)
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : ''
-  const item = {
+  return {
     ...first,
     id: first.kind,
     grave: of.some(({ grave }) => grave),
-    who: `${count} ${many.things}`,
+    who: `${count} ${things}`,
     amount: of.length === count ? sumOf(of) : null,
     since: of.flatMap(({ since }) => since ?? []).toSorted()[0] ?? null,
     due: null,
-    sentence: `${many.are}: ${names.slice(0, NAMES).join(', ')}${more}.`,
-    fix: many.list,
+    sentence: `${are}: ${names.slice(0, NAMES).join(', ')}${more}.`,
+    fix: list,
   }
-  return { item, of, count }
 }
 
 /** Null unless each of them waits with money. */

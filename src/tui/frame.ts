@@ -141,9 +141,7 @@ const pickerHints = {
     { key: 'esc', word: 'close' },
   ],
   output: [
-    { key: '↑↓', word: 'scroll' },
-    { key: '^S', word: 'save' },
-    { key: 'enter', word: 'to its record' },
+    { key: '^S enter', word: 'save, to its record' },
     { key: 'esc', word: 'close' },
   ],
   putOff: [

@@ -41,7 +41,6 @@ const MAX_QUOTED_CHARS = 200
 /** One cent: a smaller unserved part is not credited yet. */
 const LEAST_UNSERVED = 10_000n
 
-/** What moves no money and ends by itself never. */
 const quiet = { grave: false, amount: null, due: null } as const
 
 type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }

@@ -19,7 +19,6 @@ export async function mend(host: Host, need: Need): Promise<void> {
   else askAll(host, specs)
 }
 
-/** Crons that do what was left undone. */
 const cronsOf: Readonly<Partial<Record<Need['kind'], string>>> = {
   ...{ payout: 'provider-settlement', stuck: 'escrow-monitor', sanctions_list: 'ofac-sdn-refresh' },
 }
@@ -27,7 +26,7 @@ const cronsOf: Readonly<Partial<Record<Need['kind'], string>>> = {
 async function dialogsFor(host: Host, need: Need): Promise<readonly DialogSpec[]> {
   switch (need.kind) {
     case 'dispute':
-      return disputeOf(host, need.subject)
+      return (await jobsOf(host, [need])).map((job) => rulingDialog(host, job))
     case 'overdue':
       return withdrawals(host, mendable(need))
     case 'delivery':
@@ -57,18 +56,12 @@ export async function giveBack(host: Host, id: string): Promise<void> {
 }
 
 async function withdrawals(host: Host, of: readonly Pick<Need, 'subject'>[]): Promise<readonly DialogSpec[]> {
-  const found = await Promise.all(of.map(({ subject }) => jobOf(host, subject)))
-  return found.flatMap((job) => (job !== undefined && canGiveBack(job) ? [withdrawDialog(host, job)] : []))
+  return (await jobsOf(host, of)).filter(canGiveBack).map((job) => withdrawDialog(host, job))
 }
 
-async function disputeOf(host: Host, id: string): Promise<readonly DialogSpec[]> {
-  const job = await jobOf(host, id)
-  return job === undefined ? [] : [rulingDialog(host, job)]
-}
-
-async function jobOf(host: Host, id: string): Promise<Job | undefined> {
-  const found = await fetchJob(host.link, { id, admin: true })(AbortSignal.timeout(READ_MS))
-  return found.ok ? found.value?.job : undefined
+async function jobsOf({ link }: Host, of: readonly Pick<Need, 'subject'>[]): Promise<readonly Job[]> {
+  const reads = of.map(({ subject: id }) => fetchJob(link, { id, admin: true })(AbortSignal.timeout(READ_MS)))
+  return (await Promise.all(reads)).flatMap((found) => (found.ok && found.value ? [found.value.job] : []))
 }
 
 const READ_MS = 5_000

@@ -74,18 +74,13 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
       const where = option === '' ? [] : option.split(' ')
       const confirmed = host.link.place.guarded ? ['--confirm', host.link.place.name] : []
       const done = await line.run([...where, ...words, ...confirmed, '--no-input'])
-      return done.ok ? { ok: true, value: saidShort(done.value) } : done
+      const said = done.ok ? done.value.split('\n', SAID_LINES).map(safe).filter(Boolean) : []
+      return done.ok ? { ok: true, value: said.join('  ') } : done
     },
   }
 }
 
-/** First lines of an output as one line. */
-function saidShort(output: string): string {
-  const lines = output.split('\n').map((line) => safe(line).trim())
-  return lines.filter(Boolean).slice(0, SAID_LINES).join('  ')
-}
 const SAID_LINES = 3
-
 /** Last words of commands that only read. */
 const READS =
   /(?:^| )(?:list|view|show|status|health|attention|river|audit|bundle|deliveries|why|stats|balance|earnings|search|doctor|tx|queue|trust|version)$/

@@ -29,7 +29,6 @@ export function saveScreen(host: Host): void {
   saveLines(host, screen, draw(SAVED_AREA).map(textOf))
 }
 
-/** Saves what a command printed. */
 export function saveOutput(host: Host): void {
   saveLines(host, 'output', host.ui.get().output)
 }

@@ -23,7 +23,7 @@ export const fetchNeeds = (link: Link) => (signal: AbortSignal) =>
 
 function readNeeds({ items, counts, total }: Answered): Needs {
   return {
-    items: attentionRows(items, counts).map(readNeed),
+    items: attentionRows({ items, counts }).map(readNeed),
     total,
     counts,
     byScreen: byScreenOf(items, counts),
@@ -45,14 +45,12 @@ export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], count
 
 /** An open problem for the operator, or several of a kind; times are business time. */
 export type Need = OneNeed & {
-  /** Those that share the row. */
   readonly of: readonly OneNeed[]
-  /** All of them, also those that are not listed. */
   readonly count: number
 }
 type OneNeed = ReturnType<typeof readOne>
 
-function readNeed({ item, of, count }: AttentionRow<Answered['items'][number]>): Need {
+function readNeed({ item, of, count }: AttentionRow): Need {
   return { ...readOne(item), of: of.map(readOne), count }
 }
 
