@@ -77,7 +77,7 @@ test('the exit status says whether there is a problem, where that is asked for',
   expect((await user.souk('doctor', '--exit-status')).code).toBe(11)
   expect((await user.souk('doctor', '--exit-status', '--only', 'node')).code).toBe(0)
   const { checks: after, fixed } = await user.json('doctor', '--fix', '--only', 'wallets')
-  expect([after[0].status, fixed]).toEqual(['ok', [{ id: 'wallets', did: expect.stringContaining('only you') }]])
+  expect([after[0].status, fixed]).toEqual(['ok', [{ id: 'wallets', did: expect.stringContaining('only by you') }]])
   expect((await user.souk('doctor', '--exit-status')).code).toBe(0)
 })
 

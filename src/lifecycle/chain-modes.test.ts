@@ -103,18 +103,18 @@ describe('what cannot hold together starts nothing', () => {
   const node = ['--rpc-url', 'https://node.example.org']
   it.each([
     ['a demo on a chain', ['--chain', 'devnet', '--seed', 'demo'], /demo needs a sandbox chain/],
-    ['a program for a sandbox', ['--anvil', '/bin/anvil'], /--anvil is for a devnet/],
+    ['a program for a sandbox', ['--anvil', '/bin/anvil'], /--anvil is only for a local devnet/],
     [
       'blocks of a chain of others',
       ['--chain', 'devnet', ...node, '--block-time', '2'],
-      /--block-time is for a devnet/,
+      /--block-time is only for a local devnet/,
     ],
-    ['a node for a sandbox', node, /--rpc-url is for a chain, and a sandbox has none/],
+    ['a node for a sandbox', node, /--rpc-url needs a chain; a sandbox has none/],
     ['keys of money on a devnet', ['--chain', 'devnet', ...keys], /A devnet creates its own keys/],
     [
       'a facilitator of others for a sandbox',
       ['--settle-through', 'https://facilitator.example.org'],
-      /--settle-through is for a chain, and a sandbox has none/,
+      /--settle-through needs a chain; a sandbox has none/,
     ],
     [
       'real payments shown in the clear',

@@ -311,7 +311,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await started(`env NODE_OPTIONS=--import=${preload}`)
       process.kill(pid(), 'SIGUSR2')
       const shown = await expectRestored(1)
-      expect(shown).toContain(`✗ The cockpit broke: broken ${where}  (exit 1)`)
+      expect(shown).toContain(`✗ The cockpit failed: broken ${where}  (exit 1)`)
       const crash = JSON.parse(readFileSync(join(home, '.local/state/souk/default/crash-tui.json'), 'utf8'))
       expect(crash).toMatchObject({ message: `broken ${where}`, stack: expect.stringContaining(' at ') })
     })

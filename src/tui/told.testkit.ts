@@ -9,16 +9,16 @@ type Part = 'buyer' | 'provider' | 'service'
 /** What its sentence says, in this order: names by what they are, and words. */
 const sentences: Readonly<Record<string, readonly (Part | `=${string}`)[]>> = {
   'job.dispatched': ['buyer', '=bought', 'service', '=from', 'provider'],
-  'job.in_progress': ['provider', '=is at work on', 'service', '=for', 'buyer'],
+  'job.in_progress': ['provider', '=started', 'service', '=for', 'buyer'],
   'job.completed': ['provider', '=delivered', 'service', '=to', 'buyer'],
   'job.verified': ['buyer', '=verified', 'service', '=by', 'provider'],
   'job.released': ['service', '=is paid:', 'provider', '=sold it to', 'buyer'],
   'job.disputed': ['buyer', '=disputes', 'service', '=by', 'provider'],
-  'job.refunded': ['buyer', '=was paid back for', 'service', '=by', 'provider'],
-  'job.failed': ['provider', '=failed', 'service', 'buyer', '=has the money back'],
-  'job.cancelled': ['service', '=of', 'provider', '=was cancelled', 'buyer', '=has the money back'],
-  'job.expired': ['provider', '=let', 'service', '=expire', 'buyer', '=has the money back'],
-  'thread.inquiry': ['buyer', '=asks', 'provider', '=about', 'service'],
+  'job.refunded': ['buyer', '=was refunded for', 'service', '=by', 'provider'],
+  'job.failed': ['provider', '=failed', 'service', 'buyer', '=was refunded'],
+  'job.cancelled': ['service', '=of', 'provider', '=was cancelled', 'buyer', '=was refunded'],
+  'job.expired': ['provider', '=let', 'service', '=expire', 'buyer', '=was refunded'],
+  'thread.inquiry': ['buyer', '=asked', 'provider', '=about', 'service'],
   'thread.proposal': ['provider', '=offers', 'service', '=to', 'buyer'],
   'thread.accepted': ['buyer', '=accepted the price of', 'provider', '=for', 'service'],
   'thread.cancelled': ['buyer', 'provider', '=ended their conversation about', 'service'],
@@ -27,9 +27,9 @@ const sentences: Readonly<Record<string, readonly (Part | `=${string}`)[]>> = {
   'service.updated': ['provider', '=changed', 'service'],
   'participant.registered': ['buyer', '=registered'],
   'participant.updated': ['buyer', '=changed its profile'],
-  'balance.deposited': ['buyer', '=put money into its balance'],
+  'balance.deposited': ['buyer', '=topped up its balance'],
   'posting.created': ['buyer', '=posted a request'],
-  'posting.awarded': ['buyer', '=has chosen a bid'],
+  'posting.awarded': ['buyer', '=awarded its request'],
   'bid.submitted': ['buyer', '=has a bid on its request'],
   'bid.accepted': ['=The bid of', 'buyer', '=was accepted'],
   'bid.withdrawn': ['=A bid on the request of', 'buyer', '=was withdrawn'],
@@ -39,7 +39,7 @@ const sentences: Readonly<Record<string, readonly (Part | `=${string}`)[]>> = {
   'verification.vendor_pending': ['buyer'],
 }
 /** What is built in is bought and delivered in one act. */
-const atOnce: readonly (Part | `=${string}`)[] = ['buyer', '=bought', 'service', '=delivered at once']
+const atOnce: readonly (Part | `=${string}`)[] = ['buyer', '=bought', 'service', '=delivered instantly']
 
 /** Narrower, there is no room for amounts; wider, there is room for ids. */
 const AMOUNTS_FROM = 76
