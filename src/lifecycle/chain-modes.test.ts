@@ -70,7 +70,7 @@ describe('a devnet', () => {
     expect(await held()).toBe('1.00')
     expect(await souk('restart', '--log-level', 'warn')).toEqual({ code: 0, out: expect.anything(), err: '' })
     await souk('down')
-    expect((await souk('up', '--chain', 'sandbox', '--port', '0')).err).toMatch(/began with --chain devnet and stays/)
+    expect((await souk('up', '--chain', 'sandbox', '--port', '0')).err).toMatch(/was created with --chain devnet/)
   })
 
   it('sells in one command to whoever starts with nothing', async () => {
@@ -154,7 +154,7 @@ describe('what cannot hold together starts nothing', () => {
       const same = ['--pay-to-key-file', key('one', '3', 0o600), '--gas-key-file', key('two', '3', 0o600)]
       expect((await souk('up', ...words, ...same, '--real-money')).err).toMatch(/The same key would receive/)
       const poor = ['--pay-to-key-file', key('p', '4', 0o600), '--gas-key-file', key('g', '5', 0o600)]
-      expect((await souk('up', ...words, ...poor, '--real-money')).err).toMatch(/holds 0 wei/)
+      expect((await souk('up', ...words, ...poor, '--real-money')).err).toMatch(/has 0 wei/)
     } finally {
       server.closeAllConnections()
       server.close()

@@ -100,7 +100,7 @@ describe('a marketplace on base', () => {
     expect(asked.join()).toContain('real USDC. Type "real money"')
     expect([sure.code, sure.out]).toEqual([0, expect.stringContaining('REAL MONEY')])
     expect((await souk(['status'])).out).toContain('REAL MONEY')
-    expect((await souk(['tour'])).err).toContain('The tour pays with test money, and this marketplace is on base.')
+    expect((await souk(['tour'])).err).toContain('The tour needs test money, but this marketplace is on base.')
     const { price } = await sold(chain)
     expect(await chain.usdcOf(addressOf(payTo))).toBe(price)
     // Asked once: what began with real money goes on with it.
@@ -127,7 +127,7 @@ describe('a start on a public chain is refused', () => {
   it('where the token is not there, or another one, before any gas is spent', async () => {
     chain = await startPublicChain('base-sepolia')
     await chain.rename('Another Coin')
-    expect(await start(chain)).toMatch(/signs under another domain than USDC version 2/)
+    expect(await start(chain)).toMatch(/another signing domain; expected USDC version 2/)
     await chain.bare(chain.asset)
     expect(await start(chain)).toMatch(/does not exist on this chain.*use a node/)
     expect(await chain.sentBy(addressOf(gas))).toBe(0)
