@@ -73,7 +73,7 @@ test('a seed fills data that have no listing, and data that began with another o
   }
   await user.json('up', '--seed', 'house')
   await user.json('down')
-  expect(await refusal('none')).toEqual([6, expect.stringContaining('began with --seed house')])
+  expect(await refusal('none')).toEqual([6, expect.stringContaining('was created with --seed house')])
   // The demo comes before all that people did.
   await writeFile(join(user.home, 'people.yaml'), 'people:\n  - { name: kim }\n')
   await user.json('up')
