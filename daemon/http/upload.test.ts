@@ -181,7 +181,7 @@ test('a sender that stands still is cut with 408, and nothing is kept', async ()
     sent.write(whole.subarray(0, whole.length / 2))
     const [response] = await once(sent, 'response')
     expect(response.statusCode).toBe(408)
-    expect(await storedFiles(slow)).toEqual([])
+    await expect.poll(() => storedFiles(slow)).toEqual([])
     sent.destroy()
   } finally {
     await slow.close()

@@ -20,7 +20,7 @@ describe('speech with nothing installed', () => {
     expect(speech.initial).toMatchObject({ status: 'ok' })
     expect(await speech.probe?.()).toMatchObject({
       status: 'ok',
-      detail: expect.stringMatching(/English; espeak-ng would/),
+      detail: expect.stringMatching(/English; install espeak-ng/),
     })
     const none = openSpeech({ audio: openAudio({ path: '/nowhere' }).port, path: '/nowhere', flite: '/nowhere' })
     expect([none.initial.status, (await none.probe?.())?.status]).toEqual(['missing', 'missing'])
