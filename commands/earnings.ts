@@ -12,7 +12,6 @@ import { bold } from '../src/text/text.ts'
 type Summary = WireAnswer<Api['getEarnings']>
 type Settlement = Summary['recent_settlements'][number]
 
-/** Sales of a period. */
 type Period = { readonly since: string | null; readonly until: string; readonly earned: string; readonly sales: Sale[] }
 
 /** Reasons why money waits, as text. */

@@ -69,7 +69,6 @@ async function* run(context: Context): AsyncGenerator<Printed> {
   if (file !== STDOUT) yield saved
 }
 
-/** Refuses contradicting options. */
 function refuseMixed({ args: { file }, options: { all, only }, globals }: Context): void {
   if (all && only !== undefined) throw usage('--only and --all cannot be combined: --only filters your own records.')
   if (all && file === STDOUT && (globals.jq ?? globals.fields) !== undefined) {

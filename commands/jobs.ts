@@ -255,7 +255,6 @@ function showMoney({ amount, receipt_id, escrow, dispute }: FetchedJob, io: Io):
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
 }
 
-/** Transactions of an escrow contract. */
 function showContract(contract: NonNullable<FetchedJob['escrow']>['contract'], io: Io): void {
   if (contract === undefined) return
   const { state, waits, transactions } = contract

@@ -248,7 +248,6 @@ function broken(text: string): readonly string[] {
     .filter((line, at, all) => all.length === 1 || line !== '\\&' || at === 0)
 }
 
-/** A literal line. */
 function literal(line: string): readonly string[] {
   return [line === '' ? '\\&' : escaped(line)]
 }

@@ -10,7 +10,6 @@ import type { EventSettings, Sayable, SettingName } from '../src/market/situatio
 import { type EventType, eventTypes } from '../src/model/event-types.ts'
 import { bold, cyan, dim, green, nearest, span } from '../src/text/text.ts'
 
-/** Aliases of events. */
 const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook.failed' }
 
 const REPEATS_MAX = 100

@@ -15,7 +15,6 @@ import { replaceFile } from '../src/client/files.ts'
 import { formatAmount } from '../src/core/money.ts'
 import { bold, byteSize, green, red, yellow } from '../src/text/text.ts'
 
-/** Endpoints that publish a document. */
 type DocumentEndpoint = 'getEvidence' | 'getFeedbackFile'
 
 export type WantedDocument<K extends DocumentEndpoint> = {
@@ -80,7 +79,6 @@ export type ReputationAnswer = WireAnswer<Api['getReputation']>
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 
-/** Options of published documents. */
 const publishedOptions = z.object({
   check: z
     .boolean()

@@ -137,7 +137,6 @@ const MAX_CACHED_PAGES = 500
  */
 
 type Part = {
-  /** Its collections. */
   readonly collections?: readonly AnyCollection[]
   /** Its endpoints. */
   readonly routes?: object

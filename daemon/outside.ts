@@ -31,7 +31,6 @@ export type Ports = {
   /** Replacement engines of first-party services. */
   readonly engines?: EnginesChange
   readonly vendor?: VerificationVendor
-  /** Wraps the opened store. */
   readonly store?: (opened: Store) => Store
   readonly crons?: readonly Cron[]
   /** Drives the crons. */

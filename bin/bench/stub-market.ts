@@ -12,7 +12,6 @@ type Answers = ReadonlyMap<string, (url: URL) => unknown>
 
 export type StubMarket = {
   readonly url: string
-  /** Events a second from now on. */
   readonly events: (perSecond: number) => void
   readonly close: () => void
 }

@@ -8,5 +8,4 @@ import type { Asked, Callable } from '../../src/client/call.ts'
 export type CallName = Callable
 /** What is asked of it: `params` of the path, `query`, `body`, `file`, `headers`. */
 export type AskedOf<K extends CallName> = Asked<K>
-/** What it answers. */
 export type AnswerOf<K extends CallName> = WireAnswer<Api[K]>

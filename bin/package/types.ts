@@ -33,7 +33,6 @@ export type AskedOf<K extends CallName> =
   & Given<BodyOf<K>, 'body'>
   & FileOf<K>
   & { readonly headers?: Readonly<Record<string, string>>; readonly timeoutMs?: number; readonly signal?: AbortSignal }
-/** What it answers. */
 export type AnswerOf<K extends CallName> = JsonOf<Answers<K>>
 `
 

@@ -62,7 +62,6 @@ export type Timeline = {
 type Parts = {
   readonly clock: MovableClock
   readonly crons: Scheduler
-  /** Whether crons run by themselves. */
   readonly runsCrons: boolean
   readonly ctx: Context
 }
@@ -95,7 +94,6 @@ type Trip = {
   readonly ctx: Context
   readonly within: Pick<Within, 'active' | 'run'>
   readonly goesOn: () => boolean
-  /** Clock state at the end. */
   readonly state: ClockState
 }
 

@@ -88,7 +88,6 @@ export type FreeHandlers<S extends Readonly<Record<string, Exclude<Endpoint, Pai
   readonly [K in keyof S]: S[K] extends UploadEndpoint ? UploadHandler<S[K]> : FreeHandler<S[K]>
 }
 
-/** The value of each reply kind. */
 export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
   ? Answer<E> | Encoded
   : E['reply'] extends { kind: 'json_or_page' }

@@ -46,7 +46,6 @@ function neededBy({ needs }: FirstPartyService, { ports }: Board): Partial<Engin
   return Object.fromEntries(needs.map((name) => [name, ports[name]]))
 }
 
-/** The available engines of a service. */
 function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<Engines> {
   const there = [...needs, ...wants].filter((name) => engines.lacking([name]).length === 0)
   return Object.fromEntries(there.map((name) => [name, engines.ports[name]]))

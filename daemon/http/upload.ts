@@ -7,7 +7,6 @@ import type { Exchange, Receiving } from '../endpoint/exchange.ts'
 import { fileName, mediaType } from './file.ts'
 import { MAX_FORM_BYTES, MAX_FORM_FIELD_BYTES, MAX_FORM_FIELD_NAME_BYTES, MAX_FORM_FIELDS } from './limits.ts'
 
-/** Name of the file part. */
 const FILE_PART = 'file'
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 /** Transfer encodings that leave the bytes as they are; RFC 7578 deprecates the others. */

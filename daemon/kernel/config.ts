@@ -67,7 +67,6 @@ export function boundUrl({ host, tls }: Bound, port: number): string {
   return `https://${inUrl(LOOPBACK_OF[host] ?? host)}:${port}`
 }
 
-/** Public URL of a daemon. */
 export function ownUrl(config: Bound & Pick<Config, 'publicUrl'>, port: number): string {
   if (config.publicUrl !== undefined) return config.publicUrl.replace(/\/$/, '')
   return config.tls ? `https://${inUrl(config.tls.name)}:${port}` : boundUrl(config, port)

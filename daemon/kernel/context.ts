@@ -15,7 +15,6 @@ import { defineResource, type Resources } from './resource.ts'
 /** State of the switches, as last committed. */
 export type Switched = Switches & {
   readonly pausedAt: number | null
-  /** Reason given for the pause. */
   readonly pausedReason: string | null
   /** Whether listing writes require accepted terms. */
   readonly termsRequired: boolean

@@ -35,7 +35,6 @@ export async function participantOfWallet(t: ReadTx, wallet: Wallet): Promise<Pa
   return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
 }
 
-/** By id or wallet address. */
 export async function participantNamed(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
   return isAddress(idOrWallet) ? participantOfWallet(t, toWallet(idOrWallet)) : t.table(participants).get(idOrWallet)
 }

@@ -11,7 +11,6 @@ export const PLATFORM = 'platform'
 const Platform = z.strictObject({
   /** Business time of the pause; null: not paused. */
   paused_at: z.int().nullable(),
-  /** Reason given for the pause. */
   paused_reason: z.string().nullable(),
   checkout_v2: z.boolean(),
   /** Enabled endpoints that are off by default. */

@@ -24,7 +24,6 @@ export const tally = defineResource<Tally>('tally')
 
 type Groups = Map<string, Map<string, number>>
 
-/** Opens the tally of a store. */
 export async function openTally({ store, clock }: { store: Store; clock: Pick<Clock, 'now'> }): Promise<Tally> {
   const thisHour = () => Math.floor(clock.now() / HOUR_MS)
   const hours = await readHours(store.table(tallies), windowTo(thisHour()))

@@ -29,7 +29,6 @@ export type VerificationVendor = {
     readonly operatorName: string
     readonly callbackUrl: string
   }): Promise<{ readonly id: string; readonly url: string | null }>
-  /** Whether a callback is genuine and fresh. */
   isGenuine(callback: SignedCallback, wall: number): boolean
   /** Decides directly, in the sandbox only. @returns the callback that it would send */
   decide?(decision: VendorDecision, wall: number): SignedCallback

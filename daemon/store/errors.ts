@@ -42,7 +42,6 @@ export class StoreLocked extends Error {
   }
 }
 
-/** Command to repair damage. */
 export const REPAIR_COMMAND = 'souk doctor --repair'
 
 /** Stored data is damaged in a way that no crash explains; nothing was changed. */

@@ -29,7 +29,6 @@ type FactsOf<R, L extends ListFields> = {
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>> | Facts<L>
 }
 
-/** A searchable list. */
 type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
   /** Rows in default order; stop reading when you have enough. */
   readonly pieces: AsyncIterable<readonly R[]>

@@ -152,7 +152,6 @@ function commandIn(file: Readonly<Record<string, unknown>>, name: string): Comma
   return found
 }
 
-/** Every command that a file exports. */
 export function commandsIn(file: Readonly<Record<string, unknown>>): readonly Command[] {
   return Object.values(file).filter(isCommand)
 }

@@ -100,7 +100,6 @@ function namesOf(flags: string): readonly string[] {
   return flags.split(/[ ,]+/).filter((word) => word.startsWith('-'))
 }
 
-/** Words without an option and its value. */
 function without(words: readonly string[], option: GlobalOption): readonly string[] {
   const names = namesOf(option.flags)
   const isIt = (word: string | undefined) => names.some((name) => word === name || word?.startsWith(`${name}=`))

@@ -73,7 +73,6 @@ export type Io = {
   line(text?: string): void
   /** JSON: compact in a pipe, indented on a terminal. */
   json(value: unknown): void
-  /** Compact JSON line. */
   jsonLine(value: unknown): void
   /** Raw data. */
   bytes(data: Uint8Array): void
@@ -92,7 +91,6 @@ export type Io = {
   confirm(question: string): Promise<void>
   /** Asks for a line, optionally hidden. @throws CliError usage without a terminal */
   ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string>
-  /** All of stdin. */
   stdin(): Promise<string>
   /** Resolves when everything is written. @throws the error of a failed stdout */
   flush(): Promise<void>

@@ -27,7 +27,6 @@ export function printRows<R>(io: Io, columns: readonly Column<R>[], rows: readon
   printGroups(io, columns, [{ rows }])
 }
 
-/** Rows under a heading. */
 export type RowGroup<R> = { readonly heading?: string; readonly rows: readonly R[] }
 
 /** Prints groups under one header. */
@@ -80,7 +79,6 @@ function onPoint(cells: readonly string[]): readonly string[] {
   return cells.map((text) => text + ' '.repeat(most - (places(text) ?? most)))
 }
 
-/** A column with displayed times. */
 function timed<R>(io: Io, column: Column<R>): Column<R> {
   return {
     ...column,
@@ -154,7 +152,6 @@ export function pickFields(value: unknown, fields: readonly string[]): unknown {
 
 type ListMember = { readonly envelope: object; readonly name: string; readonly elements: readonly unknown[] }
 
-/** The list member of an envelope. */
 export function listMember(value: unknown): ListMember | undefined {
   if (!isObject(value)) return undefined
   if (!('total' in value) && !('next_cursor' in value)) return undefined

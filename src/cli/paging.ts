@@ -4,7 +4,6 @@ import { CliError } from './exit.ts'
 const PAGES_MAX = 1_000
 const ROWS_MAX = 100_000
 
-/** Position of the next page. */
 export type NextPage = { readonly offset: number } | { readonly cursor: string }
 
 type Paged<P, R> = {
@@ -38,7 +37,6 @@ function same(one: NextPage, other: NextPage): boolean {
 
 type Counted = { readonly total: number; readonly offset: number }
 
-/** Next offset of a counted list. */
 export function nextOffset({ total, offset }: Counted, rows: number): NextPage | undefined {
   return offset + rows < total ? { offset: offset + rows } : undefined
 }

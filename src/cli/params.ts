@@ -38,7 +38,6 @@ type Facts = {
   /** Parses a value. */
   readonly read: (given: unknown) => Outcome<unknown>
   readonly checks: readonly Check[]
-  /** Optional. */
   readonly optional: boolean
   readonly fallback: unknown
   readonly choices: readonly string[]

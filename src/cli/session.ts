@@ -67,7 +67,6 @@ export type SessionHost = {
   readonly places: Places
   readonly system: System
   readonly signal: AbortSignal
-  /** Kept connections. */
   readonly connections?: KeptConnections
   /** Remaining spending limit of the command. */
   readonly budget: Budget

@@ -20,7 +20,6 @@ type Tables = {
   readonly shared: Readonly<Record<string, string>>
   /** Response shapes as JSON, parsed on first use. */
   readonly answers: { readonly [K in Callable]: string }
-  /** Event shapes of streams. */
   readonly events: { readonly [K in Streaming]: string }
 }
 

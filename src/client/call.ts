@@ -10,14 +10,11 @@ export type { Callable }
 /** Endpoints without JSON responses. */
 export type OpenName = Exclude<EndpointName, Callable>
 
-/** A typed request with send options. */
 export type Asked<K extends EndpointName> = Request<Api[K]> & FileOf<Api[K]> & Sending
 
-/** Body type of an endpoint. */
 export type SentBody<K extends EndpointName> =
   Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never
 
-/** Query type of an endpoint. */
 export type Queried<K extends EndpointName> =
   Request<Api[K]> extends { readonly query?: infer Q } ? NonNullable<Q> : never
 

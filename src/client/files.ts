@@ -42,7 +42,6 @@ export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   throw damaged(path, `${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}`)
 }
 
-/** Error of a damaged file. */
 export function damaged(path: string, why: string): AppError {
   return new AppError('invalid_request', `${path} is damaged: ${why}`)
 }

@@ -7,7 +7,6 @@ import type { Places } from './paths.ts'
 const JOB_TOKENS_MAX = 2_000
 
 const Secrets = shaped({
-  /** Admin keys by remote. */
   'admin_keys?': ['{', 's'],
   /** API keys by `<instance> <wallet address>`. */
   'api_keys?': ['{', 's'],
@@ -94,7 +93,6 @@ export function webhookSecretOf(
   return read(places).webhook_secrets[`${instance} ${wallet.toLowerCase()}`]
 }
 
-/** Private file of secrets. */
 export function secretsFile(places: Pick<Places, 'config'>): string {
   return fileOf(places)
 }

@@ -10,7 +10,6 @@ const MEDIA_TYPE = 'application/octet-stream'
 /** A local file for a form. */
 export type SentFile = {
   readonly path: string
-  /** Called with sent and total bytes. */
   readonly onBytes?: (sent: number, total: number) => void
 }
 

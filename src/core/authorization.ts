@@ -177,12 +177,10 @@ export function splitSignature(
   return { ok: true, signature: { compact: hexToBytes(digits.slice(0, 128)), parity } }
 }
 
-/** Address of an uncompressed public key. */
 export function addressOfPublicKey(uncompressed: Uint8Array): Wallet {
   return toWallet(`0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12))}`)
 }
 
-/** Accepted range of a price. */
 export function priceRange(price: PaymentRequirement['price']): PriceRange {
   return typeof price === 'bigint' ? { min: price, max: price } : price
 }

@@ -4,7 +4,6 @@ import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toWallet, type
 import { type IdNoun, idPrefixes } from './id-prefixes.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from './money.ts'
 
-/** Id schema of a noun. */
 export function idOf(noun: IdNoun) {
   const prefix = idPrefixes[noun]
   return z

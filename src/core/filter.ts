@@ -109,7 +109,6 @@ function wantedOf(text: string, { name, field }: Named): FilterParams {
 
 const signs = { '': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 
-/** Example value of a field. */
 export function exampleOf(name: string, field: ListField): string {
   if (field.kind === 'choice') return `it is one of ${field.choices.join(', ')}`
   return {
@@ -181,7 +180,6 @@ export type SortWord<L extends ListFields, O extends ListOrders = Record<never, 
   | `-${keyof L & string}`
   | (keyof O & string)
 
-/** Sort words of a list. */
 export function sortWords<L extends ListFields, const O extends ListOrders = Record<never, string>>(
   fields: L,
   orders?: O,
@@ -191,7 +189,6 @@ export function sortWords<L extends ListFields, const O extends ListOrders = Rec
   return [...names, ...names.map((name) => `-${name}` as const), ...named]
 }
 
-/** Description of a sort option. */
 export function sortDescription(orders: ListOrders = {}): string {
   const named = Object.entries(orders).map(([name, meaning]) => `; ${name}: ${meaning}`)
   return `field, or -field for descending${named.join('')}`

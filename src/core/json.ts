@@ -1,7 +1,6 @@
 /** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 
-/** An object with unchecked members. */
 export type AnyObject = { readonly [member: string]: unknown }
 
 export function isObject(value: unknown): value is AnyObject {

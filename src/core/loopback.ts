@@ -1,4 +1,3 @@
-/** Whether an address is loopback. */
 export function isLoopback(address: string): boolean {
   const plain = address.replace(/^::ffff:/, '')
   return plain === 'localhost' || plain === '::1' || plain.startsWith('127.')

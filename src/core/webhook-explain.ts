@@ -24,7 +24,6 @@ export type WebhookExplained =
         | 'body'
         | 'rewritten'
         | 'secret'
-      /** Advice. */
       readonly advice: string
     })
 

@@ -12,7 +12,6 @@ const Value = z
   .string()
   .refine((text) => (parseAmount(text) ?? 0n) > 0n, `must be an amount of USDC like ${formatAmount(1_000n)}`)
 
-/** Facilitator options. */
 export const facilitatorOptions = {
   facilitator: z.boolean().default(false).meta({ description: 'verify and settle x402 payments for other servers' }),
   facilitatorPayTo: z

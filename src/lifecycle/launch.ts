@@ -191,7 +191,6 @@ export function lastLaunchOf(places: Places): Launch {
   const found = registeredDaemon(places)
   if (found.state === 'starting') return Launch.parse(found.registration.launch)
   const { seed, ...last } = lastLaunch(places)
-  // The seed is in the store.
   return { ...last, ...(last.ephemeral || !hasStore({ places }) ? compact({ seed }) : {}) }
 }
 

@@ -21,7 +21,6 @@ export type Stopped = {
   readonly how: 'graceful' | 'killed' | 'crashed' | 'absent'
   readonly pid: number | null
   readonly url: string | null
-  /** Whether its port is free. */
   readonly port_free: boolean | null
 }
 

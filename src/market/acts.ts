@@ -47,9 +47,7 @@ export const delivered: Readonly<Record<Ware, Record<string, string>>> = {
   palette: { colours: '#14213d #fca311 #e5e5e5 #8d99ae #2b2d42 #edf2f4' },
 }
 
-/** A sale of the demo. */
 export type DemoSale = { readonly who: BuyerName; readonly ware: Ware; readonly from?: 'x402' | 'balance' }
-/** Its job. */
 export type DemoOrder = { readonly job: string; readonly ware: Ware }
 
 /** Buys a service. */

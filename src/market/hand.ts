@@ -68,7 +68,6 @@ export type Person = {
   readonly key: string
   /** Calls with the API key, if any. */
   call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
-  /** Pays by signature or balance. */
   pay<K extends Callable>(name: K, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<Api[K]>>
 }
 

@@ -192,7 +192,6 @@ async function dispute(play: Play, sale: DemoSale, reason: string): Promise<stri
   return order.job
 }
 
-/** Open and failed jobs. */
 function planOpenJobs({ play, until }: Scene): void {
   const { agenda, cast } = play
   agenda.at(until - 72 * HOUR_MS, async () => void (await buy(play, { who: 'quill', ware: 'french' })))

@@ -296,7 +296,6 @@ export type Answers = Readonly<Record<string, unknown>> | undefined
 export type Approvals = {
   /** The answer to a question, used once. @throws AskFirst without one */
   said(question: string, answers: Answers): boolean
-  /** Result that asks a question. */
   asking(question: string): ReturnType<typeof inputRequired>
 }
 

@@ -190,7 +190,6 @@ type Node = Readonly<Record<string, unknown>>
 const EXPANSIONS_MAX = 2
 /** The only string format that all clients accept. */
 const KNOWN_FORMAT = 'date-time'
-/** An object of any content. */
 const ANY_OBJECT: Node = { type: 'object' }
 
 /**

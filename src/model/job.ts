@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
 
-/** Statuses in which the provider works. */
 export const workingJobStatuses = ['created', 'dispatched', 'in_progress'] as const
 
 /** Job status (decisions §8). */

@@ -98,7 +98,6 @@ export const entryKinds = {
   dispute_split: 'refund',
   payout: 'withdrawal',
   payout_confirmed: null,
-  /** A failed payout returned. */
   payout_failed: 'withdrawal',
   blocked: null,
   unblocked: null,

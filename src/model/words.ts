@@ -19,7 +19,6 @@ export type Payee = { readonly to: Wallet | 'operator'; readonly bps: bigint }
 
 export const attemptStatuses = ['pending_consent', 'vendor_pending', 'approved', 'rejected', 'expired'] as const
 export type AttemptStatus = (typeof attemptStatuses)[number]
-/** Vendor decisions. */
 export const vendorDecisions = ['approved', 'rejected'] as const
 
 /** Subscription status (decisions §9). */

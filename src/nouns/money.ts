@@ -111,7 +111,6 @@ const payoutStates: Readonly<Record<Payout['status'], Toned>> = {
   failed: bad('✗ failed'),
 }
 
-/** A payout. */
 export const payout: Noun<Payout> = {
   name: 'payout',
   plural: 'payouts',

@@ -10,7 +10,6 @@ import { dim, type NounColumn, type Toned, warn } from './columns.ts'
 type Counted = { readonly total: number; readonly offset: number; readonly limit: number }
 export type ListName = { [K in Callable]: WireAnswer<Api[K]> extends Counted ? K : never }[Callable]
 
-/** Lists with rows of a type. */
 export type ListOf<R> = {
   [K in ListName]: Extract<WireAnswer<Api[K]>[keyof WireAnswer<Api[K]>], readonly R[]> extends never ? never : K
 }[ListName]
@@ -43,7 +42,6 @@ export type Noun<R> = {
   nextOf?(row: R): string | undefined
 }
 
-/** Rows of a list by member name. */
 type RowIn<K extends ListName, M extends keyof WireAnswer<Api[K]>> = WireAnswer<Api[K]>[M] extends readonly (infer R)[]
   ? R
   : never

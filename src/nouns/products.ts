@@ -13,7 +13,6 @@ const states: Readonly<Record<Product['status'], Toned>> = {
   deleted: dim('× deleted'),
 }
 
-/** File summary of a product. */
 export function fileWords({ file }: Pick<Product, 'file'>): string {
   return file === null ? 'no file yet' : `${file.name}   ${byteSize(file.size_bytes)}   ${file.content_type}`
 }

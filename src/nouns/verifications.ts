@@ -4,7 +4,6 @@ import { shortSpan } from '../text/text.ts'
 import { age, bad, dim, good, id, name, state, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-/** A verification attempt. */
 export type VerificationAttempt = WireAnswer<Api['listVerifications']>['attempts'][number]
 
 const states: Readonly<Record<VerificationAttempt['status'], Toned>> = {

@@ -19,7 +19,6 @@ const DEPTH_MAX = 4
 /** Entries read before a folder is refused. */
 const ENTRIES_MAX = 1_000
 
-/** A file left by a command. */
 export type LeftFile = { readonly path: string; readonly name: string; readonly bytes: number }
 
 /** Why files cannot be delivered. */

@@ -92,7 +92,6 @@ export type EventsAsked = {
   readonly wait?: boolean
 }
 
-/** A page of own events. */
 export async function readPage(session: Session, { cursor, types, wait = false }: EventsAsked): Promise<EventPage> {
   const page = await session.call('readEvents', {
     query: { ...compact({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },

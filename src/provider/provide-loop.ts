@@ -271,7 +271,6 @@ async function tradeOf(host: ShopHost, shop: CheckedShop, say: (said: WorkerNoti
 }
 
 const PAGE_ROWS = 100
-/** Jobs searched for waiting ones. */
 const WAITING_JOBS_MAX = 100_000
 
 type Orders = {

@@ -9,7 +9,6 @@ const KEY_BYTES = 32
 /** Faucet calls per wallet and day. */
 const FAUCET_CALLS_MAX = 10
 
-/** Chains with test money. */
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 
 /** A provider's test purchase as a stranger. */

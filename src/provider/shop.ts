@@ -6,7 +6,6 @@ import { keepAccount } from '../client/secrets.ts'
 import { currentWallet, type NamedWallet, walletNames } from '../client/wallets.ts'
 import { AppError } from '../core/error.ts'
 
-/** Chains with test money. */
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 const FIRST_WALLET = 'main'
 

@@ -31,7 +31,6 @@ type Facts =
   /** No longer to do: cancelled, expired, or done elsewhere. */
   | { readonly event: 'over'; readonly status: string }
 
-/** Notices about a job. */
 export type WorkerNotice = Facts & { readonly at: string; readonly job_id: string }
 
 export type Trade = {

@@ -17,7 +17,6 @@ const SAMPLE_BY_FORMAT: AnyObject = {
   'date-time': '2025-12-31T23:59:59Z',
   email: 'ada@example.com',
 }
-/** Samples by field name. */
 const SAMPLE_BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/(^|_)(url|uri|link|website)$/i, 'https://example.com/'],
   [/(^|_)(domain|host|hostname)$/i, 'example.com'],

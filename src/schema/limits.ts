@@ -20,7 +20,6 @@ export const MAX_PATTERN_INSTRUCTIONS = 1_000
 
 /** Steps per validation (instructions × characters, members hashed). */
 export const MAX_VALIDATION_STEPS = 10_000_000
-/** Node checks per step. */
 export const CHECKS_PER_STEP = 10
 /** Larger values report their first error only. */
 export const MAX_NODES_FOR_ALL_ERRORS = 200
@@ -31,7 +30,6 @@ export const MAX_ERRORS_READ = 1_000
 export const MAX_LISTED = 20
 export const MAX_LISTED_CHARS = 60
 
-/** Compiled schemas cached. */
 export const MAX_COMPILED_SCHEMAS = 1_000
 /** Ajv keeps all compiled schemas, so it is replaced after this many. */
 export const MAX_COMPILES_PER_AJV = 1_000

@@ -19,7 +19,6 @@ export function shortTime(at: number, { style, now }: Shown): string {
   return `${clock}:${two(second)}${zone}`
 }
 
-/** Text with shortened times. */
 export function withShortTimes(text: string, shown: Shown): string {
   return shown.style === 'iso' ? text : text.replace(ISO_TIME, (time) => shortTime(Date.parse(time), shown))
 }

@@ -34,7 +34,6 @@ export const LEAST_ROWS = 18
 const ROWS_ABOVE = 2
 const ROWS_BELOW = 1
 
-/** Area of the screen. */
 export function bodyArea({ columns, rows }: Size): ScreenArea {
   return { width: columns, height: Math.max(0, rows - ROWS_ABOVE - ROWS_BELOW) }
 }

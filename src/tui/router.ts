@@ -31,7 +31,6 @@ const FILTER_CHARS_MAX = 100
 
 export type RouterParts = {
   readonly host: Host
-  /** Screens by digit. */
   readonly digits: Readonly<Record<string, ScreenId>>
   readonly quit: () => void
   readonly suspend: () => void

@@ -80,7 +80,6 @@ export const screens: readonly Tab[] = [...loaded.values(), ...later].toSorted(
   (a, b) => screenIds.indexOf(a.id) - screenIds.indexOf(b.id),
 )
 
-/** Screens with a tab and digit. */
 export const tabs: readonly (Tab & { readonly digit: string })[] = screens.flatMap((screen) =>
   screen.digit === undefined ? [] : [{ ...screen, digit: screen.digit }],
 )

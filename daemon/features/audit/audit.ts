@@ -144,7 +144,6 @@ async function withSold(t: ReadTx, slice: AuditSlice<LedgerRow>): Promise<Counte
   return { ...slice, sold: sold.flat() }
 }
 
-/** Sale kinds by the record that each has. */
 const sales: Readonly<Record<string, readonly EntryKind[]>> = {
   job: ['instant_sale', 'escrow_release', 'dispute_split'],
   purchase: ['product_sale'],

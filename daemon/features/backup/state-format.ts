@@ -23,7 +23,6 @@ export const MAX_FILE_BYTES = MAX_PRODUCT_BYTES
 /** Placeholders for addresses of the installation. */
 export const SYMBOLS = { asset: '@asset', pay_to: '@pay_to' } as const
 
-/** Settings that identify an installation. */
 const installationSettings = [IDENTITY, VENDOR, ENGINES_SEEN] as const
 
 export function isOwn({ name }: { readonly name: string }, row: AnyRow): boolean {

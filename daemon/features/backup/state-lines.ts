@@ -5,7 +5,6 @@ const LINE_FEED = 0x0a
 
 export type StateLine = { readonly number: number; readonly bytes: Buffer; readonly value: unknown }
 
-/** An error with line and member. */
 export function faultAt(line: number, message: string, path = ''): AppError {
   const details: ErrorDetail[] = [{ path: path === '' ? `line ${line}` : `line ${line}: ${path}`, message }]
   const where = path === '' ? `Line ${line}` : `Line ${line}, ${path}`

@@ -29,7 +29,6 @@ export type StateExport = {
   readonly collections: readonly AnyCollection[]
 }
 
-/** One exported row. */
 export type OutRow = { readonly collection: AnyCollection; readonly json: AnyRow }
 export type StateOut = {
   readonly installation: InstallationValues

@@ -105,7 +105,6 @@ export async function ownListingView(t: ReadTx, shown: ShownListing): Promise<z.
   return { ...(await listingView(t, shown, { detail: true })), webhook_url: shown.service.webhook_url }
 }
 
-/** Encodes a listing. */
 export function encodeListing(view: ListingView): string {
   return JSON.stringify(z.encode(Listing, view))
 }

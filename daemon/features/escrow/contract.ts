@@ -28,7 +28,6 @@ export type ContractMirror = {
   readonly close: () => Promise<void>
 }
 
-/** Undefined without an escrow contract. */
 export const contractMirror = defineResource<ContractMirror | undefined>('escrow-contract')
 
 /** Money of a job that the contract paid to its buyer itself. */

@@ -9,7 +9,6 @@ import { type DealAct, type DealRow, deals } from './rows.ts'
 
 /* Updates of a deal's row, each in one transaction. */
 
-/** Whether the contract differs from the row. */
 export function differs(deal: DealRow, seen: EscrowDeal): boolean {
   if (deal.taken || deal.state !== seen.state) return true
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))

@@ -16,7 +16,6 @@ export const MAX_DOUBTS = 3
 const handingStart = defineResource<string>('facilitator-start')
 const START_BYTES = 16
 
-/** Opens the state of settlements. */
 export function openSettlements(ctx: Context): void {
   flights.open(ctx, shortLived())
   handingStart.open(ctx, ctx.entropy(START_BYTES).toString('hex'))

@@ -22,9 +22,7 @@ export const houseOrder = [
   // data
   'structured_web_extraction',
   'weather',
-  // research
   'website_research_context',
-  // evidence
   'url_evidence_snapshot',
   'tls_security_evidence',
   // security

@@ -206,7 +206,6 @@ export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sen
 
 type Aside = {
   readonly job: JobRow
-  /** Event type. */
   readonly type: EventType
   /** Message in the conversation. */
   readonly body: string

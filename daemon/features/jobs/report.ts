@@ -24,7 +24,6 @@ export type JobReport = {
 
 const ANYTHING = {}
 
-/** Job event of each report status. */
 export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
   in_progress: 'start',
   completed: 'deliver',

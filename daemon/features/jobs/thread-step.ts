@@ -40,7 +40,6 @@ export function openThread(
 
 type Following = {
   readonly thread: ThreadRow
-  /** The job's status. */
   readonly status: JobStatus
   readonly message: NewMessage
 }

@@ -103,7 +103,6 @@ export const legsOf = {
       : move(account.oper, account.balance(participantId), amount),
 } as const
 
-/** Account of a buyer's refund. */
 export function refundAccount(buyer: Refunded): string {
   if ('reversed' in buyer) return account.oper
   return 'wallet' in buyer ? account.refund(buyer.wallet) : account.balance(buyer.participantId)

@@ -59,7 +59,6 @@ export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string
   return id
 }
 
-/** Number of the last transaction. */
 export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(LEDGER_COUNTER))?.value ?? 0
 }

@@ -21,7 +21,6 @@ export function payableSplit(service: ServiceRow): Split | undefined {
 
 const termNames = keysOf(SaleTerms.shape)
 
-/** Terms of a listing or version. */
 export function termsOf(listing: SaleTerms): SaleTerms {
   return Object.fromEntries(termNames.map((name) => [name, listing[name]])) as SaleTerms // all of its members
 }
@@ -30,7 +29,6 @@ function versionOf(listing: ServiceRow): ListingVersion {
   return { ...termsOf(listing), price: listing.price, pricing_model: listing.pricing_model }
 }
 
-/** A listing with the price and terms of its quote. */
 export type ListingOffer = QuoteWindow & { readonly split: Split; readonly terms: SaleTerms }
 
 /** The offer that a tender buys; undefined if a quote is required. @param wall - wall time */

@@ -36,7 +36,6 @@ export function proposalOf(service: ServiceRow, offering: Offering): Proposal {
   }
 }
 
-/** Terms of a proposal. */
 export function promisedBy({ terms, estimated_delivery }: Proposal, service: ServiceRow): SaleTerms {
   if (terms) return terms
   return estimated_delivery === null ? termsOf(service) : { ...termsOf(service), estimated_delivery }

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { OwnParticipant, Participant } from '../../../src/api/sections/participants.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 
-/** Public view of a participant. */
 export function participantView(row: ParticipantRow): z.output<typeof Participant> {
   return {
     id: row.id,

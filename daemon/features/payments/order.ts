@@ -154,7 +154,6 @@ export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' |
   return { ...order, fingerprint, idempotency: key === undefined ? null : idempotencyScope(exchange, id, key) }
 }
 
-/** Payment method. */
 export function methodOf({ credential, quote }: Order): PaymentRow['method'] {
   if (credential.kind === 'x402') return 'x402'
   return quote.coveredBy === undefined ? 'balance' : 'subscription'
@@ -200,7 +199,6 @@ export function verify(order: Order): string {
   return authorizationId(ctx, payment)
 }
 
-/** Payment id of an authorization. */
 export function authorizationId(
   { chain }: Pick<Context, 'chain'>,
   { authorization }: { readonly authorization: Pick<Authorization, 'from' | 'nonce'> },

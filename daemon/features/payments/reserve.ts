@@ -179,7 +179,6 @@ function shownAs({ seller, quote }: Order): HistoryType {
   return quote.escrow ? 'escrow_hold' : 'purchase'
 }
 
-/** The error of an insufficient balance. */
 export function insufficientBalance({ price }: Order['quote'], balance: Usdc): PaymentRefused {
   const [required, available] = [formatAmount(price), formatAmount(balance)]
   return new PaymentRefused({

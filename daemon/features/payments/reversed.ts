@@ -24,7 +24,6 @@ export function followReversals(ctx: Context): void {
   )
 }
 
-/** Context of reversals. */
 export type ReversalMeans = Pick<Context, 'store' | 'blobs' | 'entropy' | 'clock' | 'chain' | 'log'> & {
   readonly sellers: HandlerTable
 }

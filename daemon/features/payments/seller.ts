@@ -159,7 +159,6 @@ type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
   readonly free?: (input: Input<PaidEndpoint>, call: Call) => Promise<unknown>
 }
 
-/** An endpoint with its handler. */
 export type Seller = { readonly name: EndpointName; readonly endpoint: PaidEndpoint; readonly handler: AnyPaidHandler }
 
 export type HandlerTable = Readonly<Record<string, unknown>>

@@ -16,7 +16,6 @@ export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
 
 type Machine = Pick<Context, 'chain' | 'clock'>
 
-/** Whether transactions cost gas. */
 export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
   return chain.status !== undefined
 }

@@ -12,7 +12,6 @@ export type TagValue = { readonly tag: FeedbackTag; readonly value: number; read
 
 const FULL = 100
 
-/** Values of a job for each tag. */
 export function tagValues({ score, successful }: Sums): readonly [starred: TagValue, successRate: TagValue] {
   return [
     { tag: 'starred', value: score, decimals: 1 },

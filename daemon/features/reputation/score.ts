@@ -12,7 +12,6 @@ import type { JobFacts, Sums } from './rows.ts'
 /** Prior: a subject starts as if it had this many jobs with this score. */
 export const PRIOR_SCORE = 75
 export const PRIOR_JOBS = 5
-/** Jobs for a confidence of one half. */
 export const HALF_CONFIDENCE_JOBS = 10
 /** Jobs until a subject counts as established. */
 export const ESTABLISHED_JOBS = 5
@@ -72,7 +71,6 @@ export function factsOf(job: JobRow, respondedAt: number | null): JobFacts | und
   }
 }
 
-/** Whether a job counts once ended. */
 export function counts({ amount, payment_method, ended_at }: JobRow): boolean {
   return amount > 0n && payment_method !== 'subscription' && ended_at !== null
 }

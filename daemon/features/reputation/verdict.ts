@@ -33,7 +33,6 @@ export function verdictOf(label: Label, showsNegative: boolean): Verdict {
 export const levelNames = ['indexed', 'reachable', 'sandbox_verified', 'job_proven', 'identity_verified'] as const
 export type EvidenceLevel = 0 | 1 | 2 | 3 | 4
 
-/** Facts behind a level. */
 export type LevelFacts = {
   /** An active listing is available: healthy endpoint, or first-party. */
   readonly isReachable: boolean

@@ -40,7 +40,6 @@ const Terms = z.strictObject({
   /** Only in payments that an earlier version left open; now in the body. */
   input: KnownJsonObject.optional(),
 })
-/** Result of an instant run. */
 const InstantRun = z.strictObject({
   result: KnownJson,
   /** Ids of job and conversation, if the provider was told them. */

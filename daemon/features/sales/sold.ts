@@ -172,7 +172,6 @@ function endedOn(ended: Known['ended'], day: number) {
   return held
 }
 
-/** Result of an ended job. */
 function endOf(status: JobStatus): keyof EndedJobs {
   if (status === 'refunded') return 'refunded'
   return status === 'failed' || status === 'expired' || status === 'cancelled' ? 'failed' : 'good'

@@ -293,7 +293,6 @@ async function earningOf(t: ReadTx, job: JobRow): Promise<Earned | undefined> {
   return undefined
 }
 
-/** The first payout that covers an earning. */
 async function covering(t: ReadTx, { source, seq, at }: Earned): Promise<PayoutRow[]> {
   const { rows } = await t
     .table(payouts)
@@ -322,7 +321,6 @@ export function tellPayout({ reader }: Telling, payout: PayoutRow): StoryTold {
   return join(alone(own, next), transaction === null ? undefined : below(alone(sent)))
 }
 
-/** Jobs paid by a payout. */
 export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<StoryTold> {
   const rows = await t.table(jobs).getMany(ids)
   const steps = rows.map(({ id, service_name, provider_amount, status, created_at }) =>

@@ -32,7 +32,6 @@ type Story = z.output<typeof requestsApi.getRequestStory.reply.schema>
 /** Items of each kind for a wallet; payments searched for a chain transaction. */
 const OF_A_WALLET = 10
 const PAYMENTS_SEARCHED = 1_000
-/** Earnings searched for a payout. */
 const EARNINGS_SEARCHED = 1_000
 const MAX_COMMANDS = 6
 

@@ -71,7 +71,6 @@ async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Pro
   return provider !== undefined && provider.suspended_at !== null
 }
 
-/** Due work on subscriptions. */
 export const subscriptionWork: readonly DueWork[] = kinds.map(({ event, rests, stepOf }) =>
   dueWork({
     name: `subscription.${event}`,

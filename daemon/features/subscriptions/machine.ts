@@ -2,7 +2,6 @@ import { planStatuses } from '../../../src/model/service.ts'
 import { type SubscriptionStatus, subscriptionStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 
-/** Roles of plans. */
 export const planRoles = ['provider', 'subscriber', 'admin'] as const
 
 /**

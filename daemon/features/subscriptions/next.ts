@@ -9,7 +9,6 @@ const SHORTEST_RETRY_MS = DAY_MS
 /** Grace time after a period until the next run charges it. */
 export const RENEWAL_GRACE_MS = 15 * MINUTE_MS
 
-/** Whether this failure is the last. */
 export function isLastTry(failures: number): boolean {
   return failures > RETRIES_MS.length
 }

@@ -156,7 +156,6 @@ export const UnservedPeriodRow = z.strictObject({
 })
 export type UnservedPeriodRow = z.infer<typeof UnservedPeriodRow>
 
-/** Unserved periods for the operator. */
 export const unservedPeriods = defineCollection('unserved_periods', {
   schema: UnservedPeriodRow,
   key: 'id',

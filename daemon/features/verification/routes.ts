@@ -33,7 +33,6 @@ type Shown = {
   readonly vendor: string
 }
 
-/** Consent page with its form. */
 function consentPage({ attempt, participant, token, vendor }: Shown): Html {
   return page({
     title: 'Identity verification',

@@ -16,7 +16,6 @@ export const AttemptRow = z.strictObject({
   /** Name of who consented. */
   operator_name: z.string().nullable(),
   consented_at: z.int().nullable(),
-  /** Session at the vendor. */
   vendor_session: z.string().nullable(),
   vendor_url: z.string().nullable(),
   /** Vendor's reason. */
@@ -28,7 +27,6 @@ export const AttemptRow = z.strictObject({
 })
 export type AttemptRow = z.infer<typeof AttemptRow>
 
-/** Verification attempts. */
 export const attempts = defineCollection('verification_attempts', {
   schema: AttemptRow,
   key: 'id',

@@ -13,7 +13,6 @@ type Given = {
   readonly iv: Buffer
 }
 
-/** Row members of the header. */
 export function sealedHeader(ctx: Context, { owner, given, iv }: Given): Pick<ParticipantRow, 'endpoint_header'> {
   if (given === null) return {}
   if (given === undefined) return owner.endpoint_header ? { endpoint_header: owner.endpoint_header } : {}

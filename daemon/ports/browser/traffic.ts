@@ -45,7 +45,6 @@ export type PageTraffic = {
 export type TrafficOptions = {
   readonly cdp: Cdp
   readonly web: Pick<Web, 'mayRead'>
-  /** Main frame of the page. */
   readonly mainFrame: () => string | undefined
   readonly signal: AbortSignal
   readonly onExceeded: (what: BrowserError) => void

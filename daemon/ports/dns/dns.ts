@@ -22,7 +22,6 @@ export type DnsOptions = {
   readonly servers?: readonly string[]
   /** Whether a name server may be asked (default: public addresses only). */
   readonly mayAsk?: (address: string) => boolean
-  /** Port of zone servers. */
   readonly zonePort?: number
 }
 

@@ -1,6 +1,5 @@
 import { type Answer, AUTHENTIC_DATA, DNSSEC_OK, decode, encode, RECURSION_DESIRED } from 'dns-packet'
 
-/** Supported record types. */
 export const recordTypes = ['A', 'AAAA', 'NS', 'SOA', 'MX', 'TXT', 'CAA', 'DS', 'DNSKEY', 'CNAME'] as const
 export type RecordType = (typeof recordTypes)[number]
 

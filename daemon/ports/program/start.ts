@@ -44,10 +44,8 @@ function sizeIn(pid: string, group: number, others: Set<string>): number {
   }
 }
 
-/** A started process. */
 export type StartedProcess = {
   readonly pid: number
-  /** By descriptor. */
   readonly input: (descriptor: number) => Writable
   readonly output: (descriptor: number) => Readable
   /** Exit code; null after a signal. */

@@ -8,7 +8,6 @@ export type SdnList = {
   readonly publishDate: string | null
   /** Declared number of entries; null if missing. */
   readonly recordCount: number | null
-  /** Actual number of entries. */
   readonly entries: number
   /** EVM addresses, lower case. */
   readonly wallets: ReadonlySet<Wallet>

@@ -12,7 +12,6 @@ import { type CertificateFacts, factsOf } from './certificate.ts'
 
 /* TLS handshake and certificates; on a thread, since hostile chains verify slowly. */
 
-/** What to offer. */
 export type TlsOffer = {
   /** The only TLS version to offer (default: all supported). */
   readonly version?: SecureVersion

@@ -34,7 +34,6 @@ function isAddressLiteral(host: string): boolean {
 /** `public`: any page. `webhook`: participants' endpoints. `operator`: APIs that the operator chose, anywhere. */
 export type WebPolicy = 'public' | 'webhook' | 'operator'
 
-/** Host and port of a URL. */
 export type WebPlace = { readonly host: string; readonly port: number }
 
 export type WebRules = {

@@ -30,7 +30,6 @@ export type TableReads = {
   /** At most `limit` rows in slice order. */
   page(slice: Slice): Awaitable<readonly AnyRow[]>
   count(index: RowIndex, prefix: readonly Scalar[]): Awaitable<number>
-  /** The row with these unique index values. */
   unique(index: RowIndex, values: readonly Scalar[]): Awaitable<AnyRow | undefined>
 }
 

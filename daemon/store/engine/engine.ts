@@ -41,7 +41,6 @@ export type EngineOptions = {
   readonly freeze?: boolean
 }
 
-/** The engine of all stores. */
 export type StoreEngine = Store & {
   /** Runs exclusive work between bodies. */
   exclusive<T>(work: () => Promise<T>): Promise<T>

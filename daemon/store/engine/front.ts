@@ -25,7 +25,6 @@ export type Front = Base & {
   flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
 }
 
-/** Redirects reads to the current table. */
 function redirect(deep: TableReads, now: () => TableReads): TableReads {
   return {
     shape: deep.shape,

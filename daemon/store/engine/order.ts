@@ -1,7 +1,6 @@
 import { invalidField } from '../../../src/core/error.ts'
 import type { Row, Scalar } from '../port.ts'
 
-/** A row of any collection. */
 export type AnyRow = Row & { readonly [member: string]: unknown }
 
 /** Place in an index: leading fields, and the key for a single row. */

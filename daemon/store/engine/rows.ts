@@ -101,7 +101,6 @@ export function countRecords(state: State): number {
   return records
 }
 
-/** A base in memory. */
 export function memoryBase(state: State): Base {
   return {
     tables: new Map([...state].map(([name, set]) => [name, readsOf(set)])),

@@ -11,9 +11,7 @@ type Position = { readonly block: number; readonly offset: number }
 export type Sorted<E> = {
   size(): number
   insert(entry: E): void
-  /** Removes the equal entry. */
   remove(entry: E): boolean
-  /** Replaces the equal entry. */
   replace(entry: E): void
   /** Entries between the first with probe >= 0 (from) and the first with probe > 0 (to). */
   countBetween(from: Probe<E>, to: Probe<E>): number

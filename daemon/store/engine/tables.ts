@@ -41,7 +41,6 @@ export function keyOf({ collection }: TableShape, row: AnyRow): string {
   return row[collection.key] as string
 }
 
-/** Place of a row in an index. */
 export function placeIn(table: TableShape, { definition }: RowIndex, row: AnyRow): Required<IndexPlace> {
   return { values: definition.fields.map((field) => indexedValue(row, field)), key: keyOf(table, row) }
 }

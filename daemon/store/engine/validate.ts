@@ -27,7 +27,6 @@ function validatedChange(schema: z.ZodType, row: AnyRow, before: AnyRow): AnyRow
   return Object.keys(clean).length === Object.keys(row).length ? (clean as AnyRow) : undefined
 }
 
-/** Deep freeze. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const inner of Object.values(value)) freezeDeep(inner)

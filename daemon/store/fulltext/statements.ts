@@ -14,7 +14,6 @@ export function isDamage(error: unknown): boolean {
   return DAMAGED.has(codeOf(error))
 }
 
-/** Prepares a statement once. */
 export type Prepared = (sql: string) => StatementSync
 
 /** Cache of prepared statements, limited to `MAX_STATEMENTS`. */

@@ -163,7 +163,6 @@ function keysOf({ shape, numberOf }: Parts) {
     place: (index: RowIndex, { values, key }: IndexPlace) =>
       tuple(entries.get(index.definition.name), values, key === undefined ? EMPTY : textBytes(key)),
     unique: (index: RowIndex, values: readonly Scalar[]) => tuple(uniques.get(index.definition.name), values),
-    /** Row key of an index entry. */
     named(index: RowIndex, entry: Buffer): Buffer {
       let at = entries.get(index.definition.name)?.length ?? 0
       for (const _field of index.definition.fields) at = endOfScalar(entry, at)

@@ -23,7 +23,6 @@ export type GarbageJob = {
   readonly migrations: readonly Migration[]
   /** Last transaction. */
   readonly seq: number
-  /** Whether a row is needed. */
   readonly isNeeded: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
 }
 

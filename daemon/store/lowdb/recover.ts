@@ -35,7 +35,6 @@ export type RecoverInput = {
   readonly disk: Disk
   readonly dir: string
   readonly manifest: Manifest
-  /** Loader by format. */
   readonly loaderOf: (format: number) => Loader
   /** The last transaction whose rows are there already; those of the snapshot are unless told. */
   readonly reflects?: number | undefined

@@ -46,7 +46,6 @@ export function lineWriter(file: DiskFile) {
   return {
     position: () => position,
     footer: (through: number): Footer => ({ count, crc: crc.toString(HEX), through }),
-    /** Lines that count as records. */
     async records(lines: readonly string[]): Promise<void> {
       for (const line of lines) crc = crc32(line.slice(0, CRC_CHARS), crc)
       count += lines.length

@@ -329,7 +329,6 @@ export type WireAnswer<E extends Endpoint> = E['reply'] extends
   ? z.input<S>
   : never
 
-/** One event of a stream on the wire. */
 export type WireEvent<E extends Endpoint> = E['reply'] extends { kind: 'events'; schema: infer S extends z.ZodType }
   ? z.input<S>
   : never

@@ -185,7 +185,6 @@ const ofPayment: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** Errors that the gates add. */
 function gateErrors(endpoint: Endpoint): ErrorCode[] {
   return [
     'rate_limited',

@@ -5,7 +5,6 @@ import { CronHealth } from './platform.ts'
 
 const common = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** One run of a cron. */
 export const CronRunView = z
   .strictObject({
     at: Time.meta({ description: 'business time' }),

@@ -17,7 +17,6 @@ import { Thread } from './threads.ts'
 const section = 'Administration'
 const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: give a reason')
 
-/** Filter by party and role. */
 export const partyFilter = {
   participant: z
     .union([idOf('participant'), Address], 'must be a participant id or a wallet')

@@ -37,7 +37,6 @@ const disputesDefault = z
       'default outcome of disputes that stay undecided for this many days (split: half each); null: they wait. Open disputes keep their setting',
   })
 
-/** Target of a named path. */
 const NamedTarget = z.union([idOf('service'), idOf('plan')])
 
 const Features = z

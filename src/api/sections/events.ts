@@ -5,13 +5,11 @@ import { eventTypes } from '../../model/event-types.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { defineEndpoint, feed, key } from '../endpoint/define.ts'
 
-/** Longest wait for an event. */
 export const MAX_EVENT_WAIT_SECONDS = 30
 const MAX_TYPES_CHARS = 400
 const TYPES = /^[a-z_.*]+(,[a-z_.*]+){0,19}$/
 const CURSOR = /^(\d{1,15}|latest)$/
 
-/** An own event with its cursor. */
 export const OwnEvent = z
   .strictObject({
     id: idOf('event'),

@@ -9,7 +9,6 @@ import { PriceInput } from './services.ts'
 
 const section = 'Subscriptions'
 const feature = 'subscriptions'
-/** Services of one plan. */
 export const MAX_PLAN_SERVICES = 50
 
 /** A plan: services of one provider for a price per period (decisions §9). */

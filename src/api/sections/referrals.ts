@@ -7,7 +7,6 @@ import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts
 const section = 'Balance, earnings, referrals'
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 const USDC = z.literal('USDC')
-/** Targets of referral withdrawals. */
 export const withdrawalTargets = ['balance', 'wallet'] as const
 
 /** Referral money by state; the sum is `lifetime`. */

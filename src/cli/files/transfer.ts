@@ -27,7 +27,6 @@ export function sending({ io }: Context, path: string): { readonly file: SentFil
 /** A download and its path; null for stdout. */
 export type Downloaded = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
-/** Endpoints that return a file. */
 type FileEndpoint = 'downloadProduct' | 'downloadThreadFile'
 
 export type Download<K extends FileEndpoint> = {

@@ -36,7 +36,6 @@ export type Kind = {
   /** Id prefix; empty if names are ids. */
   readonly prefix: string
   isId(word: string): boolean
-  /** Whether it has names. */
   readonly isNamed: boolean
   /** @param q search words, if the list supports them */
   known(asker: Asker, q?: string): Promise<readonly Nameable[]>
@@ -275,7 +274,6 @@ async function listedWallets({ session }: Asker): Promise<readonly Nameable[]> {
 export const kinds = { service, participant, job, thread, plan, product, posting, subscription, delivery, cron, wallet }
 export type KindName = keyof typeof kinds
 
-/** Kinds of positionals by name. */
 const positionals: Readonly<Record<string, KindName>> = {
   service: 'service',
   services: 'service',
@@ -292,7 +290,6 @@ const positionals: Readonly<Record<string, KindName>> = {
   wallets: 'wallet',
 }
 
-/** Kinds of options by name. */
 const options: Readonly<Record<string, KindName>> = {
   service: 'service',
   listing: 'service',

@@ -15,7 +15,6 @@ import { type Session, wouldDo } from '../session.ts'
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
 type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
-/** A saved evidence file. */
 export type SavedEvidence = {
   readonly file_id: string
   readonly file: string

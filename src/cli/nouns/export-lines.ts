@@ -10,7 +10,6 @@ type Records = { readonly [K in ExportKind]: z.input<(typeof exportRecords)[K]> 
   readonly export: z.input<typeof ExportStart>
   readonly end: z.input<typeof ExportEnd>
 }
-/** A line of an export. */
 export type ExportLine = {
   [K in keyof Records]: { readonly kind: K; readonly record: Records[K] }
 }[keyof Records]

@@ -14,7 +14,6 @@ import type { searchOptions } from './search-options.ts'
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
 
-/** Paging options. */
 export const pageOptions = {
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
   page: z.int().min(1).default(1).meta({ description: 'page number' }),
@@ -25,7 +24,6 @@ export function pageOf({ limit, page }: { readonly limit: number; readonly page:
   return { limit: String(limit), offset: String((page - 1) * limit) }
 }
 
-/** Status filter of offers. */
 export const offeredStatus = z
   .enum(['active', 'inactive'])
   .optional()
@@ -53,7 +51,6 @@ export function columnsOf<R>({ columns }: Pick<Noun<R>, 'columns'>, place: ListP
   }))
 }
 
-/** Parts of a noun for lists. */
 type Listed<R> = Pick<Noun<R>, 'list' | 'columns' | 'none'>
 
 /** Prints a page with its notes. */
@@ -82,7 +79,6 @@ type ListSpec<R> = Words & {
   readonly note?: (page: NounPage, io: Io) => void
 }
 
-/** List command of a noun. */
 export function listCommand<R>(noun: Listed<R>, spec: ListSpec<R>): Command {
   const { options, list = noun.list, search, note, ...words } = spec
   const place = search === undefined ? 'own' : 'all'

@@ -30,7 +30,6 @@ async function readerOf({ target, wallet }: Session): Promise<string> {
   return `${target.instance} ${(await wallet())?.address ?? ''}`
 }
 
-/** Marks a conversation as read. */
 export async function markRead(host: Context, session: Session, thread: Thread): Promise<void> {
   const key = `${await readerOf(session)} ${thread.thread_id}`
   const { [key]: _before, ...others } = read(host)

@@ -95,7 +95,6 @@ function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): s
   return next === undefined || next.startsWith('-') || entry.name === `${noun} ${next}` ? undefined : next
 }
 
-/** Commands of the noun that have the flag. */
 async function withOption(refused: Refused, { noun, flag }: { noun: string; flag: string }): Promise<string[]> {
   if (noun === '') return []
   const [name = flag] = flag.split('=')

@@ -6,7 +6,6 @@ const STEPS_MAX = 20
 
 type Shape = Readonly<Record<string, unknown>>
 
-/** Output shape with its named shapes. */
 export type Printed = { readonly shape: unknown; readonly named: Readonly<Record<string, unknown>> }
 
 /** Completions of `--fields`: members of a row, or of the whole. */

@@ -208,7 +208,6 @@ function item({ term, termWidth, description }: Item, helper: Help): string {
   return hanging(`  ${term}`, description, width)
 }
 
-/** Commands before options. */
 function optionsLast(command: Commander, help: Help): string {
   const parts = Help.prototype.formatHelp.call(help, command, help).split('\n\n')
   if (command.commands.length === 0) return parts.join('\n\n')
@@ -276,7 +275,6 @@ function optionOf(key: string, shape: OptionShape): Option {
   return option
 }
 
-/** Pages for "See also". */
 function seeAlso({ name, columns }: Command): string {
   const noun = name.split(' ').slice(0, -1).join(' ')
   const topics = Object.entries(TOPICS_OF).flatMap(([topic, pattern]) => (pattern.test(name) ? [topic] : []))

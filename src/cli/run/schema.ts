@@ -16,7 +16,6 @@ export type OptionShape = {
   readonly summary: string
 }
 
-/** Shape of an argument or option. */
 export function shapeOf({ facts }: AnyParam): OptionShape {
   const one = facts.element?.facts ?? facts
   const kind = one.kind === 'list' ? 'text' : one.kind

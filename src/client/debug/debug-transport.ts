@@ -66,7 +66,6 @@ function clipped(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max)}…` : text
 }
 
-/** A response that reports its text when read. */
 function onRead(answer: TransportResponse, report: (text: string) => void): TransportResponse {
   return {
     ...answer,

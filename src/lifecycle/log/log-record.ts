@@ -18,7 +18,6 @@ export type LogFields = {
   readonly [detail: string]: Json | undefined
 }
 
-/** A request as a log record. */
 export type RequestFields = Omit<RequestRecord, 'id' | 'at'> & {
   readonly time: string
   readonly level: LogLevel
@@ -26,7 +25,6 @@ export type RequestFields = Omit<RequestRecord, 'id' | 'at'> & {
   readonly msg: string
 }
 
-/** A log line. */
 export type LogLine = {
   /** Epoch milliseconds; NaN if missing. */
   readonly atMs: number

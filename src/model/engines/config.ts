@@ -23,7 +23,6 @@ const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "
 export const EngineConfig = z.strictObject({
   /** osv.dev-like API (default: osv.dev). */
   advisories: z.strictObject({ url: Url }).exactOptional(),
-  /** Path of ffmpeg. */
   audio: z.strictObject({ ffmpeg: Path }).exactOptional(),
   /** Path of Chromium; sandbox off only if unsupported. */
   browser: z.strictObject({ path: Path.exactOptional(), sandbox: z.boolean().default(true) }).exactOptional(),

@@ -122,7 +122,6 @@ const tabLines: Readonly<Record<JobTab, (shown: Shown) => Line[]>> = {
   raw: ({ detail }) => jsonLines(detail.raw),
 }
 
-/** Lines of a job's tab. */
 export function linesOf(tab: JobTab, shown: Shown): Line[] {
   return tabLines[tab](shown)
 }

@@ -7,11 +7,9 @@ import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
 import { type JobDetail, readBundle, readWhole } from './facts.ts'
 
-/** Jobs per page. */
 export const JOBS_PAGE = 50
 const MESSAGES = 100
 
-/** Filter of each view. */
 const filterOf: Readonly<Record<JobView, string>> = {
   open: 'open:yes',
   late: 'open:yes late:yes',

@@ -277,7 +277,6 @@ function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[
   return [...head, blank, ...linesIn(model, room), ...foot]
 }
 
-/** Tab titles. */
 const tabTitles: Readonly<Record<JobTab, string>> = {
   timeline: 'story',
   input: 'input',

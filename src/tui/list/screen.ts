@@ -71,7 +71,6 @@ export type ListParts<R> = {
   /** Show the drawer as JSON. */
   readonly isRaw?: boolean
   readonly actions: (rows: readonly R[], ids: readonly string[]) => Face['actions']
-  /** Lines above the list. */
   readonly above?: (area: ScreenArea) => readonly Line[]
   /** Lines beside the list, if there is room; the drawer is then below. */
   readonly beside?: (area: ScreenArea) => readonly Line[]
@@ -178,7 +177,6 @@ function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-/** Rows or share of the drawer. */
 const DRAWER_ROWS = 7
 const DRAWER_SHARE = 3
 const WIDE_DRAWER_SHARE = 2

@@ -27,7 +27,6 @@ export type Listed<R> = {
   readonly of: string
   /** Text of an empty list. */
   readonly empty: string
-  /** Drawer tab at a width. */
   readonly drawer: (width: number) => readonly Line[]
   readonly tabs: readonly LogTab[]
   /** Further filters after the views. */

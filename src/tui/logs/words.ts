@@ -74,7 +74,6 @@ const did: Readonly<Partial<Record<keyof Api, Piece>>> = {
   removeSanction: good('● unblocked'),
 }
 
-/** Reasons by error code. */
 const because: Readonly<Partial<Record<ErrorCode | PaymentFault, Piece>>> = {
   payment_required: warn('? asked to pay'),
   missing: warn('? asked to pay'),

@@ -111,7 +111,6 @@ function chainLines(chain: ChainHead | null, width: number): Line[] {
   return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
 }
 
-/** View titles. */
 const viewTitles: Readonly<Record<MoneyView, string>> = {
   holds: 'held',
   payouts: 'payouts',

@@ -155,7 +155,6 @@ const TOP_SELLERS = 3
 /** Recent sales, total paid, and due, decimal USDC. */
 type TopSeller = { readonly name: string; readonly sold: string; readonly paid: string; readonly due: string }
 
-/** Top recent sellers. */
 const fetchTopSellers = (link: Link) => (signal: AbortSignal) => {
   const query = { filter: 'sold:>0', sort: '-sold', limit: String(TOP_SELLERS) } as const
   return ask(link, { name: 'listPayees', asked: { query, signal } }, ({ payees }) => payees.map(readSeller))

@@ -176,7 +176,6 @@ function sentenceRows(sentence: string, isWide: boolean, room: number): readonly
   return [...rows.slice(0, SENTENCE_ROWS_MAX - 1), clip(last, room)]
 }
 
-/** Sign of the enter key. */
 function enterOf(keys: View['keys']): string {
   const key = keyFor('open', keys)
   return key === 'enter' ? '⏎' : key

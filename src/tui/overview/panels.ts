@@ -64,7 +64,6 @@ const PAID_IN_WORDS = 19
 
 type Figure = { readonly name: string; readonly value: string; readonly values: readonly number[] }
 
-/** Series as figures with sparklines. */
 function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
   const recent = buckets.slice(-RECENT_BUCKETS - 1, -1)
   const minutes = Math.max(1, (recent.length * bucketSeconds) / SECONDS_PER_MINUTE)

@@ -15,7 +15,6 @@ export type Rows = {
   readonly events: readonly LiveEvent[]
 }
 
-/** Row ids of a panel. */
 export function idsIn(panel: OverviewPanel, { needs, crons, events }: Rows): readonly string[] {
   if (panel === 'needs') return needs.map(({ id }) => id)
   if (panel === 'crons') return crons.toSorted(byUrgency).map(({ name }) => name)

@@ -26,7 +26,6 @@ const boldShade = (rgb: string, xterm: number, ansi: number): Shade => ({ color:
 type Colored = Exclude<Tone, 'plain' | 'active'>
 export type Theme = {
   readonly tones: Readonly<Record<Colored, Shade>>
-  /** Text on the accent color. */
   readonly onAccent: Color
   readonly grounds: Readonly<Record<Ground, Color>>
 }

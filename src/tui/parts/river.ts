@@ -35,7 +35,6 @@ export function shownMoney(amount: string): string {
   return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${rest === undefined ? '' : `.${rest}`}`
 }
 
-/** Amounts aligned at the point. */
 export function onThePoint(amounts: readonly string[]): string[] {
   const parts = amounts.map((amount) => {
     const at = amount.indexOf('.')

@@ -2,10 +2,8 @@ import { fitColumns } from '../../text/columns.ts'
 import { clip, padEnd, padStart, widthOf } from '../../text/text.ts'
 import { accent, dim, grounded, type Line, lineWidth, type Piece, sized } from './line.ts'
 
-/** Rows measured for widths. */
 const MEASURED_ROWS_MAX = 500
 const GAP = '  '
-/** Columns of the selection mark. */
 const MARK_COLUMNS = 2
 
 export type ScreenColumn<R> = {

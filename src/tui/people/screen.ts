@@ -70,7 +70,6 @@ export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
   }
 }
 
-/** Suspends or reinstates a participant. */
 export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
   const isSuspended = Boolean(person.suspended_at)

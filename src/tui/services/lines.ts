@@ -33,7 +33,6 @@ export function aboutLines(shown: ServicesShown): Line[] {
   ]
 }
 
-/** Members of input and result. */
 export function schemaLines({ service: { input, result }, width }: ServicesShown): Line[] {
   return [...memberTable('input', input, width), ...memberTable('result', result, width)]
 }

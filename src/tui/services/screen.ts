@@ -233,7 +233,6 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-/** Rows or share of the drawer. */
 const DRAWER_ROWS = 7
 const DRAWER_SHARE = 3
 

@@ -13,7 +13,6 @@ export function cronOf(host: Host, name: string): CronFacts | undefined {
   return host.health()?.crons.find((cron) => cron.name === name)
 }
 
-/** Runs a cron now. */
 export function runDialog(host: Host, cron: CronFacts): DialogSpec {
   return {
     title: 'RUN A CRON NOW',
@@ -32,7 +31,6 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
   }
 }
 
-/** Pauses or resumes a cron. */
 export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
   const paused = cron.more?.paused === true
   return {

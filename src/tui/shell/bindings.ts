@@ -348,7 +348,6 @@ export type Where = {
   readonly keys?: readonly Binding[]
 }
 
-/** Bindings of a screen. */
 export function bindingsOn({ screen, readonly, keys = bindings }: Where): readonly Binding[] {
   return keys.filter(({ on, changes }) => (on === undefined || on.includes(screen)) && !(readonly && changes))
 }

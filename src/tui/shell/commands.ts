@@ -44,7 +44,6 @@ const ownTerminal = ['tui', 'tour', 'listen', 'provide', 'mcp serve', 'daemon se
 
 export type Named = { readonly name: string; readonly summary: string; readonly rest: readonly string[] }
 
-/** Command and arguments of a line. */
 export function commandIn({ commands }: Pick<CommandLine, 'commands'>, words: readonly string[]): Named | undefined {
   const line = words.join(' ')
   const fits = commands.filter(({ name }) => line === name || line.startsWith(`${name} `))

@@ -40,7 +40,6 @@ export const fetchSeries = (link: Link, span: Span) => (signal: AbortSignal) =>
     }),
   )
 
-/** All calls of a bucket. */
 export function callsOf({ calls }: Bucket): number {
   return calls.answered + calls.asked_to_pay + calls.refused + calls.switched_off + calls.broken
 }

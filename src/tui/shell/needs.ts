@@ -14,7 +14,6 @@ export type Needs = {
   readonly counts: Answered['counts']
   /** Number of snoozed items. */
   readonly putOff: number
-  /** Counts by screen. */
   readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
 }
 
@@ -31,7 +30,6 @@ function readNeeds({ items, counts, total }: Answered): Needs {
   }
 }
 
-/** Items by screen. */
 export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Needs['counts']): Needs['byScreen'] {
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}
   for (const kind of attentionKinds) {

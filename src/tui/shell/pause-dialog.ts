@@ -101,7 +101,6 @@ function unpause(host: Host): DialogSpec {
   }
 }
 
-/** A command as shell words. */
 export function shellCommand(host: Host, words: readonly string[]): string {
   const { option } = host.link.place
   return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')

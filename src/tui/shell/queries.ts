@@ -10,9 +10,7 @@ import { text, time } from './read.ts'
 
 /** Interval of slow data. */
 export const SLOW_EVERY_MS = 10_000
-/** Read timeout. */
 const READ_TIMEOUT_MS = 5_000
-/** Change timeout. */
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
 /** What is looked at again and again is logged once for as long as this cockpit is open. */

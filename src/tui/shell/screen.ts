@@ -27,7 +27,6 @@ export type CommandLine = {
 export const WIDE_COLUMNS = 100
 export const NARROW_COLUMNS = 70
 
-/** Screen area. */
 export type ScreenArea = { readonly width: number; readonly height: number }
 
 /** Current state of a screen: the router acts on it, the frame draws it. */

@@ -6,7 +6,6 @@ import type { Dialog } from './dialog.ts'
 
 const TRAIL_MAX = 50
 
-/** Endpoint views. */
 export const endpointViews = ['all', 'called', 'paid', 'paused', 'off', 'broken'] as const
 export type EndpointView = (typeof endpointViews)[number]
 
@@ -18,7 +17,6 @@ export type JobTab = (typeof jobTabs)[number]
 export const serviceTabs = ['about', 'schema', 'deliveries', 'sales', 'json'] as const
 export type ServiceTab = (typeof serviceTabs)[number]
 
-/** Spans of series. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
 
@@ -35,7 +33,6 @@ export type ShopView = (typeof shopViews)[number]
 export const moneyViews = ['holds', 'payouts', 'failed', 'payees', 'balances'] as const
 export type MoneyView = (typeof moneyViews)[number]
 
-/** Log views. */
 export const logViews = ['requests', 'paid', 'refused', 'webhooks', 'crons', 'admin', 'everything'] as const
 export type LogView = (typeof logViews)[number]
 /** Views with the same kind of rows. */
@@ -101,7 +98,6 @@ export type Ui = {
     readonly view: LogView
   }
   readonly logTab: LogTab
-  /** Endpoint view. */
   readonly endpointView: EndpointView
   readonly jobView: JobView
   readonly jobTab: JobTab
@@ -112,10 +108,8 @@ export type Ui = {
   readonly threadView: ThreadView
   /** Speaker in conversations, if another wallet. */
   readonly speaker: Held | undefined
-  /** Request view. */
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
-  /** Focused overview panel. */
   readonly panel: OverviewPanel
   /** Page by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>

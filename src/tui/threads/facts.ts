@@ -21,7 +21,6 @@ export type Threads = { readonly threads: readonly Thread[]; readonly total: num
 export type AsWhom = { readonly admin: boolean }
 type Wanted = AsWhom & ListPage<typeof threadFields> & { readonly view: ThreadView }
 
-/** Statuses of each view. */
 const statusesOf: Readonly<Record<ThreadView, readonly Thread['status'][]>> = {
   open: ['inquiry', 'negotiating', 'accepted', 'in_progress', 'disputed'],
   disputed: ['disputed'],

@@ -143,7 +143,6 @@ function pairsOf(node: HtmlNode): string[][] {
   return rows
 }
 
-/** All text of a block. */
 export function textOfBlock(block: Block): string {
   return block.kind === 'table' ? block.rows.map((row) => row.join(' | ')).join('\n') : block.text
 }

@@ -61,7 +61,6 @@ const FIXES =
 const ADDS =
   /^(?:add(?:ed|s)?|introduc(?:e[ds]?|ing)|new|allow(?:ed|s)?|support(?:s|ed)?|enable[ds]?|include[ds]?|improv\w+|export(?:ed|s)?)\b/i
 
-/** Undefined for a line that is no change. */
 export function kindOf(line: string, heading: string): ChangeKind | undefined {
   const section = sectionOf(heading)
   const [prefix = '', bracketed, written, bang] = PREFIX.exec(line) ?? []

@@ -3,7 +3,6 @@ import type { Block } from './blocks.ts'
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 export type OperationMethod = (typeof methods)[number]
 
-/** An operation named in a block. */
 export type NamedOperation = {
   readonly method: OperationMethod
   /** Absolute, or a path with `{name}` for variables. */
@@ -60,7 +59,6 @@ export function piecesOf(block: Block): Block[] {
   return pieces.map((text) => ({ kind: 'code', text }))
 }
 
-/** Operations that a block names. */
 export function namesIn(block: Block): NamedOperation[] {
   if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
   if (block.kind === 'code') return namesInCode(block.text)

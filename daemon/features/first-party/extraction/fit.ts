@@ -108,7 +108,6 @@ function sourceOf({ source, path }: Fact): string {
   return `${source}: ${path.join('.').slice(0, 100)}`
 }
 
-/** A fact with its normalised names. */
 type Named = { readonly fact: Fact; readonly names: readonly string[] }
 type Candidate = { readonly fact: Fact; readonly confidence: number }
 

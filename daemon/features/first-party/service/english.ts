@@ -29,7 +29,6 @@ export function wordsOf(text: string): string[] {
   return found
 }
 
-/** Sentences of a block. */
 export function sentencesOf(block: string): string[] {
   const found: string[] = []
   let open: string[] = []

@@ -141,12 +141,10 @@ export function isHidden({ name, attribs }: HtmlNode): boolean {
   return attribs['hidden'] !== undefined || HIDING.test(attribs['style'] ?? '')
 }
 
-/** Text of an element on one line. */
 export function textIn(element: HtmlNode): string {
   return blocksOf([element], nothing).join(' ')
 }
 
-/** All visible text by block. */
 export function visibleBlocks(page: HtmlNode): string[] {
   return blocksOf(page.children ?? [], hidden)
 }

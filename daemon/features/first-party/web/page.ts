@@ -49,7 +49,6 @@ export function isHtml(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
-/** Whether a body is text. */
 export function isText(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
 }

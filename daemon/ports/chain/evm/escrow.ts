@@ -74,7 +74,6 @@ export function openEscrow(parts: EscrowParts): EscrowPort {
   }
 }
 
-/** Contract id of a job. */
 export function escrowId(job: string): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(`job:${job}`)))}`
 }

@@ -52,7 +52,6 @@ const MAX_SLICES = 50
 /** JSON-RPC code of a revert. */
 const REVERTED_CODE = 3
 
-/** A contract reverted the call. */
 export class CallReverted extends Error {
   override readonly name = 'CallReverted'
   /** Revert data if known. */

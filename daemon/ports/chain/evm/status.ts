@@ -24,7 +24,6 @@ const STUCK_MS = MINUTE_MS
 /** How long a permanent failure is reported. */
 const FAILED_MS = HOUR_MS
 const REVERSED_MS = 7 * DAY_MS
-/** Gas of a single payment. */
 const PAYMENT_GAS = 80_000n
 const LEAST_PRICE = 1_000_000n
 

@@ -68,7 +68,6 @@ async function memberOf(io: Io, listing: Listing, member: Member): Promise<unkno
   throw last
 }
 
-/** Schema of one member. */
 function partOf({ input_schema: { properties } }: Listing, { name, isNeeded }: Member) {
   const one = isObject(properties) && isObject(properties[name]) ? properties[name] : {}
   return { type: 'object', properties: { [name]: one }, ...(isNeeded ? { required: [name] } : {}) }

@@ -100,7 +100,6 @@ function byType(name: string, schema: Schema): unknown {
   }
 }
 
-/** Typed input. */
 export type ReadInput = {
   readonly input: Readonly<Record<string, unknown>>
   /** Names unknown to the schema, probably typos. */
@@ -156,7 +155,6 @@ function jsonOr(text: string): unknown {
 type Typed = { readonly input: readonly string[]; readonly inputFile?: string | undefined }
 type Stdin = { stdin(): Promise<string> }
 
-/** Input options. */
 export const inputOptions = {
   input: z.array(z.string()).default([]).meta({ short: 'i', description: 'an input field', value: 'name=value' }),
   inputFile: z

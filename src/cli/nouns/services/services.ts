@@ -5,7 +5,6 @@ import type { Session } from '../../session.ts'
 
 export type Listing = WireAnswer<Api['getService']>
 
-/** A listing by id. */
 export async function findListing(session: Session, id: string): Promise<Listing> {
   const listing = await session.call('getService', { params: { id } })
   // Guards against a response about another listing.

@@ -21,7 +21,6 @@ const WRITTEN = [
   'status',
 ]
 
-/** Fields as a draft. */
 export async function listingDraft(fields: Fields): Promise<string> {
   const { stringify } = await import('../../files/yaml.ts')
   return stringify(fields, { aliasDuplicateObjects: false })

@@ -42,7 +42,6 @@ export type AnvilOptions = {
 
 /** States kept: a call at the latest block must not find that state dropped by a new block. */
 const KEPT_STATES = 32
-/** Flags for kept history. */
 export const keptHistory: readonly string[] = ['--prune-history', String(KEPT_STATES)]
 
 /** A running local chain. */

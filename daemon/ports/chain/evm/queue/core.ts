@@ -160,7 +160,6 @@ export type Core = {
   readonly options: QueueOptions
   /** Unfinished works by key. */
   readonly works: Map<string, QueueWork>
-  /** Waiting works in order. */
   waiting: QueueWork[]
   /** Transactions that are not final, by nonce. */
   readonly open: Map<number, OpenTx>

@@ -19,7 +19,6 @@ const reasons: readonly (readonly [RegExp, SettleFailure])[] = [
   [/invalid signature|^ECRecover:/, 'signature_invalid'],
 ]
 
-/** Failure by revert data. */
 export function failureOf(data: Hex): SettleFailure {
   const text = revertText(data)
   return reasons.find(([pattern]) => pattern.test(text))?.[1] ?? 'reverted'

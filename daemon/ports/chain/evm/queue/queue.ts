@@ -84,7 +84,6 @@ export type TxQueue = {
    * Watches a foreign transaction's transfer until final, and reports a permanent reversal. Durable when it resolves.
    */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
-  /** Sets who resends a dropped one. */
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
   /** Ends all work; the next start continues. Waiting orders get `unavailable`. */
   close(): Promise<void>

@@ -62,7 +62,6 @@ export async function tellOld({ options }: Core, listener: (reversal: Reversal) 
   }
 }
 
-/** Report of a reversed transfer. */
 export function toldOf({ id, returned }: ChainTransferRow, { value, transaction }: Reversed): Reversal {
   const [from, nonce] = id.split(':') as [Wallet, Hex] // as their key is made
   return { from, nonce, value, transaction, ...(returned ? { returned } : {}) }

@@ -40,7 +40,6 @@ export function topicOf(event: string): Hex {
   return toEventSelector(event)
 }
 
-/** An address as the topic of an event. */
 export function addressTopic(wallet: Wallet): Hex {
   return pad(wallet)
 }

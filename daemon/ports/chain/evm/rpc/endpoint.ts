@@ -15,7 +15,6 @@ export type RpcAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly code: number; readonly message: string; readonly data?: Hex }
 
-/** One node. */
 export type NodeEndpoint = {
   /** Host and port: paths may contain keys. */
   readonly label: string

@@ -8,7 +8,6 @@ import { type KeySigner, openSigner } from '../queue/signer.ts'
 const PRIVATE_MODE = 0o600
 const OTHERS = 0o077
 const KEY_BYTES = 32
-/** Larger files are no key. */
 const MAX_KEY_FILE_BYTES = 256
 
 /**

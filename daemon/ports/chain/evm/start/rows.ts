@@ -34,5 +34,4 @@ export const chainHomes = defineCollection('chain_homes', {
   indexes: [],
 })
 
-/** Collections for a chain. */
 export const evmCollections = [chainHomes, chainGrants, ...queueCollections] as const
