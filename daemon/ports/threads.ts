@@ -4,9 +4,9 @@ import { AppError, type ErrorFacts } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
 
-// V8 compiles what WebAssembly calls often. Threads that do so at the same moment may free the code twice, which ends
+// V8 13 compiles what WebAssembly calls often. Threads that do so at the same moment may free the code twice, which ends
 // the process (`Check failed: jit_page.has_value()`); without it such calls are only slower.
-setFlagsFromString(`--wasm-wrapper-tiering-budget=${2 ** 31 - 1}`)
+if (process.versions.v8.startsWith('13.')) setFlagsFromString(`--wasm-wrapper-tiering-budget=${2 ** 31 - 1}`)
 
 /** Why a task failed. `busy`: never started. */
 export type ThreadFailure = 'busy' | 'timeout' | 'memory' | 'crashed' | 'aborted'
