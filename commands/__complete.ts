@@ -10,7 +10,7 @@ import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 import { clip, oneLine } from '../src/text/text.ts'
 
-/** Short, since somebody waits while typing (default unless `--timeout` is given). */
+/** Short, since a person is typing (default without `--timeout`). */
 const ANSWER_MS = 400
 const SUMMARY_COLUMNS = 60
 const SHOWN_MAX = 500
@@ -30,7 +30,7 @@ export const command = defineCommand({
   hidden: true,
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'partial command line, after --' }) }),
   options: z.object({
-    next: z.boolean().default(false).meta({ description: 'the last word is complete' }),
+    next: z.boolean().default(false).meta({ description: 'complete a new word after the last one' }),
     scoped: z.boolean().default(false).meta({ description: 'the flags of the line apply already' }),
   }),
   ownForm: true,

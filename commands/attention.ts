@@ -47,7 +47,7 @@ export const command = defineCommand({
   view(found, io) {
     const { total } = found
     if (total === 0) io.line(`${green('✓')} no problems`)
-    // Several of a kind of the operator's are one row.
+    // The operator's items of one kind share a row.
     const rows = isOperators(found) ? attentionRows(found) : found.items.map((item) => ({ item, count: 1 }))
     for (const { item } of rows) printItem(item, io)
     const shown = rows.reduce((sum, { count }) => sum + count, 0)

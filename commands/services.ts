@@ -205,7 +205,7 @@ export const servicesInquire = defineCommand({
     input: z
       .array(z.string())
       .default([])
-      .meta({ short: 'i', description: 'an input field, instead of a message', value: 'name=value' }),
+      .meta({ short: 'i', description: 'one input field; needs no --message', value: 'name=value' }),
     interactive: z.boolean().default(false).meta({ description: 'ask for each input, then confirm the price' }),
   }),
   examples: [

@@ -84,7 +84,7 @@ const publishedOptions = z.object({
     .boolean()
     .default(false)
     .meta({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
-  save: z.string().optional().meta({ description: 'write the file here', value: 'file' }),
+  save: z.string().optional().meta({ description: 'save the file under this name', value: 'file' }),
 })
 
 export const trustEvidence = defineCommand({

@@ -42,8 +42,7 @@ export const command = defineCommand({
   name: 'tui',
   heading: 'Daemon',
   summary: 'open the full-screen cockpit',
-  description:
-    'Same as `souk` without words on a terminal. Press ? for the keys. Without a terminal it prints `souk status`.',
+  description: 'Same as `souk` alone on a terminal. Press ? for the keys. Without a terminal it prints `souk status`.',
   args,
   options,
   ownForm: true,
@@ -55,7 +54,7 @@ export const command = defineCommand({
     const options = cockpitOptions(context)
     if (options.look.palette === undefined) forbidColor()
     const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
-    // Asked while the cockpit loads.
+    // The terminal answers while the cockpit loads.
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
     const own = await ownKeys(context)
@@ -145,7 +144,7 @@ function cockpitOptions(context: Context): CockpitOptions {
   }
 }
 
-/** Writes what is seen to a new file of the folder in which the cockpit was opened. */
+/** Saves the visible screen to a new file in the folder where the cockpit was started. */
 function savedIn({ io, system }: Context): CockpitOptions['save'] {
   return (name, text) => {
     const file = join(process.cwd(), `souk-${name}-${system.now()}.txt`)

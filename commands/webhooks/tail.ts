@@ -9,9 +9,9 @@ import { readPage } from '../webhooks.ts'
 const INTERVAL_MS = 1_000
 const DEFAULT_LAST = 10
 const LAST_MAX = 100
-/** Rows per look: the newest, and older pending ones. */
+/** Rows per poll: the newest, and older pending ones. */
 const WATCHED_ROWS = 100
-/** Failed looks in a row before giving up. */
+/** Failed polls in a row before giving up. */
 const LOST_MAX = 1_000
 
 const options = z.object({

@@ -61,7 +61,7 @@ export type Call<A extends Access = Access> = {
   /** Wall time, epoch milliseconds. */
   readonly wall: number
   readonly requestId: string
-  /** One sitting of a client in which the same is read again and again; undefined where none is named. */
+  /** Id of a client session, in which repeated reads are logged once; undefined if not sent. */
   readonly sitting?: string | undefined
   readonly signal: () => AbortSignal
   /** Resolves when the response ends: whether all of it was handed to the network. */

@@ -14,7 +14,7 @@ export type AdminAct = {
   readonly reason?: string | null
   readonly changed: boolean
   readonly detail?: JsonObject
-  /** Request id, business time and wall time of the act, and the sitting of a read. */
+  /** Request id, business time and wall time of the act, and the client session of a read. */
   readonly by: {
     readonly requestId: string
     readonly now: number
@@ -23,10 +23,10 @@ export type AdminAct = {
   }
 }
 
-/** Acts looked at for the same read of a sitting. */
+/** Latest acts searched for the same read in a client session. */
 const SITTING_ACTS = 100
 
-/** Logs a read in its transaction; in a sitting the same read of the same is logged once. */
+/** Logs a read in its transaction; a repeated read in a client session is logged once. */
 export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'>): Promise<void> {
   const { sitting } = act.by
   const detail = { ...act.detail, ...(sitting === undefined ? {} : { sitting }) }

@@ -137,7 +137,7 @@ const NO_PAGE: ReplyOut = {
   body: '',
 }
 
-/** A sitting as its client names it. */
+/** Valid id of a client session. */
 const SITTING = /^[\w-]{1,64}$/
 
 /**

@@ -264,7 +264,7 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
     const { peers } = pipeline
     const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers, facts })
     const reply = await answer(pipeline, name, exchange)
-    // A read may have seen data that is not on disk yet; cached public pages are exempt.
+    // A read may have seen data that is not on disk yet, so wait until it is.
     if (req.method === 'GET') await pipeline.ctx.store.durable()
     await sendReply(res, reply, pipeline.ctx.stopping)
     count(pipeline.ctx, res, { endpoint: name })

@@ -133,7 +133,7 @@ function sentenceOf({ code, message, extra }: AppError): string {
 /** Start of errors about unknown local names. */
 const KEPT_HERE = /^(Remote|Wallet) "/
 
-/** Ways out that repeat typed words. */
+/** Suggested commands that depend on the typed words. */
 function wayOutOf({ code, message }: AppError, words: readonly string[]): readonly string[] {
   const kept = KEPT_HERE.exec(message)?.[1]
   if (code === 'not_found' && words.includes('chain')) return ['souk chain queue --all']

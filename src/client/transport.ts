@@ -36,13 +36,13 @@ export type TransportResponse = {
   readonly status: number
   /** Lower-case names; repeated ones joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
-  /** Reads the whole body, once. @throws TransportError above 64 MiB */
+  /** Reads the whole body; can be called once. @throws TransportError above 64 MiB */
   bytes(): Promise<Uint8Array>
   text(): Promise<string>
-  /** Body chunks of an endless stream, once. */
+  /** Body chunks of an endless stream; can be read once. */
   chunks(): AsyncIterable<Uint8Array>
   /**
-   * Body chunks of a file, once.
+   * Body chunks of a file; can be read once.
    * @throws TransportError when too large or too slow; the reader's time does not count
    */
   file(maxBytes?: number): AsyncIterable<Uint8Array>

@@ -155,7 +155,7 @@ export type PaymentFaultFacts = { v1: string; v2: string; sentence: string }
 
 export const paymentFaults: Readonly<Record<PaymentFault, PaymentFaultFacts>> = faults
 
-/** Reason in the payer's generation. */
+/** Reason code in the payer's x402 version. */
 export function faultReason(fault: PaymentFault, version: 1 | 2): string {
   return version === 1 ? faults[fault].v1 : faults[fault].v2
 }

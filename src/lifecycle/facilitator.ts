@@ -20,7 +20,7 @@ export const facilitatorOptions = {
     .default([])
     .meta({ description: 'payee that any key may settle for', value: 'wallet' }),
   facilitatorMinValue: Value.optional().meta({
-    description: 'smallest payment settled for a key, in USDC (default: 0.001)',
+    description: 'smallest payment to settle, in USDC (default: 0.001)',
     value: 'amount',
   }),
   facilitatorDailyGas: z.int().min(1).max(MOST_GAS).optional().meta({

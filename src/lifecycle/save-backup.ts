@@ -7,9 +7,9 @@ import { writeWhole } from '../client/whole-file.ts'
 import { AppError } from '../core/error.ts'
 import { byteSize } from '../text/text.ts'
 
-/** What a tar ends with: two blocks of zeros. */
 /** A large store is copied before its first byte is sent. */
 const COPY_TIMEOUT_MS = 30 * 60_000
+/** A tar ends with two blocks of zeros. */
 const END_BYTES = 1_024
 
 type Chunks = AsyncIterable<string | Uint8Array>

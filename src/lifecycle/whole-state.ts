@@ -110,7 +110,7 @@ async function stateOf(context: Context, wanted: ExportQuery): Promise<Exported>
   return door.exportData(places.data, wanted)
 }
 
-/** From a backup, which is one moment; retries while payments are in progress. */
+/** Exports a backup, which is consistent; retries while payments are in progress. */
 async function ofRunning(context: Context, door: Door, wanted: ExportQuery): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {

@@ -39,7 +39,7 @@ export type FulfillmentType = (typeof fulfillmentTypes)[number]
 
 type AnyJson = z.infer<ReturnType<typeof z.json>>
 
-/** JSON that is valid already and not walked again, which took half of a catalog page. */
+/** JSON that was validated before; validating it again took half of the time of a catalog page. */
 export const KnownJson: z.ZodType<AnyJson, AnyJson> = z.any().meta({ id: 'JsonValue', description: 'any JSON value' })
 export const KnownJsonObject = z.record(z.string(), KnownJson)
 /** A JSON document: schemas, inputs, deliverables. */

@@ -10,9 +10,9 @@ export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' |
 type KindWords = {
   readonly word: string
   readonly screen: ScreenId
-  /** The act that mends it; without one, its row leads to what it is about. */
+  /** Act that fixes it; without one, the row opens the record concerned. */
   readonly mend?: { readonly act: MendAct; readonly verb: string }
-  /** Several in one row: their plural, what is said of them, and the command that lists them. */
+  /** For several in one row: plural noun, predicate, and the command that lists them. */
   readonly many?: { readonly things: string; readonly are: string; readonly list: string }
 }
 
@@ -66,16 +66,16 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
 
 type Item = WireAnswer<Api['getAttention']>['items'][number]
 
-/** A row of what needs attention: one thing, or several of a kind with their sum and the oldest age. */
+/** A row of attention items: one item, or several of a kind with their sum and oldest age. */
 export type AttentionRow = { readonly item: Item; readonly of: readonly Item[]; readonly count: number }
 
-/** What mends it; undefined where its command only shows it. */
+/** Act that fixes it; undefined if its command only shows it. */
 export function mendOf({ kind, fix }: Pick<Item, 'kind' | 'fix'>): KindWords['mend'] {
   return /^souk \S+ view /.test(fix) ? undefined : attentionWords[kind].mend
 }
 
 const NAMES = 3
-/** Items with those of a kind in one row, where the first of them stood. */
+/** Rows of attention items; items of one kind share the row of the first. */
 export function attentionRows({
   items,
   counts,
@@ -105,7 +105,7 @@ function together(first: Item, of: readonly Item[], count: number): Item {
   }
 }
 
-/** Null unless each of them waits with money. */
+/** Sum of the amounts; null if an item has none. */
 function sumOf(of: readonly Item[]): string | null {
   const amounts = of.map(({ amount }) => (amount === null ? undefined : microOf(amount)))
   const sum = amounts.reduce((all, one) => (all === undefined || one === undefined ? undefined : all + one), 0n)

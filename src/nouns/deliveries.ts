@@ -16,7 +16,7 @@ const states: Readonly<Record<Delivery['status'], Toned>> = {
 }
 const stateOf = ({ status }: Delivery): Toned => states[status] ?? `– ${status}`
 
-/** When it was tried last, else when it was written. */
+/** Time of the last attempt, else of creation. */
 export function sentAt({ attempts, created_at }: Delivery): number {
   return Date.parse(attempts.at(-1)?.at ?? created_at)
 }

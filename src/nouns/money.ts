@@ -27,7 +27,7 @@ import { dollars } from './postings.ts'
 
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
-/** Names of held money, except for jobs. */
+/** Labels of reserved money by kind, except jobs. */
 const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
   esc: dim('○ in escrow'),
   hold: accent('● being paid'),
@@ -37,7 +37,7 @@ const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
   blk: warn('‖ kept back'),
 }
 
-/** Held for a job that was delivered, it waits for the buyer's word. */
+/** Money of a delivered job that the buyer has not verified. */
 const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
 
 /** Money without a next event is a fault. */

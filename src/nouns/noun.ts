@@ -33,7 +33,7 @@ export type Noun<R> = {
   readonly none: string
   idOf(row: R): string
   nameOf(row: R): string
-  /** How it stands, sign and word. @param now business time */
+  /** State as sign and word. @param now business time */
   stateOf?(row: R, now?: number): Toned
   readonly columns: readonly NounColumn<R>[]
   /** All facts; empty ones are omitted. */
@@ -61,7 +61,7 @@ export function listing<const K extends ListName, const M extends keyof WireAnsw
 
 /** The list in a page. */
 export function rowsOf<R>(page: NounPage): readonly R[] {
-  // The noun's types ensure the row type.
+  // Cast: the noun's list endpoint determines the row type.
   return Object.values<unknown>(page).find(Array.isArray) as readonly R[]
 }
 

@@ -5,7 +5,7 @@ import { shortAddress } from '../text/text.ts'
 import { age, bad, dim, good, id, money, name, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-/** What somebody is called: by name, else by id or the ends of a wallet. */
+/** Display name: the name, else the id, else a shortened wallet. */
 export function partyOf(name?: string | null, id?: string | null): string {
   const shown = name || id || ''
   return isAddress(shown) ? shortAddress(shown) : shown

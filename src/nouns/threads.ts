@@ -4,7 +4,7 @@ import { accent, age, bad, count, dim, good, id, money, name, state, type Toned,
 import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
 
-/** The operator's list names its two sides, and what it is about. */
+/** Only the operator's list has the parties' names and the subject. */
 export type Thread = WireAnswer<Api['getThread']> & Partial<Pick<WireAnswer<Api['readAnyThread']>, 'about'>>
 
 export const threadStates: Readonly<Record<Thread['status'], Toned>> = {

@@ -25,7 +25,7 @@ export class NoPractice extends Error {
 }
 
 type SelfTestParams = {
-  /** Money modes as the instance and this machine know them. */
+  /** Payment network as saved locally and as reported by the instance. */
   readonly modes: readonly string[]
   readonly service: string
   /** Displayed price. */

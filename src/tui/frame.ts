@@ -71,7 +71,7 @@ export function floatArea(view: FrameView, problem?: string): ScreenArea {
 
 const MESSAGE_ROWS_MAX = 3
 
-/** Wraps; commands and ids are kept whole or dropped. */
+/** Wraps a message to a limited number of rows. */
 function wrapped(text: string, width: number): readonly string[] {
   const rows = wrap(text, Math.max(1, width))
   return rows.length <= MESSAGE_ROWS_MAX ? rows : [...rows.slice(0, MESSAGE_ROWS_MAX - 1), '…']
@@ -166,7 +166,7 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
 const BOX_COLUMNS_MAX = 76
 const BOX_MARGIN = 4
 
-/** Where it is too low, facts give way, never fields or buttons. */
+/** Low windows drop facts, never fields or buttons. */
 export function dialogBox(dialog: Dialog, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4
@@ -243,7 +243,7 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
   const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
   const height = Math.min(area.height, Math.max(PICKER_ROWS_LEAST, Math.ceil(area.height * PICKER_SHARE))) - 2
   const lines = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, height) })
-  // What is typed stays where it is, however many picks are left.
+  // The typed text keeps its place, however many choices remain.
   const isSearch = picker.kind === 'palette' || picker.kind === 'help' || picker.kind === 'output'
   return boxed({
     title: picker.title ?? titles[picker.kind],
@@ -254,7 +254,7 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
 
 const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off', output: 'Output' } as const
 const PICKER_COLUMNS_MAX = 96
-/** Of the body; below the least number of rows it takes what there is. */
+/** Share of the body's height, or the least number of rows below, if there is room. */
 const PICKER_SHARE = 0.7
 const PICKER_ROWS_LEAST = 14
 

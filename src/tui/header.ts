@@ -120,7 +120,7 @@ function needWords({ needs, health }: FrameView): Line {
 function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
   if (ui.frozen) return [warn('‖ held'), '  ']
   if (health.problem !== undefined) {
-    // Waits are limited, since the displayed time lags up to a second.
+    // Limit the shown wait, since the displayed time lags by up to a second.
     const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
     return [dim(`tries again in ${Math.ceil(leftMs / MS_PER_SECOND)}s`), '  ']
   }

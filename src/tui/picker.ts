@@ -76,7 +76,7 @@ export function putOffPicks(host: Host, typed: string): readonly Pick[] {
     .map((choice) => ({ ...choice, key: '', does: 'do' }))
 }
 
-/** Lines of an output that have the typed words; one with an id leads to its record. */
+/** Output lines that contain the typed words; choosing one with an id opens its record. */
 export function outputPicks(host: Host, typed: string): readonly Pick[] {
   const words = typed.toLowerCase().split(' ').filter(Boolean)
   const lines = host.ui.get().output
@@ -119,7 +119,7 @@ export function palettePicks(palette: Palette): readonly Pick[] {
   return [...recordPicks(host, typed.trim()), ...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
 }
 
-/** The record whose id or wallet stands there, in its list. */
+/** Opens the record of a typed id or wallet, in its list. */
 function recordPicks(host: Host, id: string): readonly Pick[] {
   const place = placeOf(host, id)
   if (place === undefined) return []

@@ -72,7 +72,7 @@ const closing: readonly Key[] = ['backspace', 'delete']
 
 export const writtenIn = ({ text, cursor = atEnd }: Picker): Written => ({ text, cursor })
 
-/** Another text has other picks: the first of them is chosen. */
+/** A changed text has other choices, so the first one is chosen. */
 function rewritten(picker: Picker, written: Written): Picker {
   return { ...picker, ...written, at: written.text === picker.text ? picker.at : 0 }
 }

@@ -96,7 +96,7 @@ function onKey(parts: RouterParts, key: Key): void {
   else onScreen(parts, key)
 }
 
-/** Nothing is drawn but how things are: a key could only act on what nobody sees. */
+/** The screen is not visible in a small window, so its keys are ignored. */
 function onCard({ host, quit }: RouterParts, key: Key): void {
   const { screen } = host.ui.get()
   if (bindingOf(key, { screen, readonly: host.readonly, keys: host.keys })?.action === 'quit') quit()
@@ -122,7 +122,7 @@ const onUi =
   ({ host }) =>
     host.ui.set(change(host.ui.get(), host))
 
-/** One step in a list that is whole; what logs follow stays where it is walked. */
+/** One step in an unpaged list; in logs, a step stops following the newest row. */
 const move = (change: (ui: Ui, ids: readonly string[]) => Ui): Act =>
   onUi((ui, host) => {
     const moved = change(ui, host.face.current.ids)

@@ -29,7 +29,7 @@ type Reading = { readonly t: ReadTx; readonly now: number }
 export const MAX_OF_A_KIND = 25
 /** Due work is normally done within minutes; after this time it is stuck. */
 const PATIENCE_MS = 15 * MINUTE_MS
-/** A question that waits for so long is unanswered. */
+/** An inquiry without a reply for this long counts as unanswered. */
 const ANSWER_MS = DAY_MS
 /** Jobs of each state and due event, listings and conversations read at most. */
 const MAX_DUE_ROWS = 200
@@ -54,7 +54,7 @@ async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
   return (await t.table(services).get(service_id))?.name ?? service_id
 }
 
-/** What somebody said, as one line of an item; a brief is kept as JSON. */
+/** A message as one line of an item; a JSON brief stays JSON. */
 function quoted(text: string): string {
   const said = text.slice(0, 2 * MAX_QUOTED_CHARS).replace(/^\{\s*"text": "|"\s*\}$/g, '')
   const line = said.replaceAll(/\s+/g, ' ').trim()
@@ -148,7 +148,7 @@ async function pastDueOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'past_due', items: await Promise.all(items), count: unpaid.length }
 }
 
-/** Conversations in which only the buyer has written, and for a while. */
+/** Inquiries that the provider has not answered in time. */
 async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
   const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
   const { rows } = await t.table(threads).page('status', ['inquiry'], part)
@@ -306,7 +306,7 @@ async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'endpoint', items: await Promise.all(items), count: failing.length }
 }
 
-/** The last failures of a listing's endpoint in a row, since when, and why. */
+/** Consecutive failures of a listing's endpoint: number of attempts, start and reason. */
 async function failuresOf(t: ReadTx, serviceId: string) {
   const { rows } = await t.table(deliveries).page('tried', [serviceId], { limit: MAX_OF_A_KIND })
   const taken = rows.findIndex((row) => row.attempts.at(-1)?.error === null)

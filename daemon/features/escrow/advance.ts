@@ -66,7 +66,7 @@ async function ask(parts: Advancing, deal: DealRow, act: DealAct): Promise<void>
   return ctx.store.tx((t) => noteDone(t, deal, { act, transaction: result.transaction }))
 }
 
-/** Whether an external transaction did it. */
+/** Whether a transaction from outside this daemon had the effect. */
 export function isForeign(result: EscrowResult & { ok: true }): boolean {
   return result.already && result.transaction === undefined
 }

@@ -59,7 +59,7 @@ export async function wait(ctx: Context, flight: Flight, signal: AbortSignal): P
   }
 }
 
-/** A chain error may hide a transfer: that is `unavailable`, never a refusal. */
+/** After a chain error the transfer may have happened, so it reports `unavailable`, not a refusal. */
 async function askChain({ chain, log }: Context, row: SettlementRow): Promise<SettleResult> {
   const authorization = {
     from: row.payer,

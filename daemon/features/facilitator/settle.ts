@@ -111,7 +111,7 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
   return { ok: false, fault: result.fault }
 }
 
-/** A pending response, with the hash if known, so that published servers ask again. */
+/** Response for a settlement in progress, on which published servers retry. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
   // Pending even without a hash.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction

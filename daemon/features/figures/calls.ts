@@ -49,7 +49,7 @@ export const spans = {
 
 export function outcomeOf({ status, code }: Pick<AnsweredCall, 'status' | 'code'>): CallOutcome {
   if (status === 402) return 'asked_to_pay'
-  // An operator's own pause breaks nothing.
+  // A pause by the operator is not a failure.
   if (status === 410 || code === 'paused') return 'switched_off'
   if (status >= 500) return 'broken'
   return status >= 400 ? 'refused' : 'answered'
@@ -80,7 +80,7 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
     add({ endpoint, status, code, ms, requestId }) {
       const at = wall()
       const outcome = outcomeOf({ status, code })
-      // Operator calls are no trade, and a cockpit polls all day.
+      // Operator calls do not count as trade, and an open cockpit polls all day.
       if (!isOperators(endpoint)) {
         minutes.add(at, outcome, ms)
         hours.add(at, outcome, ms)

@@ -49,7 +49,7 @@ export function addFlows(flows: Flows, { kind, lines }: Pick<LedgerRow, 'kind' |
   if (kind === 'payout_confirmed') flows.sent = plus(flows.sent, gained(lines, new Set(['ext'])))
   const isPaidIn = bought.has(kind) || kind === 'fixed_price_call'
   const escrow = of(lines, (line) => accountKind(line.account) === 'esc')
-  // A refund of what was never served is no flow of the day.
+  // Other entries, such as refunds of undelivered work, do not count.
   if (!isPaidIn && escrow >= 0n) return
   if (bought.has(kind)) flows.sales += 1
   if (isPaidIn) addPaidIn(flows, lines)

@@ -58,7 +58,7 @@ export const legsOf = {
   /** Asynchronous purchase, accepted proposal, award. */
   escrowHold: (hold: { source: string; jobId: string; amount: Usdc }) =>
     move(hold.source, account.escrow(hold.jobId), hold.amount),
-  /** Instant success, product, subscription, renewal. */
+  /** Sale without escrow: instant service, product, subscription or renewal. */
   instantSale: (sale: Sale) => saleLegs(sale.source, sale),
   escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
   escrowRefund: (refund: { jobId: string; buyer: Refunded; amount: Usdc }) =>

@@ -169,8 +169,8 @@ export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]>
 type Back = { readonly payment: PaymentRow; readonly transaction: string; readonly at: number }
 
 /**
- * Restores a reversed payment: returns each bearer's share, and pays a withheld refund as far as the marketplace has
- * the money; the rest stays on the payment. An unfulfilled payment is refunded.
+ * Restores a reversed payment that was settled again: returns each bearer's loss, and pays a withheld refund up to the
+ * marketplace's balance; the rest stays on the payment. Refunds an unfulfilled payment.
  */
 export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }: Back): Promise<void> {
   const { uncovered = ZERO, borne, reversed_from: was = 'fulfilled', withheld = ZERO, ...bared } = payment

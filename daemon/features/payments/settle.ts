@@ -220,7 +220,7 @@ export function isFinal({ failure, sent }: SettleRefusal): boolean {
 
 type SignedBytes = NonNullable<PaymentRow['authorization']>
 
-/** A chain error may hide a transfer: that is `unavailable`, never a refusal. */
+/** After a chain error the transfer may have happened, so it reports `unavailable`, not a refusal. */
 async function askChain(ctx: Context, payment: PaymentRow, signed: SignedBytes): Promise<SettleResult> {
   try {
     return await ctx.chain.settle(authorizationOf(ctx, payment, signed), signed.signature)
@@ -244,8 +244,8 @@ function authorizationOf({ chain }: Context, { payer }: PaymentRow, signed: Sign
 const RECOVERY_PAGE = 100
 
 /**
- * Finishes an open payment; the caller must have exclusive access. Unsent: released. Sent: settled with the same
- * bytes, then fulfilled or refunded.
+ * Finishes an open payment under the caller's lock: releases it if unsent; otherwise settles it with the same
+ * bytes, and fulfils or refunds it.
  * @returns the response; undefined if released, already ended, or still unknown.
  */
 export async function finishPayment(ctx: Context, id: string, ordered: Ordered): Promise<PaidAnswer | undefined> {

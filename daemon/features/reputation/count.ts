@@ -10,7 +10,7 @@ import { type Counted, countedJobs, standings } from './rows.ts'
 import { factsOf, minus, NO_JOBS, plus, sumsOf } from './score.ts'
 import { lockStanding, subjectsOf } from './standings.ts'
 
-/** Messages searched for the provider's first one. */
+/** Messages searched, at most, for the provider's first reply. */
 const MAX_LOOKED_AT = 1_000
 
 /**

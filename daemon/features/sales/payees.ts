@@ -25,7 +25,7 @@ const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, {
   return { payees, ...found, limit, offset }
 }
 
-/** A slice over both roles. */
+/** One page of sellers of both participant types. */
 async function someSellers(ctx: Context, { limit, offset }: Pick<SearchAsked, 'limit' | 'offset'>) {
   return ctx.store.read(async (t) => {
     const rows: ParticipantRow[] = []

@@ -123,7 +123,7 @@ function close({ shape, known, path }: Loop): void {
   shape.each = known.each
 }
 
-/** Whether a bigint may be at or below the shape. */
+/** Whether a value of this shape may contain a bigint. */
 export function holdsBigint(shape: SchemaShape, seen = new Set<SchemaShape>()): boolean {
   if (seen.has(shape)) return false
   seen.add(shape)

@@ -4,7 +4,7 @@ import { StoreDamaged, StoreLocked } from '../errors.ts'
 
 /* An open LevelDB: what is used of it, and how batches are written beside other work. */
 
-/** Entries that are handed over before the event loop turns. */
+/** Entries passed to LevelDB before yielding to the event loop. */
 const HANDED_AT_ONCE = 1_024
 const STORE = Buffer.from('store')
 
@@ -17,13 +17,13 @@ type Walk<T> = {
   nextv(size: number): Promise<T[]>
   close(): Promise<void>
 }
-/** What is used of the package `classic-level`, opened with keys and values that are buffers. */
+/** The used part of the package `classic-level`, with buffers as keys and values. */
 export type LevelDb = {
   getSync(key: Buffer, from?: From): Buffer | undefined
   getMany(keys: Buffer[], from?: From): Promise<(Buffer | undefined)[]>
   keys(range: Range & From): Walk<Buffer> & { all(): Promise<Buffer[]> }
   iterator(range: Range & From): Walk<[Buffer, Buffer]>
-  /** Gathers what is written together. */
+  /** Collects changes for one atomic write. */
   batch(): {
     put(key: Buffer, value: Buffer): unknown
     del(key: Buffer): unknown
@@ -37,7 +37,7 @@ export type LevelDb = {
 
 export type Batch = { readonly removed: Buffer[]; readonly put: (readonly [Buffer, Buffer])[] }
 
-/** LevelDB replays its own log when it opens after a kill: the write buffer bounds it. */
+/** The write buffer limits LevelDB's own log, which is replayed after a kill. */
 const LEVEL_OPTIONS = {
   keyEncoding: 'buffer',
   valueEncoding: 'buffer',
@@ -46,11 +46,11 @@ const LEVEL_OPTIONS = {
 } as const
 
 /**
- * A database in a folder, closed by the caller. Its package is native, so it is loaded when it is needed.
+ * Opens the database in a folder; the caller closes it. The native package is loaded on demand.
  * @throws StoreLocked, StoreDamaged
  */
 export async function openLevelDb(dir: string, createIfMissing = true): Promise<ClassicLevel<Buffer, Buffer>> {
-  // By its default: in the bundle it has no other name.
+  // The bundle has the default export only.
   const { ClassicLevel } = (await import('classic-level')).default
   const db = new ClassicLevel<Buffer, Buffer>(dir, { ...LEVEL_OPTIONS, createIfMissing })
   try {
@@ -68,19 +68,19 @@ function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }
 
-/** The store whose rows a database holds. */
+/** Id of the store whose rows a database has. */
 export function ownerOf(db: LevelDb): string | undefined {
   return db.getSync(STORE)?.toString()
 }
 
-/** Takes a database for one store alone. @throws StoreDamaged where it holds the rows of another */
+/** Assigns a database to one store. @throws StoreDamaged if it has another store's rows */
 export async function claimFor(db: LevelDb, dir: string, store: string): Promise<void> {
   const owner = ownerOf(db)
   if (owner === undefined) await writeBatch(db, { removed: [], put: [[STORE, Buffer.from(store)]] })
   else if (owner !== store) throw new StoreDamaged(dir, 0, 'it contains the rows of another store')
 }
 
-/** Does something for each, and leaves the event loop to others after a few of them. */
+/** Calls a function for each item, yielding to the event loop every few items. */
 export async function inTurns<T>(all: readonly T[], atOnce: number, each: (one: T) => void): Promise<void> {
   for (const [n, one] of all.entries()) {
     each(one)
@@ -88,14 +88,14 @@ export async function inTurns<T>(all: readonly T[], atOnce: number, each: (one: 
   }
 }
 
-/** All of a batch or nothing; where it fails, nothing is there. */
+/** Writes a batch atomically. */
 export async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<void> {
   const batch = db.batch()
   try {
-    // A value of a unique index may move from one row to another: what goes, goes first.
+    // Delete first: a unique value may move from one row to another.
     await inTurns(removed, HANDED_AT_ONCE, (key) => batch.del(key))
     await inTurns(put, HANDED_AT_ONCE, ([key, value]) => batch.put(key, value))
-    // Without sync, a power cut may take an older log of LevelDB and leave a newer one.
+    // Without sync, a power failure may lose an older LevelDB log but keep a newer one.
     await batch.write({ sync: true })
   } finally {
     await batch.close()

@@ -13,7 +13,7 @@ import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db
 
 /** Index entries per thread hop. */
 const ENTRIES_AT_ONCE = 1_024
-/** Rows that one hop to a thread brings. */
+/** Rows per thread hop. */
 const ROWS_AT_ONCE = 128
 /** Rows encoded before yielding to writers; each includes all of its index entries. */
 const ENCODED_AT_ONCE = 96
@@ -51,7 +51,7 @@ function during<T>({ db, frozen, readers }: View, read: (snapshot: Moment) => Pr
 export type LevelBase = DeepBase & {
   /** Last transaction completely stored; 0 if empty. */
   reflects(): number
-  /** Every row as of one moment, by collection; each is checked. @param onDamaged - throws unless told */
+  /** All rows of one snapshot, by collection, each checked. @param onDamaged (default: throws) */
   walk(onDamaged?: OnDamaged): AsyncGenerator<readonly [collection: string, row: AnyRow]>
   close(): Promise<void>
 }

@@ -32,7 +32,7 @@ export type BackupJob = {
   readonly target: string
   /** Manifest after a segment switch: all but the last segment are closed. */
   readonly manifest: Manifest
-  /** Where the rows lie, unless they are in a snapshot. */
+  /** LevelDB with the rows, unless they are in a snapshot. */
   readonly level?: LevelBase
 }
 
@@ -58,7 +58,7 @@ export async function backUp(job: BackupJob): Promise<BackupReport> {
   return { target, seq: active - 1, files: names.length, blobs, sizeBytes: copiedBytes + madeBytes }
 }
 
-/** A backup has the rows in a snapshot, wherever they lie. @returns the manifest of a store that has them there */
+/** Writes rows in LevelDB to a snapshot, the form of backups. @returns the manifest with that snapshot */
 async function rowsToSnapshot({ disk, target, manifest }: BackupJob, level: LevelBase): Promise<Manifest> {
   const { rows: _level, ...rest } = manifest
   const seq = level.reflects()

@@ -11,7 +11,7 @@ import { type RecoverInput, type Recovery, recover } from './recover.ts'
 
 /* Rows that lie in LevelDB instead of a snapshot, behind a front in memory that holds what was written since. */
 
-/** Opens the database in a folder; tests hand in one that fails. */
+/** Opens the database in a folder; tests pass a failing one. */
 export type OpenDb = (dir: string, createIfMissing?: boolean) => Promise<LevelDb>
 
 export type Behind = { readonly front: Front; readonly level: LevelBase }
@@ -27,12 +27,12 @@ type RowsOf = {
   readonly openDb?: OpenDb | undefined
 }
 
-/** Rows that one batch brings to LevelDB when a store is moved there. */
+/** Rows per batch when a store moves to LevelDB. */
 const ROWS_AT_ONCE = 5_000
-/** Of a row, roughly: nobody has counted. */
+/** Rough size of a row, not measured. */
 const ROW_BYTES = 1_024
 
-/** @throws StoreDamaged where they are missing or another store's */
+/** @throws StoreDamaged if they are missing or another store's */
 export async function openRows({ dir, store, collections, openDb = openLevelDb }: RowsOf): Promise<LevelBase> {
   return claimed(await openDb(`${dir}/${ROWS_DIR}`, false), { dir, store, collections })
 }
@@ -48,7 +48,7 @@ async function claimed(db: LevelDb, { dir, store, collections }: RowsOf): Promis
   }
 }
 
-/** Moves the rows of a store to LevelDB. Until the manifest says so, its files hold them, and an attempt that was killed is begun anew. */
+/** Moves a store's rows to LevelDB. Its files stay valid until the manifest changes; a killed attempt starts again. */
 export async function moveToLevel(
   job: RowsOf & { readonly disk: Disk; readonly state: State; readonly manifest: Manifest; readonly seq: number },
 ): Promise<{ readonly manifest: Manifest; readonly behind: Behind }> {
@@ -78,10 +78,10 @@ function* batchesOf(state: State) {
   }
 }
 
-/** What can be believed of the rows in LevelDB. @returns undefined where it does not open */
+/** Reads the undamaged rows from LevelDB. @returns undefined if it does not open */
 export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
   let lost = 0
-  // The caller says that the rows cannot be read.
+  // The caller reports that the rows cannot be read.
   const level = await openRows(job).catch(() => undefined)
   if (level === undefined) return undefined
   const count = (): void => {
@@ -100,7 +100,7 @@ export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
   return { reflects: level.reflects(), lost }
 }
 
-/** The store whose rows lie in a folder, where its manifest is lost. */
+/** Id of the store whose rows are in a folder, for a lost manifest. */
 export async function ownerOfRows(dir: string, openDb: OpenDb = openLevelDb): Promise<string | undefined> {
   // A store without LevelDB.
   const db = await openDb(`${dir}/${ROWS_DIR}`, false).catch(() => undefined)

@@ -26,7 +26,7 @@ const Manifest = z.strictObject({
   previous: z.int().min(0).nullable(),
   /** First transaction of each segment, ascending; the last one grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Rows lie in LevelDB, which says itself what it reflects; a snapshot beside it is of the time before. */
+  /** Rows are in LevelDB, which stores its own transaction number; any snapshot file is older. */
   rows: z.literal('level').exactOptional(),
   /** Last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),
@@ -41,7 +41,7 @@ export function segmentFile(firstSeq: number): string {
   return `journal-${firstSeq}.ndjson`
 }
 
-/** The segments that replay reads which begins behind a transaction. */
+/** Segments to replay after a transaction. */
 export function segmentsBehind(segments: readonly number[], seq: number): number[] {
   return segments.filter((_, n) => (segments[n + 1] ?? Number.POSITIVE_INFINITY) > seq + 1)
 }
@@ -72,7 +72,7 @@ export async function readManifest(disk: Disk, dir: string, newest = FORMAT): Pr
   return manifest
 }
 
-/** A store in LevelDB counts one format more in its file, so that a program that knows no LevelDB refuses it. */
+/** With rows in LevelDB the manifest has the next format number, so that programs without LevelDB refuse it. */
 function ownFormats({ rows }: Pick<Manifest, 'rows'>): number {
   return rows === undefined ? 0 : 1
 }

@@ -29,7 +29,7 @@ export type FirstInput = {
   readonly disk: Disk
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Moves rows to LevelDB; where they lie there they stay. */
+  /** Moves rows to LevelDB; rows already there stay. */
   readonly isLevel: boolean
   readonly openDb?: OpenDb | undefined
   readonly migrations: readonly Migration[]
@@ -61,10 +61,10 @@ export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
   return { ...current, manifest, base: behind.front, kept: behind }
 }
 
-/** The front gets what the journal holds beyond the rows in LevelDB. */
+/** Loads the journal's changes that LevelDB does not have yet. */
 async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedStore> {
   const { disk, dir, collections, migrations, openDb } = input
-  // Steps between formats are for rows that are loaded one by one.
+  // Migrations only work on rows that are loaded one by one.
   if (found.format !== migrations.length + 1)
     throw new StoreFormatUnknown(`${dir} has LevelDB rows in format ${found.format}, which is no longer supported`)
   const level = await openRows({ dir, store: found.store, collections, openDb })
@@ -80,7 +80,7 @@ async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedSto
   }
 }
 
-/** Cuts a torn tail and tells a loss once: it is not missed again at the next start. */
+/** Cuts a torn tail and reports a loss once, not again at the next start. */
 async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Recovery) {
   if (recovery.torn !== undefined) await cut(disk, dir, recovery)
   await removeUnlisted(disk, dir, found)

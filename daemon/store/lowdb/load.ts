@@ -34,7 +34,7 @@ export function intoState(state: State): RowSink {
   }
 }
 
-/** As the transaction once did that was lost with the memory. */
+/** Repeats transactions of the journal that were only in memory. */
 export function intoFront(front: Front): RowSink {
   return {
     shapes: front.tables,

@@ -10,7 +10,7 @@ import type { Space } from './space.ts'
 /** The journal is compacted above this size and above half of the live data. */
 export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
-/** How far the journal may grow beyond that while rows go to LevelDB: then writers wait. */
+/** Writers wait when the journal exceeds its limit by this factor while rows go to LevelDB. */
 const WAIT_ABOVE = 2
 
 /** Snapshots and backups beside commits, one at a time. */
@@ -18,7 +18,7 @@ export type Maintenance = {
   manifest(): Manifest
   /** Starts a compaction if due; called after each flush. */
   consider(): void
-  /** What a writer waits for: LevelDB, where memory holds all that it should of what is not there yet. */
+  /** Resolves when writers may continue; undefined unless too many changes wait for LevelDB. */
   room(): Promise<void> | undefined
   compact(): Promise<void>
   /** The same if the disk has room. */
@@ -70,7 +70,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
 
   function room(): Promise<void> | undefined {
     if (!isBehind(kept) || journal.bytes() <= limit() * WAIT_ABOVE) return undefined
-    // Writers hear from the journal why it failed.
+    // The journal reports the failure to writers.
     return folding.catch(() => undefined)
   }
 
@@ -115,7 +115,7 @@ async function recordStop(files: Files, kept: State | Behind, stopped: number): 
   else if (manifest.stopped !== stopped) await files.replaceManifest({ ...manifest, stopped })
 }
 
-/** Manifest and segments: what lists the files of the store, and what writes new ones. */
+/** The manifest and the journal's segments. */
 function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
   let { manifest, snapshotBytes } = options
   let isStopping = false
@@ -131,12 +131,12 @@ function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
     replaceManifest,
     endSegment: () =>
       journal.switchSegment((firstSeq) => replaceManifest({ ...manifest, segments: [...manifest.segments, firstSeq] })),
-    /** What the manifest does not list any more goes. */
+    /** Replaces the manifest, then removes files that it no longer lists. */
     async listed(next: Manifest): Promise<void> {
       await replaceManifest(next)
       await removeUnlisted(disk, dir, next)
     },
-    /** The rows are there that the journal was folded into. */
+    /** Records that the journal was folded, and restarts its byte count. */
     async folded(next: Manifest, sizeBytes: number): Promise<void> {
       snapshotBytes = sizeBytes
       journal.restartCount()
@@ -150,7 +150,7 @@ function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
   }
 }
 
-/** Folds the journal into a snapshot; the one before it stays as a second footing. */
+/** Folds the journal into a snapshot; the previous one stays as a fallback. */
 async function snapshot(files: Files, { disk, dir, journal, lastSeq }: MaintenanceOptions, state: State) {
   const seq = (await files.endSegment()) - 1
   const { format, snapshot: previous } = files.manifest()
@@ -168,8 +168,8 @@ async function snapshot(files: Files, { disk, dir, journal, lastSeq }: Maintenan
 }
 
 /**
- * Hands what was written since the last time over to LevelDB. The journal of it stays until the next time: it is a
- * second footing for rows that are not in memory any more.
+ * Writes the changes since the last run to LevelDB. Their journal stays until the next run, as a
+ * fallback for rows that are no longer in memory.
  */
 async function flush(
   files: Files,
@@ -179,17 +179,17 @@ async function flush(
   if (files.isStopping()) return
   const reflected = level.reflects()
   await front.flush(lastSeq(), async () => {
-    // What LevelDB has, the journal has: all of it lies on the disk before.
+    // LevelDB must never be ahead of the journal on disk.
     await journal.durable()
     await files.endSegment()
   })
   const manifest = files.manifest()
-  // The files of before are complete until then: a store that was moved to LevelDB has them for one flush more.
+  // A store that moved to LevelDB keeps its complete earlier files for one more flush.
   const isMoved = manifest.snapshot > 0 && reflected === openedAt
   await files.folded(isMoved ? manifest : withoutSnapshots(manifest, reflected), 0)
 }
 
-/** What was there before the rows went to LevelDB is not needed once it reflects more than that. */
+/** Drops the earlier snapshots once LevelDB is newer than they are. */
 function withoutSnapshots(manifest: Manifest, reflected: number): Manifest {
   return { ...manifest, snapshot: 0, previous: null, segments: segmentsBehind(manifest.segments, reflected) }
 }

@@ -35,7 +35,7 @@ export type LowdbStoreOptions = {
   readonly newStoreId?: () => string
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
-  /** `level` keeps rows in LevelDB and in memory what was written of late; a store that was opened so stays so. */
+  /** `level` keeps rows in LevelDB and recent changes in memory; a store cannot go back. */
   readonly rows?: 'memory' | 'level'
   readonly openDb?: OpenDb
   readonly watchdogMs?: number
@@ -115,7 +115,7 @@ type Loading = {
   readonly low: Low<Base>
   readonly loaded: LoadedStore
   readonly release: () => void
-  /** Hears of the journal that the adapter writes. */
+  /** Receives the journal that the adapter writes. */
   readonly keep: (journal: Journal) => void
 }
 

@@ -36,7 +36,7 @@ export type RecoverInput = {
   readonly dir: string
   readonly manifest: Manifest
   readonly loaderOf: (format: number) => Loader
-  /** The last transaction whose rows are there already; those of the snapshot are unless told. */
+  /** Last transaction that the rows include (default: the snapshot's). */
   readonly reflects?: number | undefined
 }
 
@@ -127,7 +127,7 @@ type SegmentInput = {
   readonly disk: Disk
   readonly path: string
   readonly nextSeq: number
-  /** Transactions up to this one are there already. */
+  /** Transactions up to this one are already in the rows. */
   readonly start: number
   readonly loader: Loader
   readonly isLast: boolean

@@ -89,7 +89,7 @@ async function repairLocked(input: Input): Promise<RepairReport> {
 
 /** Rewrites a store that is mostly garbage, so that it fits into memory. */
 async function withoutGarbage(input: Input, manifest: Manifest, seq: number): Promise<RepairReport> {
-  // LevelDB drops what is overwritten by itself.
+  // LevelDB removes overwritten rows itself.
   if (manifest.rows !== undefined) return { ...nothingDone, seq }
   const { isNeeded = () => true, ...job } = input
   const dropped = await dropGarbage({ ...job, isNeeded, manifest, seq })
@@ -186,7 +186,7 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
   return salvagedFooting(input, manifest, damagedSnapshots)
 }
 
-/** LevelDB, and the journal behind what it reflects; undefined where it does not open and the files of before do. */
+/** LevelDB with the journal after it; undefined if it does not open but the earlier files do. */
 async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | undefined> {
   const { dir, migrations, collections, openDb } = input
   const state = createState(collections)

@@ -118,7 +118,7 @@ async function writeTable(
   { shape, rows }: RowSet,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
-  // New rows are in the journal; the limit guarantees an end.
+  // Rows added meanwhile are in the journal; counting down guarantees that the loop ends.
   let left = rows.size
   let slice: string[] = []
   for (const row of rows.values()) {

@@ -104,7 +104,7 @@ function infoOf({ url, localToken }: Described): OpenApiNode {
 const headers = {
   'X-Request-Id': { description: 'names this request in logs and errors', schema: { type: 'string' } },
   'Retry-After': { description: 'seconds to wait before a retry', schema: { type: 'integer' } },
-  'PAYMENT-REQUIRED': { description: 'base64 of the x402 v2 object of the offer', schema: { type: 'string' } },
+  'PAYMENT-REQUIRED': { description: 'base64 of the payment offer (x402 v2)', schema: { type: 'string' } },
   'X-PAYMENT-RESPONSE': { description: 'base64 of the x402 v1 settlement, to X-PAYMENT', schema: { type: 'string' } },
   'PAYMENT-RESPONSE': {
     description: 'base64 of the x402 v2 settlement, to PAYMENT-SIGNATURE',

@@ -41,7 +41,7 @@ const NamedTarget = z.union([idOf('service'), idOf('plan')])
 
 const Features = z
   .strictObject({
-    checkout_v2: z.boolean().meta({ description: 'the checkout cutover: disabled endpoints return 410' }),
+    checkout_v2: z.boolean().meta({ description: 'whether the checkout cutover is on: deferred endpoints return 410' }),
     terms_required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
     disputes_default: disputesDefault,
     named_services: z

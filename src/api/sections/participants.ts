@@ -57,7 +57,6 @@ export const Participant = z
   })
   .meta({ id: 'Participant' })
 
-/** Private fields, visible only to the participant. */
 /** Reserved and invalid header names. */
 const OUR_HEADERS =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept.*|user-agent|cookie|webhook-.*|x-webhook-.*|x-request-id|x-payment.*|payment-.*)$/i

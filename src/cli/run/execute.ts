@@ -167,7 +167,7 @@ async function produce({ command, globals }: Parsed, context: Context): Promise<
   const result = command.run(context)
   if (!isStream(result)) {
     const data = await result
-    // A command that asks the marketplace has made that person known by now; others never look at `--as`.
+    // Commands that use the marketplace have resolved `--as` by now; others have not looked at it.
     refuseUnknown?.()
     await printed(command, context, data)
     return
@@ -179,7 +179,7 @@ async function produce({ command, globals }: Parsed, context: Context): Promise<
   if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')
 }
 
-/** Throws for a person that is not there; undefined for one that is. */
+/** Undefined for an existing wallet; otherwise a function that throws. */
 async function unknownPerson(places: Context['places'], name: string): Promise<(() => void) | undefined> {
   const { getWallet, walletNames } = await import('../../client/wallets.ts')
   return walletNames(places).includes(name) ? undefined : () => void getWallet(places, name)

@@ -140,7 +140,7 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
   } catch (error) {
     const { 'x-api-key': key, ...headers } = paid.headers ?? {}
     if (!isUnauthorized(error) || error.extra.unknown_key !== true || key === undefined) throw error
-    // An instance that was offered a key and then does not know it is not paid again.
+    // The instance was sent a key and rejects it as unknown: do not pay again.
     if (host.budget.taken() !== agreed) throw error
     // Pays as an unregistered wallet.
     return payOnce(host, session, { ...paid, headers })
@@ -362,7 +362,7 @@ function amountIn(settled: Readonly<Record<string, unknown>>, stated: string | u
     : undefined
 }
 
-/** Settlement header of either generation; empty if none. */
+/** Settlement from the header of x402 v2 or v1; empty if none. */
 function settlementOf({ headers }: RawAnswer): Readonly<Record<string, unknown>> {
   const header = headers['payment-response'] ?? headers['x-payment-response']
   if (header === undefined) return {}

@@ -42,7 +42,7 @@ export type Spend = {
   readonly call: string
 }
 
-/** A counted payment; it stays counted unless changed. */
+/** A payment that counts against limits until it is released or refused. */
 export type Hold = {
   /** Nothing was sent, and nothing will be. */
   release(): void

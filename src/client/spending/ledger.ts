@@ -146,7 +146,7 @@ export function markSpend(places: Config, id: number, state: SpendState): void {
   within(places, (db) => db.prepare('UPDATE spends SET state = :state WHERE id = :id').run({ id, state }))
 }
 
-/** Earlier totals, without a change. */
+/** Reads earlier totals without counting a payment. */
 export function spentBefore(places: Config, window: Window, payee: Recipient): SpentTotals {
   return within(places, (db) => totalsIn(db, window, payee))
 }

@@ -63,7 +63,7 @@ export type Sayable = {
   readonly about?: readonly IdNoun[]
 }
 
-/** A word that an event does not take. */
+/** A setting that an event does not accept. */
 export class BadSetting extends Error {
   override readonly name = 'BadSetting'
   readonly facts: readonly string[]
@@ -73,14 +73,14 @@ export class BadSetting extends Error {
   }
 }
 
-/** How a setting is typed, and what it says. */
+/** Help line of a setting. */
 export function settingLine(name: SettingName): string {
   return name === 'input'
     ? 'input.NAME: input field of the order'
     : `${name}: ${settingTable[name].means}; ${settingTable[name].must}`
 }
 
-/** @throws BadSetting that names the setting, for one that the event does not take and for a value that it cannot be */
+/** @throws BadSetting that names a setting which the event does not accept, or whose value is invalid */
 export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly string[]): EventSettings {
   if (pairs.length > SETTINGS_MAX) throw new BadSetting(`--set may be given ${SETTINGS_MAX} times.`)
   const told: Record<string, unknown> = {}
@@ -94,7 +94,7 @@ export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly str
       Object.defineProperty(input, member, { value, enumerable: true, configurable: true })
     } else told[name] = readOne(type, sets, { name, given: pair.slice(at + 1) })
   }
-  // Each was read by the line of its name.
+  // Each value was parsed by the parser of its name.
   return { ...told, ...(Object.keys(input).length > 0 ? { input } : {}) } as EventSettings
 }
 

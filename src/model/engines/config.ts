@@ -14,7 +14,7 @@ const DEFAULT_TOKENS = 200_000
 /** Functions that can use a model. */
 const modelFunctions = ['structured_web_extraction', 'summarization', 'translation'] as const
 const MAX_NAMES = 50
-/** Who tells prices of shares. */
+/** Supported sources of share prices. */
 const marketProviders = ['twelvedata', 'alphavantage'] as const
 export type MarketProvider = (typeof marketProviders)[number]
 const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-"')

@@ -22,7 +22,7 @@ function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnsw
     wall: Date.parse(wall),
     aheadMs: offset_ms,
     isFrozen: state === 'frozen',
-    /** False where money is real: then nobody moves it. */
+    /** False with real money: the clock cannot be moved. */
     isMovable: movable,
     nextCron: next_cron === null ? undefined : { name: text(next_cron.name), at: Date.parse(next_cron.at) },
   }

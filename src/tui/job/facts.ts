@@ -7,7 +7,7 @@ import { text, time } from '../shell/read.ts'
 /** Newest entries of conversation and history. */
 const ENTRIES_MAX = 200
 
-/** What people read of a job, fit for a terminal; amounts like `$0.525`. */
+/** A job's displayed fields, sanitised for a terminal; amounts like `$0.525`. */
 export function shownJob(job: Job) {
   const { amount, fee, provider_amount, payment } = job
   return {

@@ -135,7 +135,7 @@ const fetchRequests =
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-/** A request as the marketplace remembers it: no header, no body. Texts are fit for a terminal. */
+/** A request in the instance's log, without headers and body; texts are sanitised for a terminal. */
 type AskedFacts = ReturnType<typeof readRequest>
 
 function readRequest(request: Answered) {
@@ -144,11 +144,11 @@ function readRequest(request: Answered) {
   return {
     id: text(id),
     at: Date.parse(at),
-    /** What it did, sign and word. */
+    /** Effect as sign and word. */
     what: askedWord(request),
     method: text(method),
     path: text(path),
-    /** As the contract has it, `/v1/jobs/:id`: an id is whole in the story, and nowhere in part. */
+    /** Route as in the contract, `/v1/jobs/:id`; the trace shows the ids. */
     route: text(routes.get(endpoint ?? '') ?? path),
     status,
     ms,
@@ -157,7 +157,7 @@ function readRequest(request: Answered) {
     code: text(code),
     jobId: text(request.job_id),
     receiptId: text(request.receipt_id),
-    /** The 402 that asked for what this one paid; empty for none. */
+    /** Id of the 402 whose price this request paid; empty if none. */
     offerId: text(request.offer_id),
     isOperator: caller === 'admin' || path.startsWith('/dashboard/'),
     raw: request,

@@ -33,12 +33,12 @@ const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 /** One line of the instance's log. */
 type LogFacts = ReturnType<typeof readLogRecord>
 
-/** Members of a record are any JSON: each part of the daemon logs its own. */
+/** Members of a record may be any JSON. */
 function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {
-    /** Records carry no id of their own: time, message and request stand for one. */
+    /** Records have no id, so time, message and request identify one. */
     id: `${String(time)} ${word(record.msg)} ${word(record.request_id)}`,
     at: number(at),
     level: logLevels.find((level) => level === record.level) ?? 'info',
@@ -278,7 +278,7 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-/** Marked deliveries, or the chosen one, sent again; those on their way are left alone. */
+/** Sends the marked deliveries, or the chosen one, again; skips pending ones. */
 function sendAgain(host: Host, rows: readonly Delivery[]): void {
   const dead = meant(host.ui.get(), rows, delivery.idOf).filter(({ status }) => status !== 'pending')
   if (dead.length === 0) refuse(host, 'What is chosen is still on its way: it is tried again by itself.')

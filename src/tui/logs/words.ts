@@ -6,7 +6,7 @@ import { accent, bad, dim, good, type Piece, warn } from '../parts/line.ts'
 
 export type Answered = WireAnswer<Api['listRequests']>['requests'][number]
 
-/** Effects of requests besides reads and changes. */
+/** Labels of successful requests; others are labelled as read or change. */
 const did: Readonly<Partial<Record<keyof Api, Piece>>> = {
   purchaseService: good('● bought'),
   purchaseProduct: good('● bought'),

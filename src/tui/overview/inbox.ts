@@ -123,7 +123,7 @@ function whoOf({ who, kind, subject }: Need): string {
   return who || (kind === 'cron' ? subject : '—')
 }
 
-/** Short form for the card; money is whole or dropped. */
+/** Short form for the card; amounts are shown whole or not at all. */
 export function briefNeed(need: Need, width: number): Line {
   const head: Line = [signOf(need), ` ${attentionWords[need.kind].word} `]
   if (need.who === '' && need.kind !== 'cron')

@@ -12,7 +12,7 @@ import { ask as send } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { openNeed } from './walk.ts'
 
-/** Opens the remedy's dialog, for all that share the row; where nothing can be done, leads to what it is about. */
+/** Opens the dialog that fixes all items of a row; without one, opens the record concerned. */
 export async function mend(host: Host, need: Need): Promise<void> {
   const specs = await dialogsFor(host, need)
   if (specs.length === 0) openNeed(host, need)
@@ -71,7 +71,7 @@ function runOf(host: Host, name: string): readonly DialogSpec[] {
   return cron === undefined ? [] : [runDialog(host, cron)]
 }
 
-/** Messages that a listing's endpoint did not take, sent again. */
+/** Dialogs to send a listing's failed deliveries again. */
 async function deadOf(host: Host, { subject, who }: Need): Promise<readonly DialogSpec[]> {
   const query = { limit: String(SENT_AGAIN_MAX), filter: `service:${subject} status:dead` }
   const found = await send(host.link, { name: 'getWebhooks', asked: { query } }, ({ deliveries }) => deliveries)
@@ -80,7 +80,7 @@ async function deadOf(host: Host, { subject, who }: Need): Promise<readonly Dial
 
 const SENT_AGAIN_MAX = 50
 
-/** A credit that makes an unserved period good. */
+/** Credits the subscriber for a period that was not served. */
 function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): DialogSpec {
   const period = id.slice('unserved '.length)
   const participant = /adjust (p_[0-9a-f]{16})/.exec(fix)?.[1] ?? ''

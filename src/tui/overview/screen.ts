@@ -292,7 +292,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     ...copyActions(walked, { chosenId, chosenNeed, chosenCron }),
     giveBack() {
       const need = chosenNeed()
-      // A dispute may also end by giving all back.
+      // A dispute can also end with a full refund.
       if (need?.kind === 'dispute') void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
       else ofAct('giveBack')()
     },

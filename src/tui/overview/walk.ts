@@ -55,7 +55,7 @@ export function openPanel(
   host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
 }
 
-/** Goes to what waits, where nothing mends it from here: to the record itself, or to the screen of its kind. */
+/** Opens the record of an item that cannot be fixed from here, or the screen of its kind. */
 export function openNeed(host: Host, { kind, subject }: Need): void {
   const place = placeOf(host, subject)
   if (place) place.go()
@@ -65,7 +65,7 @@ export function openNeed(host: Host, { kind, subject }: Need): void {
   } else host.ui.set(goTo(host.ui.get(), attentionWords[kind].screen))
 }
 
-/** Goes to what an event is about, or to its job. */
+/** Opens the record of an event, or its job. */
 function openEvent(host: Host, event: LiveEvent | undefined): void {
   if (event === undefined) {
     refuse(host, 'Nothing has happened yet.')

@@ -21,7 +21,7 @@ type Parts = readonly [before: readonly string[], after: readonly string[]]
 const SPACES = /\s+$/u
 const LAST_WORD = /\S+\s*$/u
 
-/** What the keys of a shell's line do. A terminal may send `delete` for its backspace: both remove what is before. */
+/** Editing keys as in a shell. Terminals may send `delete` for backspace, so both delete before the cursor. */
 const acts: Readonly<Record<Key, (before: readonly string[], after: readonly string[]) => Parts>> = {
   left: (before, after) => [before.slice(0, -1), [...before.slice(-1), ...after]],
   right: (before, after) => [[...before, ...after.slice(0, 1)], after.slice(1)],
@@ -52,7 +52,7 @@ export function edited(written: Written, key: Key, charsMax: number): Written {
   return changed(written, before, after)
 }
 
-/** Text that was typed or pasted, where the cursor is; what is longer than `charsMax` is cut. */
+/** Inserts typed or pasted text at the cursor, cut to `charsMax`. */
 export function inserted(written: Written, text: string, charsMax: number): Written {
   const [before, after] = partsOf(written)
   const room = Math.max(0, charsMax - before.length - after.length)
@@ -71,7 +71,7 @@ function undone(written: Written): Written {
   return text === undefined ? written : { text, cursor: { after: 0, undo: undo.slice(0, -1) } }
 }
 
-/** The text with its cursor in at most `width` columns; where it is longer, what is around the cursor. */
+/** The text with its cursor in at most `width` columns; of longer text the part around the cursor. */
 export function writtenLine(written: Written, width: number): Line {
   const [before, after] = partsOf(written).map((part) => part.join(''))
   const room = Math.max(0, width - 1)

@@ -10,7 +10,7 @@ export type Depth = (typeof depths)[number]
 
 export const textTones = ['strong', 'dim', 'good', 'warn', 'bad', 'accent'] as const
 export const markTones = ['chart1', 'chart2', 'chart3', 'chart4'] as const
-/** What a stretch of text means. Color only repeats what its words say. */
+/** Meaning of a piece of text. Color only repeats its words. */
 export type Tone = 'plain' | (typeof textTones)[number] | (typeof markTones)[number] | 'hair' | 'active'
 /** Background: chosen row, or header and key row. */
 export type Ground = 'chosen' | 'bar'

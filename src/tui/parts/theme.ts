@@ -105,7 +105,7 @@ export function paintedPieces(line: Line, look: Look): readonly string[] {
   return line.map((piece) => paintPiece(piece, look.ascii, styles))
 }
 
-/** No byte of a text moves the cursor of the terminal, whichever part of the cockpit left it in. */
+/** Control characters, which could move the terminal's cursor. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g
 

@@ -9,7 +9,7 @@ const TAGS_MAX = 20
 type Listed = WireAnswer<Api['listAllServices']>['services'][number]
 type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number] | Listed
 
-/** What the cockpit takes from a listing. Amounts are text like `$0.525`, empty where there is no fixed price. */
+/** A listing's displayed fields. Amounts are like `$0.525`, empty without a fixed price. */
 export type ServiceFacts = ReturnType<typeof readService>
 
 export function readService(listing: Listing) {
@@ -31,7 +31,7 @@ export function readService(listing: Listing) {
     price: fixed(listing.price),
     buyerPays,
     providerGets,
-    /** What the platform keeps of what the buyer pays. */
+    /** The marketplace's part of the buyer's price. */
     fee: difference(buyerPays, providerGets),
     feePercent: listing.platform_fee_pct,
     score: (typeof reputation === 'number' ? reputation : rated?.score) ?? undefined,
@@ -40,7 +40,7 @@ export function readService(listing: Listing) {
     hookUntried: listing.webhook_status === 'not_tried',
     trust: trust && { verdict: trust.verdict, level: trust.level, levelName: text(trust.level_name) },
     delivery: text(listing.estimated_delivery),
-    /** Undefined where the instance does not tell. */
+    /** Undefined if the instance does not send it. */
     selling: 'selling' in listing ? listing.selling : undefined,
     listedAt: time(listing.listed_at),
     input: readMembers(listing.input_schema),

@@ -55,7 +55,7 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
 
 type Replayed = { readonly id: string; readonly who: string; readonly sentence: string }
 
-/** What a delivery's dialog says of it. */
+/** Texts of a delivery's dialog. */
 export function replayOf(delivery: Delivery, who: string): Replayed {
   const { delivery_id: id, type, attempts } = delivery
   return { id, who, sentence: safe(`${type}, ${attempts.length} tries: ${lastOf(delivery) ?? 'no answer'}`) }

@@ -89,7 +89,7 @@ export function isRead({ name, rest }: Named): boolean {
   return READS.test(name) && !rest.some((word) => /^--(?:fix|yes)\b/.test(word))
 }
 
-/** Runs a read and shows what it prints, to be scrolled, searched and saved. */
+/** Runs a read-only command and shows its output, to be scrolled, searched and saved. */
 export async function showOutput(host: Host, line: CommandLine, { name, rest }: Named): Promise<void> {
   const { ui, link } = host
   const { option } = link.place
@@ -100,7 +100,7 @@ export async function showOutput(host: Host, line: CommandLine, { name, rest }: 
     refuse(host, [done.problem.sentence, ...done.problem.facts].join('  '))
     return
   }
-  // Columns stay where they are.
+  // Tabs become blanks, so that columns stay aligned.
   const output = done.value.split('\n').map((one) => one.replaceAll(/[^\S ]/g, '   ').replaceAll(/\S+/g, safe))
   const picker = { kind: 'output', title: safe(`souk ${words.join(' ')}`), text: '', at: 0 } as const
   ui.set({ ...ui.get(), toast: undefined, picker, output })

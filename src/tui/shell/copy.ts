@@ -20,10 +20,10 @@ export function copy(host: Host, text: string): void {
   showToast(host, { text: `copied  ${clip(text, SHOWN_COLUMNS)}`, tone: 'good', stays: false })
 }
 
-/** All lines that the screen has, not only those in sight. */
+/** Large enough for all lines of a screen, not only the visible ones. */
 const SAVED_AREA = { width: 160, height: 1_000 }
 
-/** Saves what the screen shows: its filter, columns and rows stand in the file as they are seen. */
+/** Saves the screen as text, with the current filter and columns. */
 export function saveScreen(host: Host): void {
   const { screen, draw } = host.face.current
   saveLines(host, screen, draw(SAVED_AREA).map(textOf))

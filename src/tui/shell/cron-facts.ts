@@ -8,10 +8,10 @@ const MS_PER_SECOND = 1_000
 
 type Listed = WireAnswer<Api['listCrons']>['crons'][number]
 
-/** What is known of a cron, from `/health` alone or from the administrative row. Times are business time. */
+/** A cron's displayed facts, from `/health` or the operator's list. Times are business time. */
 export type CronFacts = ReturnType<typeof readCronFacts>
 
-/** @param cron - as `/health` has it, or as the operator sees it, with what only that says. */
+/** @param cron - from `/health`, or from the operator's list, which has more members */
 export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['crons'][string] | Listed) {
   const { age_seconds: age } = cron
   return {
@@ -19,11 +19,11 @@ export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['
     lastSuccess: time(cron.last_success),
     lastSkipped: time(cron.last_skipped),
     lastFailure: time(cron.last_failure),
-    /** Milliseconds since the last success, when the answer was written. */
+    /** Milliseconds since the last success at the time of the response. */
     ageMs: age === null ? undefined : age * MS_PER_SECOND,
     stale: cron.stale,
     skipReason: text(cron.skip_reason),
-    /** What only the administrative row says. */
+    /** Members that only the operator's list has. */
     more: 'schedule' in cron ? readMore(cron) : undefined,
   }
 }

@@ -32,7 +32,7 @@ export type DialogSpec = {
   readonly amount?: string
   /** Acting user, if not the administrator. */
   readonly as?: string
-  /** Live facts, after place and user. */
+  /** Current facts to show below marketplace and user. */
   readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
   readonly fields?: readonly Field[]
   /** Button text. */
@@ -53,7 +53,7 @@ export type Dialog = {
   readonly values: Values
   /** Focus index: fields, then Cancel, then the verb. */
   readonly focus: number
-  /** Where in the field that has the focus the next key writes. */
+  /** Text cursor in the focused field. */
   readonly cursor: Cursor
   readonly busy: boolean
   /** Last failure. */

@@ -3,12 +3,12 @@ import type { Api } from '../../api/index.ts'
 import { readCronFacts } from './cron-facts.ts'
 import { text, time } from './read.ts'
 
-/** How often, by name. */
+/** Counts by name. */
 export type NamedCounts = readonly (readonly [name: string, count: number])[]
 
 type Answered = WireAnswer<Api['getHealth']>
 
-/** What the cockpit takes from `/health`. */
+/** Members of `/health` that the cockpit shows. */
 export type HealthFacts = ReturnType<typeof readHealth>
 
 export function readHealth(health: Answered) {
@@ -17,7 +17,7 @@ export function readHealth(health: Answered) {
     paused: health.paused,
     /** Business time. */
     pausedAt: time(health.paused_at),
-    /** Why no write is taken; undefined while they are. */
+    /** Why writes are refused; undefined while they are accepted. */
     refused: health.store.writes === 'accepted' ? undefined : text(health.store.note ?? 'writes are refused'),
     checkoutV2: health.checkout_v2,
     version: text(health.version),
@@ -28,7 +28,7 @@ export function readHealth(health: Answered) {
     crons: Object.entries(crons).map(([name, cron]) => readCronFacts(name, cron)),
     /** Refusals of the last 24 hours, by reason. */
     refusals: counts(launch.gate_refusals_24h),
-    /** Answers of 410 in the last 24 hours, by shelved area, with who got them; areas without any are left out. */
+    /** 410 responses of the last 24 hours by disabled area, with their callers; areas without any are omitted. */
     shelved: areaCounts(launch.shelved_410_24h),
     sdn: { stale: compliance.sdn.stale, lastChecked: time(compliance.sdn.last_checked) },
     endpoints: endpoints.map(readDoor),

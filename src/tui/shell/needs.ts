@@ -59,12 +59,12 @@ function readOne({ kind, grave, ...need }: Answered['items'][number]) {
     grave,
     subject: text(need.subject.id),
     who: text(need.who),
-    /** Like `$0.525`; empty where no money waits. */
+    /** Like `$0.525`; empty without money. */
     amount: need.amount === null ? '' : `$${need.amount}`,
     since: time(need.since),
     due: time(need.due),
     sentence: text(need.sentence),
-    /** The command that mends it, or shows more. */
+    /** The command that fixes it, or shows more. */
     fix: text(need.fix),
   }
 }

@@ -31,7 +31,7 @@ export function createPace(clock: LinkClock, gapMs: number): Pace {
   }
 }
 
-/** A subscription with that rate limit. */
+/** A subscription whose listeners are rate-limited. */
 export function pacedSubscription(subscribe: Subscribe, { paced }: Pace): Subscribe {
   return (listener) => subscribe(paced(listener))
 }

@@ -4,7 +4,7 @@ import { goTo, type Ui, unnarrowed } from './ui.ts'
 
 type Place = readonly [id: RegExp, screen: ScreenId, all: (ui: Ui) => Partial<Ui>, field?: 'wallet']
 
-/** Where each kind of record is listed, by the form of its ids, and what brings all of its list in sight. */
+/** List screen of each kind of record, by id form, and the view that lists all of them. */
 const places: readonly Place[] = [
   [/^job_/, 'jobs', () => ({ jobView: 'all' })],
   [/^thr_/, 'threads', () => ({ threadView: 'all' })],
@@ -20,7 +20,7 @@ const places: readonly Place[] = [
 ]
 const WHOLE_ID = /^(?:[a-z]+_[0-9a-f]{16}|0x[0-9a-f]{40})$/i
 
-/** The screen that lists a record, and the way there; undefined for what is no whole id, or listed nowhere. */
+/** Screen that lists a record, and how to open it; undefined for an incomplete id or a kind without a list. */
 export function placeOf(host: Host, id: string): { readonly screen: ScreenId; readonly go: () => void } | undefined {
   const place = WHOLE_ID.test(id) ? places.find(([form]) => form.test(id)) : undefined
   if (place === undefined) return undefined

@@ -13,7 +13,7 @@ export const SLOW_EVERY_MS = 10_000
 const READ_TIMEOUT_MS = 5_000
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
-/** What is looked at again and again is logged once for as long as this cockpit is open. */
+/** Id of this cockpit session, so that the instance logs its repeated reads once. */
 const SITTING = randomUUID()
 
 /** Calls an endpoint and extracts shown data. */

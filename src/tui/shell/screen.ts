@@ -38,7 +38,7 @@ export type Face = {
   /** At most `height` rows. */
   readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
-  /** The window is too small for the screen: what is open is not in sight, and no key acts on it. */
+  /** The window is too small to draw the screen, so its keys are ignored. */
   readonly isCard?: true
   /** Hideable columns; undefined without a list. */
   readonly columns?: readonly string[] | undefined
@@ -67,7 +67,7 @@ export type Host = {
   readonly lastWords: (() => Promise<string>) | undefined
   /** Command line; undefined if unavailable. */
   readonly commandLine: CommandLine | undefined
-  /** Saves text under a name of its own. @returns where it is; undefined if unavailable */
+  /** Saves text to a new file. @returns its path; undefined if unavailable */
   readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
   /** Other marketplaces; undefined if opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined

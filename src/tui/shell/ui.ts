@@ -61,7 +61,7 @@ export type Picker = {
   /** Title of an output. */
   readonly title?: string
   readonly text: string
-  /** Where in the text the next key writes; at its end unless said. */
+  /** Text cursor (default: at the end). */
   readonly cursor?: Cursor
   /** Chosen index. */
   readonly at: number
@@ -81,11 +81,11 @@ export type Ui = {
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
   /** Hidden columns by title. */
   readonly putAway: Readonly<Partial<Record<ScreenId, readonly string[]>>>
-  /** Where in the filter the next key writes, while it is being typed. */
+  /** Text cursor in the filter while it is being typed. */
   readonly typing: Cursor | undefined
   /** Open picker: help, palette, or columns. */
   readonly picker: Picker | undefined
-  /** What a command printed. */
+  /** Output of a command. */
   readonly output: readonly string[]
   /** History of lines, latest last. */
   readonly lines: readonly string[]
@@ -201,10 +201,10 @@ export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
   return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
 }
 
-/** Chosen while the rows of another page are not there yet. */
+/** Placeholder choice until the rows of another page are loaded. */
 const FIRST_ROW = 'first row'
 const LAST_ROW = 'last row'
-/** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
+/** Rows that a page key moves at any height, so that some earlier rows stay visible. */
 const PAGE_ROWS = 10
 
 const steps = {
@@ -220,7 +220,7 @@ export const stepNames = Object.keys(steps) as readonly CursorStep[]
 
 type Walk = { readonly step: CursorStep; readonly lastPage: number }
 
-/** The page that a step leads to: from the last row of one to the next, from the first row to the one before. */
+/** Page after a step: past the last row the next one, before the first row the previous one. */
 function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): number {
   if (step === 'first') return 0
   if (step === 'last') return lastPage
@@ -230,7 +230,7 @@ function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): nu
   return isEdge ? Math.max(0, Math.min(page + by, lastPage)) : page
 }
 
-/** The cursor one step on, in a list whose pages are one after the other: at the end of one the next one begins. */
+/** Moves the cursor one step through all pages of a list. */
 export function walked(ui: Ui, ids: readonly string[], walk: Walk): Ui {
   const { step, lastPage } = walk
   const at = chosenIndex(ui, ids)

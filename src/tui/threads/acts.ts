@@ -69,7 +69,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
   }
 }
 
-/** What strangers call themselves, fit for a terminal. */
+/** A party's self-chosen name, sanitised for a terminal. */
 function named(sideOf: (thread: Thread) => string, thread: Thread): string {
   return safe(sideOf(thread))
 }

@@ -178,7 +178,7 @@ function lookLine({ admin, view: { ui } }: Model, width: number): Line {
   if (name !== undefined)
     return [dim(' you write as '), strong(clip(name, Math.max(1, width - 30))), dim('   :as ends it')]
   const wishes = [
-    'You read as the administrator; each read is logged; write:  :as NAME',
+    'Read-only as administrator; each read is logged. To write:  :as NAME',
     'Read as admin, logged; to write:  :as NAME',
     'Read as admin; each read is logged.',
   ]

@@ -28,7 +28,7 @@ const FRAME_WIDTH_AT = 7
 const frames: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
 /** Page height in pixels; the rest is cut off. */
 const MAX_HEIGHT = 10_000
-/** Bytes for the rest of the result. */
+/** Reserved for the result's other fields. */
 const ROOM_BYTES = 64 * 1024
 const BASE64_OF_BYTES = 4 / 3
 /** Largest file that fits into a deliverable. */

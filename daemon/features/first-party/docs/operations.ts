@@ -62,7 +62,7 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   return withoutExamples([...found.values()])
 }
 
-/** Names in blocks that come one after the other: in a chapter of operations, a path alone names one. */
+/** Finds operations in consecutive blocks; in a chapter of operations a path alone counts as one. */
 function namesInTurn(): (block: Block) => NamedOperation[] {
   let chapter = ''
   let before = ''

@@ -118,7 +118,7 @@ function isRefusal(text: string): boolean {
   )
 }
 
-/** Farther words are about something else. */
+/** Words farther from the match are ignored as unrelated. */
 const NEAR_CHARS = 300
 
 /** Whether a sentence affirms what it names; undefined if it says neither. */

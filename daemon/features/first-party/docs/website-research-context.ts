@@ -122,7 +122,7 @@ function kindAt(text: string): number {
   return kinds.findIndex(([, words]) => words.test(said))
 }
 
-/** What lists of limited length do not show. */
+/** Notes on entries that limited lists omit. */
 function leftOut(lists: Readonly<Record<string, readonly unknown[]>>): string[] {
   return Object.entries(lists).flatMap(([name, { length }]) =>
     length > MAX_LISTED ? [`${length - MAX_LISTED} more ${name} of the same pages`] : [],

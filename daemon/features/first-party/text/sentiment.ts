@@ -22,10 +22,10 @@ const MAX_CONFIDENCE = 0.9
 const NEUTRAL_CONFIDENCE = 0.4
 const MAX_REASONS = 10
 const MAX_REASON_CHARS = 160
-/** VADER's own constant: the sum of weights that counts as half of all. */
+/** VADER's normalisation constant (`alpha`). */
 const NORM = 15
 
-/** What one sentence says: shares of its words, and both together. */
+/** VADER scores of a sentence: positive share, negative share, and the compound score. */
 type Said = { readonly pos: number; readonly neg: number; readonly compound: number }
 
 /**

@@ -8,7 +8,7 @@ const MAX_ELEMENTS = 20_000
 const MIN_CHARS = 250
 /** Minimum share of the page's text in the main part; a start page has no such part. */
 const MAIN_SHARE = 0.3
-/** What Readability goes by, and what a reader may follow. */
+/** Attributes that Readability uses, and those of links and images. */
 const attributes = ['class', 'id', 'role', 'itemprop', 'rel', 'href', 'src', 'alt', 'title', 'dir', 'lang'] as const
 const signs: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 

@@ -36,7 +36,7 @@ export type EvmDeployment = {
   readonly anchors: Wallet
   /** Escrow contract; the gas key operates it. */
   readonly escrow?: Wallet
-  /** Without it every transfer is alone, and undeployed wallets are refused. */
+  /** Batch contract; without it each transfer is a transaction, and undeployed wallets are refused. */
   readonly batch?: NonNullable<QueueOptions['batch']>
   /** First block of interest. */
   readonly fromBlock: number

@@ -130,7 +130,7 @@ async function give(parts: RegistryParts, order: FeedbackOrder): Promise<WriteRe
 
 type Event = Pick<FoundLog, 'topics' | 'data'>
 
-/** An id has one content; other content is another order. */
+/** Whether an event has the content of an order; an id with other content belongs to another order. */
 function isOf({ topics, data }: Event, said: Pick<FeedbackOrder, 'agentId' | 'value' | 'hash'>): boolean {
   const types = ['uint64', 'int128', 'uint8', 'string', 'string', 'string', 'string', 'bytes32'] as const
   const [, value, , , , , , hash] = decodeValues(types, data)

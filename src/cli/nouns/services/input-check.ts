@@ -45,7 +45,7 @@ async function faultsOf(schema: unknown, input: ReadInput['input']): Promise<rea
     const checked = compileInputSchema(schema).validate(unwrapBrief(schema, input))
     return checked.ok ? [] : checked.details
   } catch {
-    // Outside the limits; the instance decides, without a charge.
+    // The schema does not compile; the instance checks the input before charging.
     return []
   }
 }

@@ -37,7 +37,7 @@ const probeInput = parseAbiParameters([
 const probeOutput = parseAbiParameters(['uint256 block, bool[] coded, Result[] results', RESULT])
 const ERROR_SELECTOR = method('Error', ['string'], []).selector
 
-/** Whether a signature has the length of a key's. */
+/** Whether a signature has the length of an ECDSA signature, so is not a contract wallet's. */
 export function isOfKey(signature: Hex): boolean {
   return signature.length === KEY_SIGNATURE_CHARS
 }

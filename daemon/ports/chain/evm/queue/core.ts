@@ -203,7 +203,7 @@ export type Core = {
   /** When transactions were last counted, and whether some lacked a block then. */
   countedAt: number
   isMissing: boolean
-  /** Size of the last batch: as many may come again. */
+  /** Size of the last batch, as an estimate of the next one. */
   crowd: number
   /** Blocks seen as head, newest last. */
   readonly line: Map<Hex, Head>

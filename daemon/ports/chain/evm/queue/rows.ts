@@ -36,7 +36,7 @@ const ChainTxRow = z.strictObject({
   to: StoredWallet,
   data: StoredHex,
   gas: z.int(),
-  /** Order id of a call. */
+  /** Id of the queued contract call. */
   call: z.string().exactOptional(),
   items: z.array(ChainItem),
   sends: z.array(ChainSend),
@@ -78,7 +78,7 @@ const ChainTransferRow = z.strictObject({
       valid_before: z.bigint().exactOptional(),
     })
     .exactOptional(),
-  /** A foreign transfer; only we can resend it if dropped. */
+  /** A transfer by another account; resent from here if the chain drops it. */
   foreign: ChainItem.exactOptional(),
   /** Set until final, for reversed and foreign ones. */
   watched: z.literal(true).exactOptional(),
