@@ -32,9 +32,9 @@ import { Rate, showTraffic, type TrafficItem } from '../src/market/traffic.ts'
 import { bold, cyan, green, kebab, nearest, shellLine, shellWord, span, yellow } from '../src/text/text.ts'
 
 const SEED_WORDS: ReadonlyMap<string, string> = new Map([
-  [DEMO, ': three sellers and three buyers with months behind them; act as one with --as acme'],
-  [HOUSE, ': services that this daemon does by itself; --seed demo has people too, none has nothing'],
-  [NO_SEED, ': an empty market'],
+  [DEMO, ': three sellers and three buyers with months of history; act as one with --as acme'],
+  [HOUSE, ': built-in services only; --seed demo adds users with history, --seed none adds nothing'],
+  [NO_SEED, ': no initial data'],
 ])
 
 const CHAIN_WORDS = {

@@ -56,7 +56,7 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
     word: 'delivery',
     screen: 'logs',
     mend: { act: 'testHook', verb: 'send it' },
-    many: { things: 'messages', are: 'that no endpoint took', list: 'souk admin webhooks list --status dead' },
+    many: { things: 'messages', are: 'that no endpoint accepted', list: 'souk admin webhooks list --status dead' },
   },
   endpoint: { word: 'endpoint', screen: 'services', mend: { act: 'testHook', verb: 'send again' } },
   cron: { word: 'cron', screen: 'crons', mend: { act: 'runCron', verb: 'run now' } },

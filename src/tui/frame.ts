@@ -135,7 +135,7 @@ const pickerHints = {
     { key: 'esc', word: 'close' },
   ],
   columns: [
-    { key: 'enter', word: 'shows it or not' },
+    { key: 'enter', word: 'show or hide' },
     { key: '↑↓', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],

@@ -62,7 +62,7 @@ export function columnPicks(host: Host, typed: string): readonly Pick[] {
     .filter((title) => title.toLowerCase().includes(typed.toLowerCase()))
     .map((title) => ({
       words: title,
-      summary: isPutAway(host.ui.get(), title) ? 'put away' : 'shown where there is room',
+      summary: isPutAway(host.ui.get(), title) ? 'hidden' : 'shown if there is room',
       key: isPutAway(host.ui.get(), title) ? '–' : '✓',
       does: 'do',
       act: () => turnColumn(host, title),
@@ -300,7 +300,7 @@ const placeholders = {
 const noneWords = {
   palette: '  no such command',
   help: '  no such key here',
-  columns: '  there is no such column',
+  columns: '  no matching column',
   putOff: '  no such duration',
-  output: '  no line has that',
+  output: '  no matching line',
 } as const

@@ -21,7 +21,7 @@ type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
   if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')
-  if (!takesAll(held.input_schema, changed.input_schema)) await refuseCovered(t, covered, 'take less input than it did')
+  if (!takesAll(held.input_schema, changed.input_schema)) await refuseCovered(t, covered, 'restrict its input')
   const isSameKind = held.service_type === changed.service_type && held.fulfillment_type === changed.fulfillment_type
   if (isSameKind) return
   await refuseCovered(t, covered, 'change in kind')

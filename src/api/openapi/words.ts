@@ -126,7 +126,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
 
 /** @throws Error for an undescribed parameter */
 export function parameterText(name: string, path: string): string {
-  const text = name === 'id' ? `id of what ${templatePath(path).split('/{')[0]} lists` : parameterTexts[name]
+  const text = name === 'id' ? `id of an entry of ${templatePath(path).split('/{')[0]}` : parameterTexts[name]
   if (text === undefined) throw new Error(`say what the parameter ${name} of ${path} means`)
   return text
 }

@@ -77,7 +77,7 @@ export const River = z
     refunds: Amount,
     held: Amount.meta({ description: 'currently in escrow, by the running totals' }),
     disputed: Amount,
-    overdue: Amount.meta({ description: 'held for overdue jobs, as far as was looked' }),
+    overdue: Amount.meta({ description: 'held for overdue jobs, among the searched ones' }),
     held_jobs: z.int(),
     in_flight: z.int().optional().meta({ description: 'open, reserved payments; missing on older instances' }),
     ended: z
@@ -146,7 +146,7 @@ export const figuresApi = {
       }),
     ),
     errors: ['invalid_request'],
-    summary: 'calls, errors and latency by row',
+    summary: 'calls, errors and latency by endpoint',
   }),
 
   getRiver: defineEndpoint({

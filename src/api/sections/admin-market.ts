@@ -35,7 +35,7 @@ export const marketAdminApi = {
     }),
     reply: json(z.strictObject({ plans: z.array(Plan).meta({ description: 'the newest first' }), ...page })),
     errors: ['invalid_request'],
-    summary: 'all plans, narrowed and sorted by any of their fields',
+    summary: 'all plans, with filter and sort by any field',
   }),
 
   listAllSubscriptions: defineEndpoint({
@@ -54,7 +54,7 @@ export const marketAdminApi = {
       }),
     ),
     errors: ['invalid_request'],
-    summary: 'all subscriptions, narrowed and sorted by any of their fields',
+    summary: 'all subscriptions, with filter and sort by any field',
   }),
 
   listAllPostings: defineEndpoint({
@@ -70,7 +70,7 @@ export const marketAdminApi = {
       z.strictObject({ postings: z.array(MarketPosting).meta({ description: 'the newest first' }), ...page }),
     ),
     errors: ['invalid_request'],
-    summary: 'all requests for work, those of suspended posters too, narrowed and sorted by any of their fields',
+    summary: 'all requests for work, also of suspended posters, with filter and sort by any field',
   }),
 
   listAllProducts: defineEndpoint({
@@ -85,6 +85,6 @@ export const marketAdminApi = {
       }),
     ),
     errors: ['invalid_request'],
-    summary: 'all digital products that were not deleted, narrowed and sorted by any of their fields',
+    summary: 'all digital products that were not deleted, with filter and sort by any field',
   }),
 }

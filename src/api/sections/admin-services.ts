@@ -54,6 +54,6 @@ export const catalogAdminApi = {
       }),
     ),
     errors: ['invalid_request'],
-    summary: 'all listings, narrowed and sorted by any of their fields',
+    summary: 'all listings, with filter and sort by any field',
   }),
 }

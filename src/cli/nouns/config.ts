@@ -111,7 +111,7 @@ export function draftOf(host: Context): string {
       '',
     ]
   })
-  return [...lines, '# A line that is taken away goes back to its default.', ''].join('\n')
+  return [...lines, '# To reset a setting to its default, delete its line.', ''].join('\n')
 }
 
 type Changed = { readonly key: string; readonly value: string | null }

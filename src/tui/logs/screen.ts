@@ -281,7 +281,7 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
 /** Sends the marked deliveries, or the chosen one, again; skips pending ones. */
 function sendAgain(host: Host, rows: readonly Delivery[]): void {
   const dead = meant(host.ui.get(), rows, delivery.idOf).filter(({ status }) => status !== 'pending')
-  if (dead.length === 0) refuse(host, 'What is chosen is still on its way: it is tried again by itself.')
+  if (dead.length === 0) refuse(host, 'The selected delivery is pending: it is retried automatically.')
   else
     askAll(
       host,

@@ -278,7 +278,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     const need = chosenNeed()
     if (need === undefined) refuse(host, nothingChosen(panel(), 'There is no open problem that this key fixes.'))
     else if (mendOf(need)?.act === act) mendIt(need)
-    else refuse(host, `That does not mend what is chosen: ${attentionWords[need.kind].word}.  → enter`)
+    else refuse(host, `This key does not fix the selected problem: ${attentionWords[need.kind].word}.  → enter`)
   }
   return {
     open() {

@@ -70,7 +70,7 @@ export function replayDialog(host: Host, { id, who, sentence }: Replayed): Dialo
       ['delivery', id],
       ['to', who],
       ['so far', sentence],
-      ['What it does', 'it is sent anew under the same event id; no money moves'],
+      ['What it does', 'it is sent again with the same event id; no money moves'],
     ],
     verb: 'Send',
     command: () => shellCommand(host, ['admin', 'webhooks', 'replay', id]),

@@ -329,7 +329,7 @@ export const bindings: readonly Binding[] = [
   { action: 'markAll', keys: ['*'], group: 'ACT', label: 'mark all or none', on: lists },
   { action: 'copyId', keys: ['y'], group: 'GO', label: 'copy its id' },
   { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
-  { action: 'save', keys: ['ctrl-s'], group: 'GO', label: 'save what is seen' },
+  { action: 'save', keys: ['ctrl-s'], group: 'GO', label: 'save this screen' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
   { action: 'repaint', keys: ['ctrl-l'], group: 'LIVE', label: 'redraw' },
   { action: 'palette', keys: [':', 'ctrl-p'], group: 'FIND', label: 'go to or run', hint: 'go or do' },
