@@ -222,7 +222,7 @@ function headerOf(text: string): [string, string] {
   return [name, text.slice(at + 1).trim()]
 }
 
-/** Keys that pay; signatures are counted when made. */
+/** Headers with a paying key; signed payments are counted when they are signed. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {

@@ -95,7 +95,7 @@ Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
 }
 `
 
-/** Scripts by shell; they ask souk for the words. */
+/** Completion scripts by shell; each one calls souk for candidates. */
 export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: bash.trimStart(),
   zsh: zsh.trimStart(),

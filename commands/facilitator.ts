@@ -105,7 +105,7 @@ export const facilitatorShow = defineCommand({
     }
   },
   view(data, io) {
-    // Rebuilt from the facts: display of the answer would join its lines.
+    // Generated again, since displaying the response's text would join its lines.
     const code = serversOf(data)[data.server].trimEnd()
     if (data.code_only) return io.line(code)
     if (!data.enabled) {

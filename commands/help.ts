@@ -16,7 +16,7 @@ export const command = defineCommand({
   name: 'help',
   heading: 'Other',
   summary: 'explain a command or a topic',
-  description: `Topics: ${Object.keys(topics).join(', ')}. Without words it shows where to start.`,
+  description: `Topics: ${Object.keys(topics).join(', ')}. Without a topic it shows where to start.`,
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'command or topic' }) }),
   options: z.object({ all: z.boolean().default(false).meta({ description: 'list every command with its options' }) }),
   ownText: true,

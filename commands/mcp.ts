@@ -40,7 +40,7 @@ const typed = ({ command, args, env }: StartedAs) => ({ type: 'stdio', command, 
 export const agents = {
   'claude-code': {
     title: 'Claude Code',
-    file: 'a shell; or .mcp.json of a project, as claude-desktop',
+    file: 'a shell; or .mcp.json of a project, in the format of claude-desktop',
     format: 'shell',
     text: ({ command, args, env }) =>
       [

@@ -233,13 +233,13 @@ function requireNew({ places }: Context, isNew: boolean, file: string): void {
   })
 }
 
-/** On stderr, so that scripts' readers see it too. */
+/** On stderr, so that users of scripts see it too. */
 function noteOf({ io }: Context, { notes, recovered }: Started): void {
   for (const note of notes) io.say(`${yellow('!')} ${note}`)
   if (recovered) io.note('the previous daemon had crashed; its data was recovered')
 }
 
-/** A refused start leaves a store but no consent; only a daemon that ran counts. */
+/** A refused start leaves a store without confirmation, so only a daemon that has run counts. */
 function hasBegun(context: Context): boolean {
   return hasStore(context) && lastLaunch(context.places).chain === 'base'
 }

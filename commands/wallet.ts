@@ -69,7 +69,7 @@ function amountSaid(text: string | undefined): string | undefined {
   return formatAmount(amount)
 }
 
-/** Whether the instance's admin key is here. */
+/** Whether this machine has the instance's admin key. */
 async function mayChoose(session: Session): Promise<boolean> {
   return session.adminHeaders().then(
     () => true,

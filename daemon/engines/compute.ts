@@ -73,10 +73,10 @@ export type Operations = {
     schemaText: string,
     inputText: string,
   ) => { readonly ok: true; readonly text?: string } | Refused
-  /** Whether a deliverable is what was promised; it stands as it was given. */
+  /** Whether a deliverable matches its schema; it is not changed. */
   readonly checkDeliverable: (schemaText: string, deliverableText: string) => { readonly ok: true } | Refused
   readonly exampleInput: (schemaText: string) => JsonObject | undefined
-  /** What a first-party service makes of an input and of what it fetched for it. */
+  /** Result of a first-party service from its input and its fetched data. */
   readonly make: (slug: string, input: never, source: unknown) => unknown
   /** Data that a first-party service parses from untrusted input. */
   readonly step: (name: string, args: readonly unknown[]) => unknown
@@ -142,7 +142,7 @@ export function isBeyondBounds(error: unknown): boolean {
   return error instanceof ThreadError && (error.failure === 'timeout' || error.failure === 'memory')
 }
 
-/** The error for a task that got no turn or was cut short. */
+/** Error for a task that never started or was stopped. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof ThreadError)) return error
   const why = error.failure === 'busy' ? 'Too many checks are waiting' : 'The check was interrupted'

@@ -124,7 +124,7 @@ function openSchemas(threads: Compute): SchemaChecks {
 /** Listing schemas were compiled before they were stored. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** Turns a check that exceeded its limits into a result. @throws AppError unavailable when it got no turn. */
+/** Turns a check that exceeded its limits into a result. @throws AppError unavailable when it never started. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work

@@ -75,7 +75,7 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   view(data: D, io: Io): void
 }
 
-/** Defaults of a command without words. */
+/** Defaults of a command without arguments and options. */
 const wordless = { args: object({}), options: object({}) }
 type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
   Partial<Pick<C, keyof typeof wordless>>

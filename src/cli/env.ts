@@ -115,7 +115,7 @@ async function tellParent(message: unknown): Promise<void> {
   await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
 }
 
-/** The child is on its own from then on. */
+/** Disconnects from the parent, which no longer waits. */
 function leaveParent(): void {
   if (process.connected) process.disconnect()
 }

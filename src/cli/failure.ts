@@ -68,7 +68,7 @@ export function explain(error: unknown, words: readonly string[] = []): Failure 
   }
 }
 
-/** Also one of the daemon's bundle, which has its own class. */
+/** Also accepts an AppError of the daemon's bundle, which has its own copy of the class. */
 function isAppError(error: unknown): error is AppError {
   return error instanceof AppError || (error instanceof Error && error.name === 'AppError')
 }
@@ -182,7 +182,7 @@ function listsFor(words: readonly string[]): string[] {
 
 const ID_DIGITS = 16
 
-/** Probable intent: an incomplete id, or a misplaced word. */
+/** Suggestions for an incomplete id or a misplaced word. */
 function slipsIn({ code, details = [] }: AppError, words: readonly string[]): string[] {
   if (code === 'not_found') {
     const broken = words.find((word) => {

@@ -43,7 +43,7 @@ const BY_NOBODY = new Set([
 /** Verbs of `souk wallet` that name their wallet. */
 const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'fund'])
 
-/** Whether a command is about this machine or the operator's: it acts as no wallet. */
+/** Whether a command acts without a wallet: it concerns this machine or the operator. */
 export function isOfNobody(command: string): boolean {
   const [noun = ''] = command.split(' ')
   return [ABOUT_DAEMON, ABOUT_CONFIG, BY_NOBODY].some((nouns) => nouns.has(noun))

@@ -9,7 +9,7 @@ import { isSameProcess, type ProcessName, processStartedMs, processWork } from '
 import { createTransport } from './transport.ts'
 
 const PROBE_TIMEOUT_MS = 2_000
-/** Probes of a daemon that gets no processor time. */
+/** Most probes of a daemon that gets no processor time. */
 const MOST_PROBES = 15
 
 type RegisteredProcess = ProcessName & {

@@ -7,7 +7,7 @@ const pausing: ReadonlySet<string> = new Set(
   Object.values(endpoints).flatMap(([method, path, access]) => (access === 'paid' ? [`${method} ${path}`] : [])),
 )
 
-/** Endpoints that a pause closes: those that only payment opens. */
+/** Endpoints that a pause closes: those that require payment. */
 export function pausingDoors<D extends Door>(doors: readonly D[]): readonly D[] {
   return doors.filter(({ method, path }) => pausing.has(`${method} ${path}`))
 }

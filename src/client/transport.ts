@@ -134,7 +134,7 @@ export function createTransport(options: TransportOptions): Transport {
 /** Not a plain path: URL parsers would see a host, escape, or dropped whitespace. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - control characters are among what has to be refused
 const NOT_A_PATH = /^(?!\/)|^\/\/|[\\#\u0000-\u0020\u007F]/
-/** Parent segments, also encoded. */
+/** Path segments `.` and `..`, also percent-encoded. */
 const DOTS = /^(\.|%2e){1,2}$/i
 
 /** Whether a text is a path on the instance, with optional query. */

@@ -14,7 +14,7 @@ export type PutOff = {
   /** Its instance, since ids such as `cron reputation` repeat. */
   readonly instance: string
   readonly id: string
-  /** Wall time; without it until its text changes. */
+  /** End of the snooze, wall time; if absent, when its text changes. */
   readonly until?: number
   /** Its text when snoozed. */
   readonly said: string

@@ -64,7 +64,7 @@ function Frame(props: CockpitProps) {
   return <Whole body={[]} {...part} />
 }
 
-/** Keys wait for a loading screen. */
+/** The screen once it is loaded; keys typed before are queued. */
 function useLoaded(id: ScreenId): Screen | undefined {
   const [, setTimes] = useState(0)
   useEffect(() => {
@@ -178,7 +178,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
   }
 
-  /** What is open over the screen. */
+  /** Lines of the open dialog or picker, drawn over the screen. */
   function boxLines(): readonly Line[] | undefined {
     const { dialog, picker } = view.ui
     const room = floatArea(view, drawn.problem)

@@ -23,7 +23,7 @@ export type Flight = { readonly landing: Promise<Landing>; waiting: number }
 
 export const flights = defineResource<ShortLived<Flight>>('facilitator-flights')
 
-/** The flight of a sent row; starts a new one if none is active, since the chain moves it once. */
+/** Joins the settlement in progress of a sent row, or starts one; the chain moves the money only once. */
 export function join(ctx: Context, row: SettlementRow): Flight {
   const { id } = row
   const known = flights.of(ctx).get(id)

@@ -35,7 +35,7 @@ export async function forgottenCount(t: ReadTx): Promise<number> {
 }
 
 /**
- * Removes transactions that cancel line by line, with their balance history. Keeps them if they do not cancel, or if
+ * Removes transactions whose lines sum to zero per account, with their balance history. Keeps them otherwise, or if
  * the history would no longer match the balance.
  */
 export async function forgetCancelled(t: Tx, ids: readonly string[]): Promise<void> {

@@ -43,7 +43,7 @@ export type PayCall = BaseCall & {
   readonly delivers: JsonObject | undefined
 }
 
-/** A request for a price; `buyer` if a key came along. */
+/** A request for a price; `buyer` is set if it has an API key. */
 export type QuoteCall = BaseCall & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
 
 /** Quote of a `varies` endpoint: price, and when the money moves. */
@@ -128,7 +128,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
   /** Calls with the same key run one at a time from check to fulfilment; the second is refused without a charge. */
   readonly serializeBy?: (input: Input<E>) => string
-  /** A started run was not paid, so its result is withheld; in the transaction that releases the payment. */
+  /** Called in the transaction that releases the payment of a started run, whose result is then withheld. */
   readonly onUnpaid?: (
     t: Tx,
     draw: Draw,

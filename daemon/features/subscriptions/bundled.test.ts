@@ -64,7 +64,7 @@ test('an input that was paid for cannot be refused by a new input_schema before 
   ]
   for (const one of emptied) {
     const { status, body } = await edit(one)
-    expect([status, body.code, body.error]).toEqual([409, 'conflict', expect.stringContaining('take less input')])
+    expect([status, body.code, body.error]).toEqual([409, 'conflict', expect.stringContaining('restrict its input')])
   }
   expect((await edit({ ...schema, properties: { ...schema.properties, more: { type: 'string' } } })).status).toBe(200)
   expect((await buy(service, { body: text, headers: byKey(who) })).status).toBe(200)

@@ -49,7 +49,7 @@ export function openTls(options: TlsOptions): Tls {
   return { handshake, close: threads.close }
 }
 
-/** The error of a task that was cut or got no turn. */
+/** Error for a task that never started or was stopped. */
 function throwCut(error: unknown): never {
   if (!(error instanceof ThreadError) || error.failure === 'busy') throw error
   throw new TlsError('timeout', 'The host did not finish the handshake in time.', error)

@@ -199,7 +199,7 @@ function termsOf(offer: PaymentRequirement) {
   }
 }
 
-/** The reason; on a first 402 also why known clients may stop. */
+/** Error text: the reason; on a first 402 also a note about the limits of known clients. */
 function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): string {
   if (offer.error !== undefined) return offer.error
   const fault = offer.fault ?? 'missing'

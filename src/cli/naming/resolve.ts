@@ -10,7 +10,7 @@ import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameab
 
 /** Candidates shown for an ambiguous name. */
 const TOLD_MAX = 5
-/** Time limit for finding the probable intent. */
+/** Time limit for finding a "did you mean". */
 const MEANT_MS = 2_000
 
 type Namer = Asker & {
@@ -124,7 +124,7 @@ function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): stri
   return near === word ? undefined : near
 }
 
-/** Adds the probable intent to a failure, within a short time; errors are ignored. */
+/** Adds a "did you mean" to a failure if found in time; errors are ignored. */
 export async function withMeant(error: unknown, asker: Asker, words: { args: Words; options: Words }) {
   if (!(error instanceof AppError) || error.code !== 'not_found' || error.message.includes('did you mean')) return error
   const typed = [...pairs(words.args, kindOfArgument), ...pairs(words.options, kindOfOption)]

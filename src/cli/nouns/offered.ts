@@ -35,7 +35,7 @@ async function ofKind(asker: Asker, kind: Kind, { begun }: WantedValues): Promis
   return known.flatMap(({ id, names }) => names.map((name) => ({ value: typedName(name, begun), summary: id })))
 }
 
-/** A name to continue typing, without blanks unless begun so. */
+/** A name as completion; without blanks unless the typed text has some. */
 function typedName(name: string, begun: string): string {
   return name.startsWith(begun) && !/\s/.test(name) ? name : plainName(name).replaceAll(' ', '_')
 }

@@ -83,7 +83,7 @@ function isAdministrative({ parsed }: Run): boolean {
 /** Commands that buy from others. */
 const BUYING = /(^| )(buy|inquire|subscribe)$/
 
-/** Adds the probable intent to a "not found". */
+/** Adds a "did you mean" to a not-found error. */
 async function told(run: Run, context: Context | undefined, error: unknown): Promise<unknown> {
   if (!(error instanceof AppError) || context === undefined) return error
   const { withMeant } = await import('../naming/resolve.ts')

@@ -21,7 +21,7 @@ export type Refused = {
 
 export type Hint = { readonly sentence: string; readonly next: readonly string[] }
 
-/** Explains a refused line: fault, probable intent, next command. */
+/** Explains a refused command line: the fault, a "did you mean", and the next command. */
 export async function hintFor(refused: Refused): Promise<Hint> {
   const { sentence, suggested, leaf } = refused
   const noun = nounIn(refused)

@@ -1,7 +1,7 @@
 import { isObject } from '../../core/json.ts'
 import type { Candidate } from './completion.ts'
 
-/** Reference steps, since shapes may be recursive. */
+/** Limit of reference steps, since shapes may be recursive. */
 const STEPS_MAX = 20
 
 type Shape = Readonly<Record<string, unknown>>

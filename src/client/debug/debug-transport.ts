@@ -82,7 +82,7 @@ function onRead(answer: TransportResponse, report: (text: string) => void): Tran
   }
 }
 
-/** Stands where a credential stood. */
+/** Replaces a credential in the output. */
 export const REDACTED = '‹redacted›'
 
 const SECRET_NAME =

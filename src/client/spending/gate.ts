@@ -44,11 +44,11 @@ export type Spend = {
 
 /** A payment that counts against limits until it is released or refused. */
 export type Hold = {
-  /** Nothing was sent, and nothing will be. */
+  /** Stops counting it, since nothing was sent. */
   release(): void
   /** Paid. */
   settle(): void
-  /** Refused. Only the local daemon's word uncounts it: others could still use the signature. */
+  /** Refused. Still counts unless the local daemon refused it: others could use the signature later. */
   refuse(isTrusted: boolean): void
 }
 

@@ -149,7 +149,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
   ]
 }
 
-/** A day runs many crons in order. */
+/** A move by a day runs many crons in order, so it may take long. */
 const MOVE_TIMEOUT_MS = 5 * 60_000
 const SNAPSHOT = 'before-clock'
 

@@ -175,7 +175,7 @@ function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions
   return { ...moving, open: holding(open), raw: holding(raw) }
 }
 
-/** Rows, and open lines if any. */
+/** Row ids, and the lines of the opened row if any. */
 type Opened = { readonly ids: readonly string[]; readonly lines: readonly Line[] | undefined }
 
 function held(ui: Ui, first: string | undefined): Ui {

@@ -17,7 +17,7 @@ import { text, time } from '../shell/read.ts'
 
 type Searched = { readonly rows: number; readonly of: number } | undefined
 
-/** A partial search does not prove a maximum. */
+/** Whether all rows were searched; otherwise a larger value may exist. */
 const isWhole = (searched: Searched) => searched === undefined || searched.rows >= searched.of
 
 type Largest = { readonly who: string; readonly amount: string }

@@ -71,7 +71,7 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
   if (needs === undefined) return []
   const ids = needs.items.map(({ id }) => id)
   const ui = host.ui.get()
-  // None is chosen in another panel.
+  // If another panel has the focus, no problem is chosen.
   const need = ui.panel === 'needs' ? needs.items[chosenIndex(ui, ids)] : undefined
   const back = {
     words: `show the ${needs.putOff} snoozed problems`,

@@ -106,7 +106,7 @@ export function paintedPieces(line: Line, look: Look): readonly string[] {
 }
 
 /** Control characters, which could move the terminal's cursor. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
 const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g
 
 function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): string {

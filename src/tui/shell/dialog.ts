@@ -9,7 +9,7 @@ const FIELD_CHARS_MAX = 500
 export type Field = {
   readonly name: string
   readonly label: string
-  /** Choices instead of text: arrows, or first letters. */
+  /** Fixed choices instead of text, selected by arrow keys or first letter. */
   readonly choices?: readonly string[]
   /** @returns the fault, or undefined */
   readonly check: (value: string, values: Values) => string | undefined

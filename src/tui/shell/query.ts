@@ -83,7 +83,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  /** Hints are frequent; an earlier alarm is enough. */
+  /** Hints are frequent, so an alarm that is already set earlier stays. */
   const soon = () => {
     const ms = Math.max(0, askedAt + Math.max(HINT_GAP_MS, everyMs * HINT_SHARE) - clock.now())
     if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)

@@ -16,7 +16,7 @@ export const factSources = {
 export type FactSource = keyof typeof factSources
 export type PlainValue = string | number | boolean
 
-/** A value under the name that the page gives it. */
+/** A value with its name on the page. */
 export type Fact = { readonly path: readonly string[]; readonly value: PlainValue; readonly source: FactSource }
 
 /** Facts of one list item. */

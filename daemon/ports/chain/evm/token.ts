@@ -61,7 +61,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
     spent,
     balanceOf: async (wallet) => usdc((await reads.view({ to: asset, method: balanceOf, values: [wallet] }))[0]),
     authorizationState: async (from, nonce, finality) => {
-      // Unused at the head implies unused before.
+      // An authorization unused in the newest block was also unused in earlier ones.
       const asOf = await reads.asOf(finality)
       const [used] = await reads.call({ to: asset, method: authorizationState, values: [from, nonce] })
       if (!used) return { used, asOf }
