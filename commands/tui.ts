@@ -291,7 +291,7 @@ export function createCommandLine(context: CommandsHost) {
   }
 }
 
-/** The same answer as for shells. */
+/** Completes like the shell completion. */
 async function complete(context: CommandsHost, words: readonly string[]): Promise<readonly LineWord[]> {
   const { data } = await context.invoke(['__complete', '--scoped', '--', ...words]).catch(() => ({ data: undefined }))
   const found = isObject(data) && Array.isArray(data.candidates) ? data.candidates : []

@@ -205,7 +205,7 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 }
 
 /**
- * Stored form of a name: an id with its instance, since others may use the same id; a wallet address; an instance.
+ * Stored form of a list entry: an id with its instance (others may use the same id), an address, or an instance.
  * @throws CliError usage for other values
  */
 export function listedName(where: Where, text: string): string {

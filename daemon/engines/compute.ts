@@ -7,7 +7,7 @@ import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
-/** Thread time of failed work that a caller may use in a window, since nobody pays for it. */
+/** Most thread time of failed, unpaid work per caller and window. */
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 

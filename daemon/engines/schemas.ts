@@ -27,7 +27,7 @@ export type SchemaChecks = {
    * @throws AppError 400 with the invalid paths.
    */
   readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
-  /** The same for a stored input. */
+  /** Checks a stored input against its schema. */
   readonly checkInput: (schema: JsonObject, input: JsonObject, how: How) => Promise<Validation>
   /** Whether a deliverable matches its schema; pass its text if you have it. */
   readonly checkDeliverable: (schema: JsonObject, given: Given, how: How) => Promise<Validation>

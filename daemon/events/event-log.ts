@@ -26,7 +26,7 @@ export function emit(t: Tx, draw: Draw, event: NewEvent): Promise<void> {
   return append(t, draw, event)
 }
 
-/** The same for an administrator's act, which no participant's log shows. */
+/** Appends an administrator's act, which no participant's log shows. */
 export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
   return append(t, draw, { ...act, participantId: null })
 }

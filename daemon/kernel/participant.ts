@@ -14,7 +14,7 @@ export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'
   throw new AppError('forbidden', 'This participant is suspended: it may only read.')
 }
 
-/** The same within this transaction, for requests received before the suspension. @throws AppError 403 */
+/** Checks again within the transaction, for requests received before the suspension. @throws AppError 403 */
 export async function refuseSuspendedNow(t: ReadTx, participantId: string): Promise<void> {
   refuseSuspended(await t.table(participants).get(participantId))
 }

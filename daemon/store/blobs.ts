@@ -51,7 +51,7 @@ export function largeText(value: unknown): string | undefined {
 
 /** Longest escape, `\u0000`. */
 const MAX_CHAR_BYTES = 6
-/** Longest number, keyword or brackets. */
+/** Longest JSON number, keyword or pair of brackets. */
 const MAX_PLAIN_BYTES = 32
 
 /** A lower bound of the bytes left beside a value; stops below 0. */

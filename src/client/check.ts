@@ -46,7 +46,7 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
   /** Dotted path of the fault; empty for the whole response. */
   readonly path: string
-  /** The same as a list. */
+  /** Path of the fault as a list. */
   readonly at: readonly string[]
   readonly must: string
   constructor({ path, must }: Fault) {

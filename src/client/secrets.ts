@@ -126,7 +126,7 @@ export function keptListenSecret(places: Pick<Places, 'config'>): string | undef
   return read(places).listen_secret
 }
 
-/** The same, created on first use. */
+/** `listen`'s secret, created on first use. */
 export function listenSecret(places: Pick<Places, 'config'>, make: () => string): string {
   const secrets = read(places)
   if (secrets.listen_secret !== undefined) return secrets.listen_secret

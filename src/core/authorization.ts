@@ -139,7 +139,7 @@ export function authorizationDigest(separator: Uint8Array, authorization: Author
   return typedDigest(separator, authorizationStructHash(authorization))
 }
 
-/** The same for a payee-only transfer, as contracts need. */
+/** The digest for a transfer that only the payee may send, as contracts need. */
 export function receiveDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
   return typedDigest(separator, authorizationStructHash(authorization, receiveTypehash))
 }

@@ -32,7 +32,7 @@ export const UsdNumber = z
   .codec(
     z.number().refine((dollars) => parseAmount(String(dollars)) !== undefined, 'must be dollars, at most 6 decimals'),
     isUsdc,
-    // A double's shortest decimal is what was typed.
+    // String() gives the number as typed.
     { decode: (dollars) => parseAmount(String(dollars)) ?? ZERO, encode: (amount) => Number(formatAmount(amount)) },
   )
   .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })

@@ -114,7 +114,7 @@ export const launchOptions = {
   logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 
-/** The same without defaults. */
+/** Start options without defaults. */
 export const typedOptions = {
   ...launchOptions,
   profile: typed(launchOptions.profile),

@@ -108,7 +108,7 @@ export type Purse = {
 
 type Named = Known & { readonly name: string; readonly secret: Hex; readonly purse?: Purse }
 
-/** The same for any key. */
+/** A person for any private key. */
 export async function personOf(
   stage: Stage,
   { name, secret, id, key, purse = openPurse(stage) }: Named,

@@ -52,7 +52,7 @@ export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<
   }
 }
 
-/** The same for a generator. */
+/** Runs a generator with a temporary folder. */
 export async function* withFolder<T>(use: (folder: string) => AsyncIterable<T>): AsyncGenerator<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {

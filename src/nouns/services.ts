@@ -17,7 +17,7 @@ const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; p
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried yet' },
 }
 
-/** The same for an unknown status. */
+/** Webhook status as shown, also for an unknown one. */
 export function hookOf(status: CatalogListing['webhook_status']) {
   return hooks[status] ?? { shown: status, plain: status, words: status }
 }

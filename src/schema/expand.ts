@@ -66,7 +66,7 @@ export function expandSchema(schema: AnyObject, path: string): Measured {
   return measure(schema, path, false)
 }
 
-/** The same for an accepted schema, without compiling patterns. */
+/** Measures and expands an accepted schema without compiling patterns. */
 export function measureKnown(schema: AnyObject, path: string): Measured {
   return measure(schema, path, true)
 }

@@ -38,7 +38,7 @@ async function isOfContract({ chain }: Context, { credential }: FacilitatorAsk):
   return (await chain.isContractSignature?.(authorization, signature).catch(() => false)) === true // a chain that does not say proves nothing
 }
 
-/** The same for a repeated one, whose signature was verified before. */
+/** Why a repeated authorization cannot be settled; its signature was verified before. */
 export function repeatedFault(ctx: Context, asked: FacilitatorAsk): PaymentFault | undefined {
   const fault = offlineFault(ctx, asked)
   return fault && ofContracts.has(fault) ? undefined : fault

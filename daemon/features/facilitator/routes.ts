@@ -210,7 +210,7 @@ const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPaymen
       { x402Version: 1, ...kind, network },
     ],
     extensions: ['bazaar'],
-    // A ledger has no sender.
+    // A sandbox ledger has no account that sends transactions.
     signers: { 'eip155:*': sender === undefined ? [] : [checksumAddress(sender)] },
   }
 }

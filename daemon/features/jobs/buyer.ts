@@ -39,7 +39,7 @@ export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<Jo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'buyer', at, change: { verification } } })
 }
 
-/** The same, with immediate payment if the job waited for the buyer. @throws AppError 409 */
+/** Verifies, and pays immediately if the job waited for the buyer. @throws AppError 409 */
 export async function verifyAndRelease(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const good = await verifyByBuyer(t, draw, verified)

@@ -21,7 +21,7 @@ const ends: Readonly<Record<Ruling, string>> = {
   split: 'the payment is split in half',
 }
 
-/** The same as a sentence for both parties. */
+/** Who ends an open dispute and when, as a sentence for both parties. */
 export function deciderSentence(decider: Decider): string {
   if (decider.outcome === null || decider.at === null) {
     return 'The marketplace operator decides; the payment is held until then, without a time limit.'

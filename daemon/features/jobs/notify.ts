@@ -49,7 +49,7 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   withdraw: 'The escrow was cancelled; the escrow contract has refunded the buyer.',
 }
 
-/** The same for jobs covered by a subscription. */
+/** Messages that differ for jobs covered by a subscription. */
 const unpaidSentences: Partial<typeof sentences> = {
   fail: 'The provider failed the job.',
   cancel: 'The job was cancelled.',

@@ -184,7 +184,7 @@ export async function keepInput(input: JobRow['input'], keep: KeepText): Promise
   return text === undefined ? { input } : { input: {}, input_file: await keep(text) }
 }
 
-/** The same for deliverables. @param text - the items as JSON if large */
+/** Stored form of deliverables. @param text - the items as JSON if large */
 export async function keepDeliverables(
   items: Deliverables,
   text: string | undefined,

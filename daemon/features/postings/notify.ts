@@ -111,7 +111,7 @@ async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise
   return posting?.status === 'open' && (await t.table(optIns).get(participantId))?.enabled === true
 }
 
-/** The same for a delivery; other kinds are always wanted. */
+/** Whether a delivery of a notification is still useful; other kinds always are. */
 export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: DeliveryRow): Promise<boolean> {
   if (type !== NOTICE) return true
   const { posting_id: postingId } = JSON.parse(body) as { posting_id: string } // bytes of `noticeOf`

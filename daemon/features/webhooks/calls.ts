@@ -46,7 +46,7 @@ function dead(reason: string) {
 
 /**
  * Marks a call as unpaid and drops the oldest ones.
- * @returns whether to tell the provider: not if it was never reached or refused, nor after too many recent ones
+ * @returns whether to notify the provider: false if it was not reached or failed the call, or after too many
  */
 export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)

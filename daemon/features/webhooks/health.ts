@@ -53,7 +53,7 @@ async function sharing(t: ReadTx, providerId: string): Promise<ServiceRow[]> {
   return (await Promise.all(pages)).flatMap(({ rows }) => rows).filter(({ webhook_url }) => webhook_url === null)
 }
 
-/** The same for all listings of a provider without an own endpoint. */
+/** Recomputes health for all listings of a provider without an own endpoint. */
 export async function updateHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   for (const service of await sharing(t, providerId)) await updateHealth(t, service.id, now)
 }

@@ -17,7 +17,7 @@ import type { SentAttempt } from './send.ts'
 export const MAX_PENDING_PER_ENDPOINT = 10_000
 /** Unpaid messages may use at most half of that. */
 const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
-/** The same per sender and receiver. */
+/** Unpaid messages waiting per sender and receiver. */
 export const MAX_PENDING_PER_SENDER = 100
 const FULL = 'too many messages wait for this endpoint'
 /** Attempts kept per delivery, newest. */
@@ -198,7 +198,7 @@ export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Pr
 
 type OneTry = { readonly row: DeliveryRow; readonly sent: SentAttempt; readonly now: number }
 
-/** The same for a row held by this transaction, in a lane or not. */
+/** Records an attempt for a row held by this transaction, in a lane or not. */
 export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
   const tries = row.tries + 1
   const jitter = (draw.bytes(1)[0] as number) / MAX_BYTE

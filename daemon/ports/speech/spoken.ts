@@ -47,7 +47,7 @@ export function packer(audio: AudioEngine): Pack {
   }
 }
 
-/** Plain words: double brackets would be phonemes, control characters commands. */
+/** Removes what synthesizers interpret: double brackets (phonemes) and control characters (commands). */
 export function plain(text: string): string {
   return text.replace(/\[(?=\[)/g, '[ ').replace(/[\p{Cc}]+/gu, (run) => (run.includes('\n') ? '\n' : ' '))
 }

@@ -29,7 +29,7 @@ export type UpstreamOptions = {
   readonly base: string | undefined
   /** Headers of all requests; the key is only here. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The same for APIs with the key in the address; responses are not cached by it. */
+  /** Query parameters of all requests, for APIs with the key in the URL; not part of the cache key. */
   readonly query?: Readonly<Record<string, string>>
   readonly maxBytes?: number
   /** Response limit (default: `TIMEOUT_MS`). */

@@ -161,7 +161,7 @@ function encoded(character: string): string {
   return ascii ?? [...Buffer.from(character.toWellFormed())].map((octet) => escapes[octet]).join('')
 }
 
-/** The same for a pattern, where `*` and a final `$` are special; `%2A` and `%24` are literal. */
+/** Canonical form of a pattern, where `*` and a final `$` are special; `%2A` and `%24` are literal. */
 function canonicalPattern(pattern: string): string {
   const isWhole = pattern.endsWith(END)
   const parts = (isWhole ? pattern.slice(0, -1) : pattern).split(/\*+/)

@@ -9,7 +9,7 @@ import { type Migration, migrated } from '../migrations.ts'
 export type Loader = {
   /** A parsed row; null removes. Checksums replace validation. */
   put(collection: string, key: string, stored: unknown): void
-  /** The same for a row with its own key. */
+  /** Adds a stored row that contains its key. */
   putWhole(collection: string, stored: unknown): void
   /** Called with the bytes read. */
   saw?(bytes: number): void

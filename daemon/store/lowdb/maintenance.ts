@@ -21,7 +21,7 @@ export type Maintenance = {
   /** Resolves when writers may continue; undefined unless too many changes wait for LevelDB. */
   room(): Promise<void> | undefined
   compact(): Promise<void>
-  /** The same if the disk has room. */
+  /** Compacts if the disk has room. */
   shrink(): Promise<void>
   /** Ends the segment and runs work on closed files, protected from compaction. */
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>

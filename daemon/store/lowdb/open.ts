@@ -55,7 +55,7 @@ export type LowdbStore = Store & {
   isFull(): Promise<boolean>
   /** Compacts now; also happens automatically. */
   compact(): Promise<void>
-  /** The same if the disk has room. */
+  /** Compacts if the disk has room. */
   shrink(): Promise<void>
   /** Copies the running store to an empty directory. */
   backup(target: string): Promise<BackupReport>

@@ -65,7 +65,7 @@ export function key(role?: Role) {
 
 /** A key, or the `jt_…` token of the job in the path, or of its thread (decisions §3). */
 export const keyOrToken = { kind: 'key', orToken: true } as const
-/** The same, or the admin key, for rulings. */
+/** A key, the job's token, or the admin key, for rulings. */
 export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as const
 
 /** A key; none with test money on a marketplace that only this machine reaches. */

@@ -51,7 +51,7 @@ const sectionTexts: Readonly<Record<string, string>> = {
 /** @throws Error for an undescribed section */
 export function sectionText(section: string): string {
   const text = sectionTexts[section]
-  if (text === undefined) throw new Error(`say what the section ${section} is about`)
+  if (text === undefined) throw new Error(`the section ${section} has no description`)
   return text
 }
 
@@ -127,6 +127,6 @@ const parameterTexts: Readonly<Record<string, string>> = {
 /** @throws Error for an undescribed parameter */
 export function parameterText(name: string, path: string): string {
   const text = name === 'id' ? `id of an entry of ${templatePath(path).split('/{')[0]}` : parameterTexts[name]
-  if (text === undefined) throw new Error(`say what the parameter ${name} of ${path} means`)
+  if (text === undefined) throw new Error(`the parameter ${name} of ${path} has no description`)
   return text
 }

@@ -26,7 +26,7 @@ export async function readDocument(io: Stdin, file: string): Promise<Json> {
   return parseDocument(textOf(file), file)
 }
 
-/** The same for an object; `what` names it. @throws CliError usage */
+/** Reads a YAML or JSON object; `what` names it in errors. @throws CliError usage */
 export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
   const document = await readDocument(io, file)
   if (isObject(document)) return { ...document }

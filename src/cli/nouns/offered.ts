@@ -124,7 +124,7 @@ const untils: Source = async (host) => {
 
 const keys: Source = (host) => allKept(host).map(({ key, summary }) => ({ value: key, summary }))
 
-/** By command and member, noun and member, or member; options with dashes. */
+/** Completion sources; keys are command and parameter, noun and parameter, or parameter alone. */
 const sources: Readonly<Record<string, Source>> = {
   '--as': wallets,
   'wallet name': wallets,

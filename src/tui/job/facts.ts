@@ -59,7 +59,7 @@ export function readBundle(bundle: Bundle): JobDetail {
   }
 }
 
-/** The same for a party. */
+/** All data of a job as a party sees it. */
 export function readWhole(job: Job, messages: readonly Message[] = []): JobDetail {
   return {
     job,

@@ -39,7 +39,7 @@ function escrowWords(job: Job, now: number | undefined): string {
     : `${escrow}, ${move} in ${deadlineSpan(at - now)}`
 }
 
-/** The same with ids in rows. */
+/** Parties, payment and next event in several rows, with ids. */
 export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Line[] {
   const { buyer, provider, paidBy } = shownJob(job)
   const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(buyer), widthOf(provider)))
@@ -84,7 +84,7 @@ export function rulingLines(job: Job, width: number): Line[] {
 const RULING_LABEL = 15
 const HELD_BAR_COLUMNS = 18
 
-/** The same in one row. */
+/** Amounts of each ruling in one row. */
 export function rulingLine(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
   const { amount, providerAmount, fee, ...sides } = shownJob(job)

@@ -237,7 +237,7 @@ export function workLine(value: WorkShownOf | undefined): Line {
     .map((piece, i) => (i === 0 ? ' ' : piece))
 }
 
-/** The same with bars. */
+/** Open jobs by reason, with bars. */
 export function workLines(value: WorkShownOf | undefined, width: number): Line[] {
   if (value === undefined) return [rule(width, 'Work'), [dim(' asking…')]]
   const shown = workOf(value)

@@ -99,7 +99,7 @@ export function paint(line: Line, look: Look): string {
   return paintedPieces(line, look).join('')
 }
 
-/** The same in independent pieces. */
+/** A row for the terminal in independent pieces. */
 export function paintedPieces(line: Line, look: Look): readonly string[] {
   const styles = look.palette === undefined ? undefined : stylesOf(look)
   return line.map((piece) => paintPiece(piece, look.ascii, styles))

@@ -27,7 +27,7 @@ export function belowLines(shown: Sold, { width, height, tab }: Room): Line[] {
   return [rule(width, id, tabWords(tab, width - id.length)), ...lines].slice(0, height)
 }
 
-/** The same beside the list, with a tab row. */
+/** Drawer beside the list, with a tab row. */
 export function sideLines(shown: Sold, { width, height, tab }: Room): Line[] {
   const tabs = spread(width, [' ', ...tabWords(tab, width)], [dim('←→ ')])
   const whole: Line = [accent('⏎'), dim(' whole screen')]

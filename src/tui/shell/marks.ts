@@ -44,7 +44,7 @@ export function askAll(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askUser)
 }
 
-/** The same without the admin key. */
+/** One question for several changes that need no admin key. */
 export function askAllAnyway(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askAnyway)
 }

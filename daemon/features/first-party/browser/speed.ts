@@ -8,7 +8,7 @@ const MAX_LISTED = 250
 const MAX_CHARS = 300
 /** A page has settled when there was no layout shift and no long task for this long. */
 const QUIET_MS = 1_000
-/** Longest wait for that; below the response limit of the page. */
+/** Longest wait for a page to settle; below the response limit of the page. */
 const MAX_WAIT_MS = 3_500
 const LOOK_MS = 50
 

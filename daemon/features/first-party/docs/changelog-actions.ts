@@ -83,7 +83,7 @@ function actionOf(
   }
 }
 
-/** The date after the words of the consequence, if any. */
+/** The date that follows the stated consequence, if any. */
 function deadlineIn(line: string): string | null {
   const act = line.search(ACT)
   const dates = [...line.matchAll(DEADLINE)].flatMap(({ index, 1: words = '' }) => {

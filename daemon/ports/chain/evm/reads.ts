@@ -94,7 +94,7 @@ export type Reads = {
   call<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Question<In, Out>,
   ): Promise<ValuesOf<Out>>
-  /** The same for cheap calls of known contracts, many in one request. @throws CallReverted, RpcUnavailableError */
+  /** Calls known contracts cheaply, many in one request. @throws CallReverted, RpcUnavailableError */
   view<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Pick<Question<In, Out>, 'to' | 'method' | 'values'>,
   ): Promise<ValuesOf<Out>>

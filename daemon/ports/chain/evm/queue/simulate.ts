@@ -95,7 +95,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Si
   return said && { head, coded: said.coded, batch: result?.ok ? result.data : undefined, singles }
 }
 
-/** The same in separate requests. */
+/** Checks code and batch in separate requests. */
 async function asked(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse> {
   const whole = batchTrial(core, batched)
   const { head, answers } = await core.options.rpc.read([

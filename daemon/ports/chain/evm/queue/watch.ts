@@ -73,7 +73,7 @@ async function replaceOrResend(core: Core, tx: OpenTx): Promise<boolean> {
   return true
 }
 
-/** The same nonce and call with fees 1/8 higher, stored before sending. */
+/** Replaces a transaction: same nonce and call, fees 1/8 higher, stored before sending. */
 async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   const { store, signer, chainId, maxFee, wall } = core.options
   const { row } = tx
@@ -129,19 +129,19 @@ async function untilDue(core: Core): Promise<void> {
   }
 }
 
-/** Milliseconds until the next look at unmined ones; infinite if none. */
+/** Milliseconds until the next look at unmined transactions; infinite if none. */
 function lookPause({ options: { timings, wall }, flying, dirty, dueAt, unanswered, askedAt }: Core): number {
   if (flying.size === 0) return Infinity
   const poll = unanswered > 0 ? Math.max(timings.pollMs, REPLY_MS) : timings.pollMs
   return Math.max(0, (dirty ? dueAt : askedAt + poll) - wall())
 }
 
-/** The same for included ones. */
+/** Milliseconds until the next look at included transactions. */
 function followPause({ options: { timings, wall }, open, followedAt }: Core): number {
   return open.size === 0 ? Infinity : Math.max(0, followedAt + timings.followMs - wall())
 }
 
-/** The same for reversed and foreign ones. */
+/** Milliseconds until the next look at reversed and foreign transfers. */
 function watchedPause({ options: { timings, wall }, watched, watchedAt }: Core): number {
   return watched.size === 0 ? Infinity : Math.max(0, watchedAt + timings.followMs - wall())
 }
