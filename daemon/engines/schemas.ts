@@ -40,7 +40,7 @@ export const schemas = defineResource<SchemaChecks>('schemas')
 type Written = {
   readonly input_schema?: JsonObject | undefined
   readonly deliverable_schema?: JsonObject | undefined
-  /** Dotted path of both in the request, such as `services.0.`. */
+  /** Dotted path of the schemas' object in the request, such as `services.0.`. */
   readonly at?: string
 }
 type Given = { readonly value: unknown; readonly text?: string }
@@ -99,7 +99,7 @@ function openSchemas(threads: Compute): SchemaChecks {
 
     async checkDeliverable(schema, given, how) {
       const { value } = given
-      // Serialising walks it again: yield before that and before the copy.
+      // Serialising and copying a large value take long, so yield before each.
       await nextTurn()
       const text = given.text ?? JSON.stringify(value)
       if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return checkDeliverable(schema, value)

@@ -216,7 +216,7 @@ type Handling = {
 
 async function run({ ctx, endpoint, exchange, handler, call }: Handling): Promise<unknown> {
   const { body } = endpoint
-  // The handler table covers the whole contract, so each has its endpoint's form.
+  // Casts: the handler table's type gives each endpoint a handler of its kind.
   if (body?.kind === 'multipart') {
     return answerUpload({ ctx, endpoint: { ...endpoint, body }, exchange, handler: handler as AnyUploadHandler, call })
   }

@@ -77,7 +77,7 @@ export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promi
   throw new Error('the large texts of a transaction kept changing')
 }
 
-/** Files of a transaction over its runs: to write, and to read. */
+/** Texts that the repeated runs of a transaction write to files and read from files. */
 function createTexts(blobs: Pick<BlobStore, 'put' | 'read'>) {
   const kept = new Set<string>()
   const read = new Map<string, string>()

@@ -6,7 +6,7 @@ import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 /** Largest response read into memory; larger ones need `chunks`. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const REQUEST_TIMEOUT_MS = 30_000
-/** Total time of a whole body, in units of the longest silence. */
+/** Total time limit of a body, as a multiple of `timeoutMs`. */
 const WHOLE_BODY_TIMES = 10
 /** Size limit of backups and exports. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3

@@ -79,7 +79,7 @@ export const launchOptions = {
     .default('local')
     .meta({ description: 'start profile; observed starts paused, with the cutover on' }),
   ...chainOptions,
-  checkoutV2: OnOff.optional().meta({ description: 'checkout cutover: deferred endpoints answer 410', value: 'on|off' }),
+  checkoutV2: OnOff.optional().meta({ description: 'checkout cutover: some endpoints give 410', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
   tick: z
     .string()

@@ -32,7 +32,7 @@ type HeaderRoom = { readonly money: boolean; readonly actor: boolean; readonly c
 
 /** Place, user and state; problems, freshness and time. */
 export function headerLine(view: FrameView, { columns }: Size): Line {
-  // A stopped daemon needs the room.
+  // The notice of a stopped daemon needs the space of money and user.
   const isGone = view.health.problem?.kind === 'gone'
   const money = columns >= FULL_COLUMNS && !isGone
   const actor = columns >= ROOMY_COLUMNS && !isGone

@@ -159,7 +159,7 @@ export function methodOf({ credential, quote }: Order): PaymentRow['method'] {
   return quote.coveredBy === undefined ? 'balance' : 'subscription'
 }
 
-/** The order for its seller. */
+/** What a seller gets of an order: payer, terms and cover. */
 export function callOf({ base, payer, quote }: Order): PayCall {
   const { terms = null, delivers, coveredBy } = quote
   return { ...base, payer, terms, delivers, ...compact({ coveredBy }) }

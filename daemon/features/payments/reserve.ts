@@ -96,7 +96,7 @@ function draftOf(order: Order, draw: Draw, id: string): Draft<PaymentRow> {
     open: true,
     payer: payer.wallet,
     participant_id: payer.participant?.id ?? null,
-    // Verified: the price, or the payer's choice within the range.
+    // Verified before: equals the price, or is within the allowed range.
     price: signed ? usdc(signed.authorization.value) : quote.price,
     settle: quote.settle,
     endpoint: order.seller.name,

@@ -28,7 +28,7 @@ const RECORDS = Buffer.from('records')
 const NAMES = Buffer.from('names')
 const EMPTY = Buffer.alloc(0)
 
-/** Source of reads: during a batch, the rows before it. */
+/** Source of reads; while a batch is written, a snapshot from before it. */
 type View = {
   readonly db: LevelDb
   /** Folder name for messages. */

@@ -58,7 +58,7 @@ export const storyKinds = [
   'act',
 ] as const
 
-/** A line of a trace; a deeper one follows from the last shallower one. */
+/** A line of a trace; its cause is the last line above with a smaller depth. */
 export const StoryStep = z
   .strictObject({
     depth: z.int(),

@@ -58,7 +58,7 @@ export function createBudget(): Budget {
     },
     spend(stated, agreed) {
       spent = usdc(spent + stated)
-      // An excess is deducted, too.
+      // A charge above the agreed price is deducted, too.
       if (stated > agreed) taken = usdc(taken + stated - agreed)
     },
     refuse(agreed) {

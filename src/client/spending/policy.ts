@@ -62,7 +62,7 @@ export type Recipient = {
 /** Earlier payments in USDC. */
 export type SpentTotals = { readonly day: Usdc; readonly seller: Usdc }
 
-/** With this command's payments. */
+/** Earlier payments, and those of this command. */
 type AllTotals = SpentTotals & { readonly command: Usdc }
 
 export type Proposed = { readonly price: Usdc; readonly payee: Recipient }

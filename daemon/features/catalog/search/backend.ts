@@ -21,7 +21,7 @@ export type SearchReply =
   | { readonly id: number; readonly failure: string; readonly unavailable: boolean }
 
 export function perform(index: CatalogIndex, op: Operation, args: readonly unknown[]): unknown {
-  // The caller's types tie arguments to the operation; messages lose that.
+  // Cast: messages lose the type that ties arguments to the operation.
   const operation = index[op] as (...args: readonly unknown[]) => unknown
   return operation(...args)
 }

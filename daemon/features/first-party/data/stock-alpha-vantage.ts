@@ -53,7 +53,7 @@ const Quote = z
       as_of: quote['07. latest trading day'],
     }),
   )
-/** Quotes nothing for an unknown symbol. */
+/** Response with a quote; empty for an unknown symbol. */
 const Quoted = z
   .object({ 'Global Quote': z.record(z.string(), z.unknown()) })
   .transform((answer) => {

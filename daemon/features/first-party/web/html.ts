@@ -96,7 +96,7 @@ function untilTooMuch(html: string): string {
   return html
 }
 
-/** A stray end tag costs nothing. */
+/** The open elements, counted by name, so that a stray end tag needs no search. */
 function openElements() {
   const names: string[] = []
   const openOf = new Map<string, number>()

@@ -10,7 +10,7 @@ import { bigIn, type Head } from './rpc/values.ts'
 const BEAT_MS = 15 * SECOND_MS
 /** Interval of checks whether a look is due; a chain that is down is looked at each time. */
 const TICK_MS = 2 * SECOND_MS
-/** Waiting time for a block that triggers a look. */
+/** A transaction that waits this long for a block triggers a look. */
 const SLOW_MS = 2 * TICK_MS
 /** Failed looks in a row after which the chain is down. */
 const DEAF_LOOKS = 2

@@ -11,7 +11,7 @@ import { type ChainTxRow, chainTxs } from './rows.ts'
 /** Rows finalised in one write. */
 const MAX_AT_ONCE = 500
 
-/** Checks that included transactions still are, resends undone ones, and drops final ones. */
+/** Checks that transactions are still in their blocks, resends undone ones, and drops final ones. */
 export async function follow(core: Core): Promise<void> {
   const { rpc, finality, wall } = core.options
   const kept = [...core.open.values()].filter(({ row }) => row.included !== null && row.state !== 'superseded')

@@ -78,7 +78,7 @@ function tellWork(core: Core, { tx, receipt, place, work }: InclusionNotificatio
     settled(core, work, { transaction, already: false })
     return
   }
-  // Find the reason before a retry; alone, so that it cannot fail others.
+  // Retry it alone, so that it cannot fail others and its reason is found first.
   work.tries += tx.row.items.length > 1 ? 1 : 2
   work.alone = true
   requeue(core, work)
