@@ -170,7 +170,7 @@ export const noPolicy: SpendPolicy = { allow: [], deny: [] }
 
 type Where = { readonly places: Places; readonly globals: Globals }
 
-/** The selected instance, without a request. */
+/** Name or URL of the selected instance; sends no request. */
 export function chosenInstance({ places, globals }: Where): string {
   if (globals.baseUrl !== undefined) return originOf(globals.baseUrl)
   return globals.remote ?? readSettings(places).remote ?? LOCAL

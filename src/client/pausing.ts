@@ -12,7 +12,7 @@ export function pausingDoors<D extends Door>(doors: readonly D[]): readonly D[] 
   return doors.filter(({ method, path }) => pausing.has(`${method} ${path}`))
 }
 
-/** Their number as text: `31 endpoints`. */
+/** Number of endpoints that a pause closes, as text: `31 endpoints`. */
 export function closedByPause(doors: readonly Door[]): string {
   return doorCount(pausingDoors(doors).filter(({ status }) => status === 'live').length)
 }

@@ -15,7 +15,7 @@ export const LOCAL_SELLER = 'local'
 /** Gas of one transfer by authorization, rounded up: measured 77.7 thousand. */
 const GAS_OF_SETTLEMENT = 80_000
 
-/** Daily gas of all keys together, in keys: anyone can get many keys. */
+/** Daily gas limit of all keys together, as a multiple of one key's: anyone can get many keys. */
 const DAILY_GAS_KEYS = 10
 const PAGE_ROWS = 1_000
 

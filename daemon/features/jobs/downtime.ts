@@ -13,7 +13,7 @@ import { type JobRow, jobs } from './rows.ts'
 const WATCH = 'deadline_watch'
 /** A longer gap between looks counts as missed time. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Missed spans kept; before one is forgotten, two are merged with the gap between them. */
+/** Missed spans kept; above this, the two closest are merged with the gap between them. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({

@@ -13,7 +13,7 @@ const SLICE_ROWS = 500
 
 export type AccountItem = {
   readonly account: AccountRow
-  /** From `facts`, before the transaction. */
+  /** Checked before the transaction. */
   readonly sanctioned: boolean
   readonly at: number
 }

@@ -29,7 +29,7 @@ export type Metrics = {
 
 export const metrics = defineResource<Metrics>('metrics')
 
-/** Default gauges named like counters; the typed ones have the same data. */
+/** Default gauges that are named like counters; omitted, since other gauges have the same data. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /** Requests are counted when answered; payments, crons and webhooks when their rows are durable. */

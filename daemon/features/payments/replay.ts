@@ -52,7 +52,7 @@ export async function replay(
   const signed = signedPayment(credential)
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
-    // A signature must be usable now to look up other payments.
+    // Only a signature that is usable now may look up payments by idempotency key.
     keys: signed && !isUsable(ctx, signed) ? [] : knownKeys(request.exchange, payer),
   })
   if (!known) return undefined

@@ -279,7 +279,7 @@ async function reviewBlocked(ctx: Context): Promise<void> {
 
 async function review(ctx: Context, row: PayoutRow): Promise<void> {
   if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
-  // Wait if a payee's share could not be sent at once, since it would be divided again.
+  // Unblock a payee's share only if it can be sent at once; otherwise it would be divided again.
   else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
   else await step(ctx, row.id, { event: 'unblock' })

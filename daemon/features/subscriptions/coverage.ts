@@ -10,7 +10,7 @@ import { coverage, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** Subscriptions of a buyer for one service, longest lasting first. */
 const MAX_COVERING = 100
-/** Above the services of any plan. */
+/** Most rows read; above the number of services of any plan. */
 const MAX_COVERED = 1_000
 
 /**

@@ -15,7 +15,7 @@ const PAYMENT_REQUIRED = 402
 /** Payee of API fees. */
 const MARKET = 'market'
 
-/** This command as spender, asking on its terminal. */
+/** The spender of this command, which asks on its terminal. */
 export function spenderOf({ places, budget, system, io, approve, unlessSet }: SessionHost): Spender {
   return {
     places,

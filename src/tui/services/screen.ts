@@ -249,7 +249,7 @@ function headLines({ listed, services, shop, view: { ui, now, keys, where }, isP
     screen: 'services',
     keys,
     order: where?.admin === false || isPublic ? 'newest first' : 'most sold',
-    note: isPublic ? [warn('! an older souk: its public catalog   ')] : [],
+    note: isPublic ? [warn('! older souk: only its public catalog   ')] : [],
   })
 }
 

@@ -30,7 +30,7 @@ export function createStore<T>(initial: T): StateStore<T> {
 const KEPT_MAX = 64
 /** Interval of data fetched on request only, since each read is logged. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
-/** Minimum gap after hints, at most four times the normal rate. */
+/** Hints fetch after at least this gap, and at most four times as often as the normal interval. */
 const HINT_GAP_MS = 1_000
 const HINT_SHARE = 0.25
 

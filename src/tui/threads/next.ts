@@ -18,7 +18,7 @@ type Next = {
   readonly width: number
 }
 
-/** Next acts of the parties with commands; readers see who may act. */
+/** What each party can do next, with commands; other readers see who may act. */
 export function nextLines(thread: Thread, next: Next): Line[] {
   const { admin, view, width } = next
   const { speaker } = view.ui

@@ -261,7 +261,7 @@ function describeRow(
   })
 }
 
-/** By name, type, first word of the description, or the words above. */
+/** Whether a parameter is required, by its name, type, description, or the text above. */
 function isRequired(row: { name: string; type: string; description: string }, said: string): boolean {
   if (/\boptional\b/i.test(`${row.name} ${row.type}`) || /^\W*optional\b/i.test(row.description)) return false
   if (/\b(required|mandatory)\b|\*$/i.test(`${row.name} ${row.type}`.trim()) || /\*$/.test(row.name.trim())) return true

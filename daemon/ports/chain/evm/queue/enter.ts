@@ -145,7 +145,7 @@ async function confirmed(core: Core, result: SettleResult & { ok: true }): Promi
   return isSure ? result : { ok: false, failure: 'unavailable', sent: true, transaction }
 }
 
-/** The promise's value, within the callers' waiting time and while open. */
+/** The promise's value; undefined when the waiting time is over or the queue closes. */
 async function within<T>({ options, closing }: Core, promise: Promise<T>): Promise<T | undefined> {
   const ended = Promise.withResolvers<undefined>()
   const end = (): void => ended.resolve(undefined)
