@@ -100,7 +100,7 @@ const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STO
 async function lookAt(dataDir: string): Promise<Before> {
   const manifest = await manifestOf(dataDir)
   if (!manifest) return { state: 'untouched', rows: [] }
-  // Saves reading the whole store again.
+  // Avoids reading the whole store again.
   if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
   const store = await openStopped(dataDir)
   try {

@@ -165,7 +165,7 @@ export const walletPolicyTest = defineCommand({
   },
 })
 
-/** Policy of a wallet without one. */
+/** Shown for a wallet without a policy. */
 export const noPolicy: SpendPolicy = { allow: [], deny: [] }
 
 type Where = { readonly places: Places; readonly globals: Globals }

@@ -20,7 +20,7 @@ export type KeyedMutex = {
 }
 
 /**
- * Serialises what moves money for an object and what ends it, so that the second is refused before its money moves.
+ * Runs acts that move the money of an object or end it one by one, so a second act is refused before money moves.
  * Transactions stay correct without it.
  */
 export function keyedMutex(): KeyedMutex {

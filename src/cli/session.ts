@@ -72,7 +72,7 @@ export type SessionHost = {
   readonly budget: Budget
   /** How to ask for approval (default: on the terminal). */
   readonly approve?: Spender['approve']
-  /** Spending policy of wallets without one. */
+  /** Default spending policy, for wallets without one. */
   readonly unlessSet?: Spender['unlessSet']
 }
 

@@ -194,7 +194,7 @@ export function sortDescription(orders: ListOrders = {}): string {
   return `field, or -field for descending${named.join('')}`
 }
 
-/** Comparison by a sort word: text, least money, youngest, false before true; missing values last. */
+/** Comparator of a sort word: text by alphabet, smallest amount, youngest and false first; missing values last. */
 export function inOrder(fields: ListFields, word: string): (a: Facts, b: Facts) => number {
   const turn = word.startsWith('-') ? -1 : 1
   const name = word.replace(/^-/, '')

@@ -23,7 +23,7 @@ export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] 
 /** Contract states of a job's money. */
 export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
 
-/** With `unused`: ended before a deposit. */
+/** States of a deal; `unused`: it ended before a deposit. */
 export const dealStates = [...escrowStates, 'unused'] as const
 
 /** Contract acts; `drop`: ended before a deposit, nothing to do. */

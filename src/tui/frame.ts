@@ -254,7 +254,7 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
 
 const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off', output: 'Output' } as const
 const PICKER_COLUMNS_MAX = 96
-/** Share of the body's height, or the least number of rows below, if there is room. */
+/** Share of the body's height, but at least the rows below if there is room. */
 const PICKER_SHARE = 0.7
 const PICKER_ROWS_LEAST = 14
 

@@ -185,7 +185,7 @@ function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleT
   return { ...termsOf(service), ...sale }
 }
 
-/** The sale, for both ways of selling. */
+/** Data of a sale, used by instant and asynchronous purchases. */
 type Sale = { readonly service: ServiceRow; readonly order: JobOrder }
 
 /** Reads the fixed terms, so that listing changes have no effect. */

@@ -28,7 +28,7 @@ export type Spender = {
   now(): number
   /** Asks the user; undefined without a terminal. */
   approve(question: string): Promise<boolean | undefined>
-  /** Policy of wallets without one. */
+  /** Default policy, for wallets without one. */
   readonly unlessSet?: SpendPolicy
 }
 

@@ -139,7 +139,7 @@ function repeated({ people, services, acts: list }: SeedFile): Fault[] {
     .map(({ path, name }) => ({ path, message: `duplicate ${name}` }))
 }
 
-/** Undefined names of people, services and jobs. */
+/** Names of people, services and jobs that the file does not define. */
 function dangling({ people, services, acts: list }: SeedFile): Fault[] {
   const known: Known = {
     person: new Set(people.map(({ name }) => name)),

@@ -84,7 +84,7 @@ function together(first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
   }
 }
 
-/** A value must be valid for all. */
+/** A typed value must be valid for all changes. */
 function ofAll(field: Field, specs: readonly DialogSpec[]): Field {
   const all = specs.flatMap(({ fields = [] }) => fields.filter(({ name }) => name === field.name))
   return {

@@ -121,7 +121,7 @@ function namedOf(facts: readonly Fact[]): Named[] {
 
 const UNIT = /^(.{2,})_(km2|m2|km|cm|mm|m|kg|g|lb|ft|mb|gb|tb|percent|pct|days|hours|minutes|seconds)$/i
 
-/** Facts of a name, or else of the name without its unit, where the value has that unit: `elevation_m`. */
+/** Facts with a name; else with the name without its unit (`elevation_m`), if the value has that unit. */
 function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
   const found = candidates(named, path)
   const [, plain, unit = ''] = UNIT.exec(path.at(-1) ?? '') ?? []

@@ -17,7 +17,7 @@ declare module 'vader-sentiment' {
   export const SentimentIntensityAnalyzer: { readonly polarity_scores: (text: string) => Scores }
 }
 declare module '@mozilla/readability/JSDOMParser.js' {
-  /** Reads well-formed markup into what Readability needs of a document. */
+  /** Parses well-formed markup to the parts of a document that Readability uses. */
   // biome-ignore lint/style/noDefaultExport: the package has it so
   export default class JSDOMParser {
     parse(markup: string, url?: string): unknown
