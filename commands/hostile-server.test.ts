@@ -32,7 +32,7 @@ const COLUMNS = 100
 const TRICKS_ONE_IN = 8
 /** Requests of a follower that are waited for. */
 const POLLS = 4
-/** What lies between two of them at least, of the second that the commands leave. */
+/** Commands pause for a second. */
 const PAUSE_MS = 900
 const PATIENCE = ['--yes', '--timeout', '5s', '--wait=20ms']
 const commands = entries.filter(({ name, aliasOf }) => aliasOf === undefined && !APART.includes(name))
@@ -131,14 +131,14 @@ describe('money', () => {
     async (field) => {
       const refused = await under(`another ${field} to read than to sign`, `jobs verify ${JOB} --pay x402`)
       expect([refused.code, worth()]).toEqual([5, 0n])
-      expect(refused.err).toContain(`another ${field}`)
+      expect(refused.err).toContain(`contradicts itself: body and header differ in ${field}`)
     },
   )
 
   test('an answer that took more than was agreed is told with what it states', async () => {
     const { err } = await under('more taken than agreed', 'balance deposit 0.25')
     expect(err).toContain('the response says $666.00 was charged; $0.25 was authorised')
-    expect(err).toContain('spent $666.00 in all')
+    expect(err).toContain('spent $666.00 in total')
   })
 })
 
@@ -309,9 +309,8 @@ describe('patience', () => {
     })
     const { harm } = await victim.run(shellWords(words), { interrupt: ctrlC.signal })
     expect(harm).toEqual([])
-    // The first asks where the events end. A slow machine waits longer, never shorter.
-    const [, first = 0, ...later] = times.slice(0, POLLS)
-    expect((later.at(-1) ?? 0) - first).toBeGreaterThan(later.length * PAUSE_MS)
+    // One pause at least: without any they are sent at once. A slow machine waits longer, never shorter.
+    expect((times[POLLS - 1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(PAUSE_MS)
   })
 
   test('an answer without end is given up', async () => {
@@ -321,7 +320,7 @@ describe('patience', () => {
 
   test.each([
     ['threads download thr_0123456789abcdef file_0123456789abcdef -o downloads --yes', 'too large'],
-    ['export all.ndjson --yes', 'has no end'],
+    ['export all.ndjson --yes', 'too long'],
   ])('%s does not fill the disk with what has no end', async (line, why) => {
     const ran = await under('flood', line)
     expect([ran.code, ran.harm, ran.err]).toEqual([1, [], expect.stringContaining(why)])

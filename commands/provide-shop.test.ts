@@ -267,7 +267,7 @@ describe('what a program leaves in its folder', () => {
         writeFileSync(join(own, '../secret'), 'x')
         linkSync(join(own, '../secret'), join(own, 'a.txt'))
       },
-      'another name',
+      'is a hard link',
     ],
     [
       'more than fits a conversation',

@@ -235,7 +235,7 @@ describe('a dispute', () => {
     for (const job of [waiting.job, timed.job]) {
       await json('admin', 'jobs', 'resolve', job, '--outcome', 'refund', '--reason', 'It was a dog', '--yes')
     }
-    expect(await timed.seen('seller')).toContain('refund, as the operator decided: It was a dog')
+    expect(await timed.seen('seller')).toContain('refund, by the operator: It was a dog')
   })
 
   it.each([

@@ -127,7 +127,7 @@ describe('at a living market', () => {
     const env = { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home }
     const at = (now: number, ...words: string[]) => runLine({ entries, groups }, words, { env, now: () => now })
     const now = Date.now()
-    expect((await at(now, ...buy, '--as', 'broke')).err).toContain('does not hold')
+    expect((await at(now, ...buy, '--as', 'broke')).err).toContain('cannot cover')
     expect((await at(now, ...buy, '--as', 'broke')).err).toContain('rule: per_day')
     // Ten minutes are the longest validity that is ever signed.
     const tried = ['wallet', 'policy', 'test', '0.01', '--as', 'broke']

@@ -166,7 +166,7 @@ function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused 
   const found = accepts.map((other) => differences(entry, other))
   if (found.some((fields) => fields.length === 0)) return undefined
   const fields = found[0] ?? ['accepts']
-  const what = `${fields.join(' and ')} differ between body and header`
+  const what = `body and header differ in ${fields.join(' and ')}`
   return refuse('generations_disagree', `The 402 contradicts itself: ${what}.`)
 }
 
