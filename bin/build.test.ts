@@ -161,7 +161,7 @@ describe('the bundle', () => {
     expect((await run(['openapi', '--yaml'])).out).toMatch(/^openapi: /)
     const made = await run(['provide', '--listing', listing, '--exec', 'cat', '--dry-run', '--json'])
     expect(made).toMatchObject({ code: 0 })
-    expect(made.out).toContain('make Echo')
+    expect(made.out).toContain('create Echo')
   })
 
   it('begins a store with services of its own, also where the first start was refused', async () => {

@@ -79,7 +79,7 @@ describe('a name', () => {
   test('that two services have is refused, and names both', async () => {
     const others = [await create('bob', 'fine_prose'), await create('bob', 'Fine Prose')]
     const { code, err } = await user.souk('buy', 'Fine prose', '--quote')
-    expect([code, err]).toEqual([2, expect.stringContaining('fits 2 services')])
+    expect([code, err]).toEqual([2, expect.stringContaining('matches 2 services')])
     for (const { id, name } of others) expect(err).toContain(`${id}  ${name}  bob  $0.525`)
     // Whoever sells one means that one, where it is changed.
     expect((await user.json('services', 'edit', 'Fine prose', '--set', 'tags=[]', '--as', 'ann')).id).toBe(service)

@@ -154,11 +154,20 @@ export function readable({ name, url }: Target, cause?: TransportError): CliErro
   )
 }
 
+/** By the code of Node's error. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'it has expired',
+  CERT_NOT_YET_VALID: 'it is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
+}
+
 /** The certificate differs: sends nothing, a person decides. */
 function untrusted(error: TransportError, { name, url }: Target): CliError {
   const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
   if (!(error.cause instanceof PinMismatch)) {
-    const facts = [error.cause instanceof Error ? error.cause.message : error.message, 'nothing was sent']
+    const { code = '' } = (error.cause ?? {}) as { code?: string }
+    const facts = [CERTIFICATE_FAULTS[code] ?? 'it comes from no authority that is known here', 'nothing was sent']
     return new CliError('auth', `The certificate of ${name} is not trusted.`, {
       facts,
       next: [again],
