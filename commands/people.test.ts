@@ -31,7 +31,7 @@ describe('souk as', () => {
   test('makes somebody with test money and an account, who then acts', async () => {
     const made = await user.souk('as', 'bob', 'account', 'show', '--yes', '--json')
     expect([made.code, JSON.parse(made.out).name]).toEqual([0, 'bob'])
-    expect(made.err).toMatch(/made wallet bob.*got \$10\.00.*registered as bob \(p_/s)
+    expect(made.err).toMatch(/created wallet bob.*received \$10\.00.*registered as bob \(p_/s)
     const bought = await user.souk('as', 'bob', 'buy', 'qr_code', '-i', 'data=x', '--json')
     expect([bought.code, JSON.parse(bought.out).status]).toEqual([0, 'completed'])
     expect(await user.json('as', 'bob')).toMatchObject({ name: 'bob', registered: true })
@@ -58,7 +58,7 @@ describe('souk as', () => {
 
   test('holds back what it would make', async () => {
     const { code, out } = await user.souk('balance', 'show', '--as', 'cleo', '--dry-run')
-    expect([code, out]).toEqual([0, expect.stringContaining('would make wallet cleo')])
+    expect([code, out]).toEqual([0, expect.stringContaining('would create wallet cleo')])
     expect(await names()).not.toContain('cleo')
   })
 })

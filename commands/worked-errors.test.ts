@@ -37,7 +37,7 @@ test('a payment that the balance is short of', async () => {
   expect(err.replace(/ {2}spent .*\n/, '')).toMatch(
     lines(
       words('✗ Payment of $1.05 was not made: lab has $0.40 available.  (exit 5)'),
-      words(`  ${id} costs $1.00 + 5%; --pay balance pays from the balance alone`),
+      words(`  ${id} costs $1.00 + 5%; --pay balance uses only the balance`),
       words(`  → souk balance deposit 0.65 --as lab      → souk buy ${id} --as lab --max-price 2 --pay x402`),
       REQUEST,
     ),
@@ -80,7 +80,7 @@ test('paid activity that is paused', async () => {
   await user.json('admin', 'platform', 'unpause', '--yes')
 })
 
-test('what is shelved', async () => {
+test('what the cutover disables', async () => {
   await user.json('admin', 'features', 'set', 'checkout_v2', 'on', '--yes')
   const { code, out, err } = await user.souk(
     'products',
@@ -95,7 +95,7 @@ test('what is shelved', async () => {
   expect([code, out]).toEqual([9, ''])
   expect(err).toMatch(
     lines(
-      words('✗ Requests of this kind are shelved: POST /v1/products is deferred under checkout v2.  (exit 9)'),
+      words('✗ POST /v1/products is disabled during the checkout v2 cutover.  (exit 9)'),
       `${words('  reads still work: souk products list --as seller      ')}${words('status: souk endpoints list --status deferred')}`,
       REQUEST,
     ),

@@ -208,5 +208,5 @@ test('another chain is refused at start', async () => {
     answer: ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined),
   })
   const { queue } = await through([proxy])
-  await expect(queue.start()).rejects.toThrow('of chain 1, not of 31337')
+  await expect(queue.start()).rejects.toThrow('on chain 1, not 31337')
 })
