@@ -87,5 +87,5 @@ test('what is sent and answered is shown where it is asked for, and no key, toke
   expect(keys.filter((key) => all.includes(key))).toEqual([])
   expect(all).not.toMatch(/0x[0-9a-f]{130}|"signature":"0x/)
   const other = await user.souk('services', 'list', '--debug=banana')
-  expect([other.code, other.err]).toEqual([2, expect.stringContaining('--debug stands alone or is one of http')])
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('--debug takes no value or one of http')])
 })

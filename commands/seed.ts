@@ -91,8 +91,8 @@ export const seedLoad = defineCommand({
     const { checkedSeed } = await import('../src/market/file/shape.ts')
     const seed = await checkedSeed(context.io, file)
     if (context.globals.dryRun) {
-      const counts = `${seed.people.length} users, ${seed.services.length} services, ${seed.acts.length} actions`
-      yield { step: 'file', did: `has ${counts}; nothing was done`, id: null }
+      const counts = `users: ${seed.people.length}, services: ${seed.services.length}, actions: ${seed.acts.length}`
+      yield { step: 'file', did: `${counts}; nothing was done`, id: null }
       return
     }
     const { play } = await import('../src/market/file/play.ts')

@@ -57,16 +57,16 @@ test('a file of people, services and acts is played by real acts, and people are
 const isOurs = ({ name }: { name: string }) => name === 'Word count'
 
 test.each([
-  ['a name that is nobody', MARKET.replace('by: ben', 'by: cid'), 'services.0.by: there is no person cid'],
+  ['a name that is nobody', MARKET.replace('by: ben', 'by: cid'), 'services.0.by: unknown person cid'],
   [
     'a job before it is bought',
     MARKET.replace('job: first, text', 'job: third, text'),
-    'acts.1.message.job: there is no job third yet',
+    'acts.1.message.job: unknown job third (not bought yet)',
   ],
   ['a member that nothing knows', MARKET.replace('funds:', 'fund:'), 'people.0'],
   ['an amount that is none', MARKET.replace('"20.00"', 'much'), 'people.0.funds: must be an amount'],
   ['an act that is none', MARKET.replace('start:', 'begin:'), 'acts.2'],
-  ['the same name twice', MARKET.replace('name: ben', 'name: ada'), 'people.1.name: ada is there already'],
+  ['the same name twice', MARKET.replace('name: ben', 'name: ada'), 'people.1.name: duplicate ada'],
   ['no YAML', 'people: [', 'is neither YAML nor JSON'],
 ])('%s is refused by its place, and nothing happens', async (_, text, why) => {
   const before = await user.json('participants', 'list')
@@ -79,6 +79,6 @@ test.each([
 test('a dry run says what the file holds and does nothing', async () => {
   const before = await user.json('participants', 'list')
   const { code, out } = await seeded(MARKET.replaceAll('ada', 'eve'), '--dry-run')
-  expect([code, JSON.parse(out).did]).toEqual([0, 'holds 2 people, 1 services, 8 acts; nothing was done'])
+  expect([code, JSON.parse(out).did]).toEqual([0, 'users: 2, services: 1, actions: 8; nothing was done'])
   expect(await user.json('participants', 'list')).toEqual(before)
 })

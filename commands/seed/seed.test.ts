@@ -50,7 +50,7 @@ test('whatever came of a trade is told as a tree, and what is durable of it afte
   const durable = async () => {
     expect(await told(job)).toMatch(/✓ .*signed \$0\.01.*settled.*QR code.*job_/s)
     expect(await told(payout)).toMatch(/^✓ .*confirmed, 1 try.*\n└─ ✓ transferred on the chain/m)
-    expect(await told(dead)).toMatch(/^✗ .*dead: not taken in 3 tries.*\n├─ ✗ try 1.*\n├─ ✗ try 2.*\n└─ ✗ try 3/m)
+    expect(await told(dead)).toMatch(/^✗ .*dead: failed after 3 tries.*\n├─ ✗ try 1.*\n├─ ✗ try 2.*\n└─ ✗ try 3/m)
   }
   expect(await told(job)).toMatch(/^✓ 402 requested \$0\.01/m)
   const { out, err } = await souk('why', request)

@@ -77,6 +77,7 @@ describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (col
       ['buyer', file],
     ])
     await terminal.type('i')
+    await terminal.see('WRITE A MESSAGE')
     await terminal.type('And in blue?')
     await terminal.press('Enter')
     await terminal.type('y')
