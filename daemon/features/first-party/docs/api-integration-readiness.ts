@@ -126,7 +126,8 @@ const areas: readonly Area[] = [
   {
     id: 'terms',
     text: 'Terms of use',
-    signs: /\b((?:our|these|api) terms|terms (of (use|service)|and conditions|apply)|acceptable use|(api|data) licen[cs]e|pricing)\b/i,
+    signs:
+      /\b((?:our|these|api) terms|terms (of (use|service)|and conditions|apply)|acceptable use|(api|data) licen[cs]e|pricing)\b/i,
     weight: 3,
     risk: 'Permitted use is unknown.',
   },
