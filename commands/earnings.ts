@@ -19,7 +19,7 @@ const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
   undelivered: 'paid, not delivered yet',
   in_review: 'delivered; the buyer may still dispute it',
   disputed: 'disputed; waiting for the ruling',
-  release_due: 'accepted; the next run releases it',
+  release_due: 'accepted; the next escrow run releases it',
   escrow_paused: 'accepted; the operator has paused escrow',
   scheduled: 'earned; the next settlement pays it in full, without a minimum',
   payout_first: 'earned; waiting for an earlier payout to your wallet',

@@ -45,7 +45,7 @@ const options = z.object({
     .optional()
     .meta({ description: 'start after this cursor, or this long ago (default: now)', value: 'cursor|duration' }),
   once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
-  maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'tries to reconnect to a lost instance' }),
+  maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'maximum attempts to reconnect' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 

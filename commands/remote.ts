@@ -139,7 +139,7 @@ export const remoteProtect = defineCommand({
   summary: 'require typing the name of a remote before changes',
   args: z.object({ name: z.string().meta({ description: 'remote name' }) }),
   options: z.object({
-    off: z.boolean().default(false).meta({ description: 'remove the protection; asks for the name' }),
+    off: z.boolean().default(false).meta({ description: 'remove the protection; the name must be typed to confirm' }),
   }),
   examples: ['souk remote protect shop', 'souk remote protect shop --off --confirm shop --json'],
   async run(context) {

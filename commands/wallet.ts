@@ -31,7 +31,7 @@ export const walletFund = defineCommand({
     amount: z
       .string()
       .optional()
-      .meta({ description: `amount, with the admin key (default: ${DEFAULT_AMOUNT})`, value: 'usd' }),
+      .meta({ description: `amount to give; needs the admin key (default: ${DEFAULT_AMOUNT})`, value: 'usd' }),
     identity: z.boolean().default(false).meta({ description: 'also register an ERC-8004 identity' }),
   }),
   examples: [
@@ -88,7 +88,7 @@ export const walletImport = defineCommand({
   summary: 'add a wallet by its private key, from a file or stdin',
   description:
     'The key is never read from a flag. The wallet file has mode 0600. For an encrypted wallet use `souk wallet new --encrypt`.',
-  args: z.object({ name: z.string().meta({ description: 'name of the remote' }) }),
+  args: z.object({ name: z.string().meta({ description: 'name of the wallet' }) }),
   options: z.object({
     keyFile: z.string().default('-').meta({ description: 'file with the private key, - for stdin', value: 'file' }),
   }),
@@ -146,7 +146,7 @@ export const walletNew = defineCommand({
   summary: 'create a wallet, or import a private key',
   description:
     'The key is saved in a file that only you can read. With a passphrase it is also encrypted (scrypt, AES-256-GCM). Secrets are never read from flags.',
-  args: z.object({ name: z.string().default('main').meta({ description: 'name of the remote' }) }),
+  args: z.object({ name: z.string().default('main').meta({ description: 'name of the wallet' }) }),
   options: z.object({
     encrypt: z.boolean().default(false).meta({ description: 'ask for a passphrase and encrypt the key' }),
     passphraseStdin: z.boolean().default(false).meta({ description: 'read the passphrase from stdin and encrypt' }),

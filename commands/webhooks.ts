@@ -77,7 +77,7 @@ async function readOf(
 }
 
 const replayOptions = z.object({
-  all: z.boolean().default(false).meta({ description: 'all failed deliveries, except test messages' }),
+  all: z.boolean().default(false).meta({ description: 'all dead deliveries, except test messages' }),
 })
 type ReplayContext = CommandContext<{ delivery: string[] }, z.output<typeof replayOptions>>
 

@@ -45,7 +45,7 @@ const OFF = 'off'
 
 export const adminNamedServicesSet = defineCall({
   name: 'admin named-services set',
-  summary: 'set the listing or plan of an advertised path, or close the path',
+  summary: 'set which listing or plan an advertised path sells, or disable the path',
   description:
     '--from sells a house function on the path at its own price. --listing and --plan make the path an alias. Needs the admin key of the instance.',
   args: z.object({

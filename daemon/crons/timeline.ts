@@ -29,7 +29,7 @@ async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
   await table.put({ id: CLOCK, value: setting })
 }
 
-/** Jumps of one move; one more jump covers the rest. */
+/** Most jumps of a move; one more goes to the target. */
 const MAX_JUMPS = 5_000
 /** Latest runs that a move reports one by one. */
 const MAX_REPORTED_RUNS = 200

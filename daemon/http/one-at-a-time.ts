@@ -10,7 +10,7 @@ import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID = 'X-Request-Id'
-/** Length of an Idempotency-Key, which distinguishes attempts. */
+/** Characters of an Idempotency-Key that distinguish attempts. */
 const MAX_KEY_CHARS = 64
 
 /** Logs a new request, without its query, which may hold secrets. */

@@ -66,7 +66,7 @@ export async function ownIds(
   return { ids: rows.map((row) => row.subject_id), total }
 }
 
-/** The participant's side of a job or conversation; buyers own by wallet. */
+/** The participant's side of a job or conversation; buyers are matched by wallet. */
 export function sideOf(
   subject: Pick<Subject, 'buyer_wallet' | 'provider_id'>,
   participant: Pick<ParticipantRow, 'wallet'> & { readonly id: string | null },

@@ -119,7 +119,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   }
 }
 
-/** The refusal with its place. */
+/** The error sentence; for a pause with remote, time and reason. */
 function sentenceOf({ code, message, extra }: AppError): string {
   const { remote, request, paused_at: since, reason, feature } = extra
   if (code === 'deferred' && typeof request === 'string') {

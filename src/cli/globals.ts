@@ -52,7 +52,7 @@ export const globalOptions = [
   { key: 'dryRun', flags: '--dry-run', summary: 'show the request without sending it' },
   { key: 'yes', flags: '-y, --yes', summary: 'answer yes to all confirmations' },
   { key: 'noInput', flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask for input' },
-  { key: 'confirm', flags: '--confirm <name>', summary: 'name of the protected remote, instead of typing it' },
+  { key: 'confirm', flags: '--confirm <name>', summary: 'confirm a change at a protected remote by its name' },
   { key: 'wait', flags: '--wait', summary: 'wait until it ends; --wait=30s sets a limit' },
   { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
   {

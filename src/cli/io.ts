@@ -24,7 +24,7 @@ export type IoSettings = {
   readonly ascii: boolean
   readonly quiet: boolean
   readonly verbose: boolean
-  /** `http`: requests with bodies; `everything`: without bodies, plus stack traces. */
+  /** `http`: requests with bodies. `everything` (plain `--debug`): without bodies, plus stack traces. */
   readonly debug: 'nothing' | 'http' | 'everything'
   /** Time style on a terminal; pipes get full times. */
   readonly times: TimeStyle

@@ -41,7 +41,7 @@ type Facts = {
   readonly optional: boolean
   readonly fallback: unknown
   readonly choices: readonly string[]
-  /** The typed form of a value, for help. */
+  /** The value as a user would type it, for help. */
   readonly typed?: (value: unknown) => unknown
   /** Element of a list. */
   readonly element?: AnyParam

@@ -42,5 +42,5 @@ export const paymentWindows = {
   first: { marginSeconds: 6, maxTimeoutSeconds: 60 },
   last: { marginSeconds: 36, maxTimeoutSeconds: 120 },
 } as const
-/** Validity of a quoted price after an edit: the longest payment time of a 402. */
+/** How long an old price stays payable after an edit: the longest payment time of a 402. */
 export const quoteWindowSeconds = Math.max(...Object.values(paymentWindows).map((window) => window.maxTimeoutSeconds))

@@ -42,7 +42,7 @@ export const chainOptions = {
   gasKeyFile: z.string().optional().meta({ description: 'file with the key that pays gas', value: 'file' }),
   maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
   instantLimit: Amount.optional().meta({
-    description: 'larger payments wait for more confirmations, in USDC (default: 100.00)',
+    description: 'amount in USDC above which payments wait for more confirmations (default: 100.00)',
     value: 'usdc',
   }),
   walletFactory: z.array(Factory).max(MOST_FACTORIES).default([]).meta({

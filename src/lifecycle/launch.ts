@@ -110,7 +110,7 @@ export const launchOptions = {
   engines: z
     .string()
     .optional()
-    .meta({ description: 'JSON file with the external services of house functions', value: 'file' }),
+    .meta({ description: 'JSON file that configures external engines of the built-in services', value: 'file' }),
   logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 

@@ -42,7 +42,7 @@ export async function becomeSeller(host: SellerHost, session: Session, modes: re
   if (!isTestMoney(modes)) {
     const missing = wallet === undefined ? 'There is no wallet to sell as.' : `Wallet ${name} is not registered here.`
     throw new CliError('auth', missing, {
-      facts: ['real money: create both yourself'],
+      facts: ['with real money, wallets and accounts are not created for you'],
       next: [...(wallet === undefined ? [`souk wallet new ${name}`] : []), 'souk account register --role provider'],
     })
   }

@@ -59,9 +59,9 @@ describe("keys of one's own", () => {
   it.each([
     ['a key that is another act there', wish('refresh', 'q', 4), 'q of refresh is quit ("quit") already'],
     ['an act that nobody knows', wish('refrsh', 'F', 4), 'there is no action "refrsh"; is it refresh?'],
-    ['a name that is no key', wish('refresh', 'F13', 4), '"F13" for refresh is no key'],
+    ['a name that is not a key', wish('refresh', 'F13', 4), '"F13" for refresh is not a key'],
     ['a key that arrives as another', wish('refresh', 'ctrl-i', 4), '"ctrl-i" for refresh arrives as tab'],
-    ['a control character', wish('refresh', '\u0007', 4), 'is no key'],
+    ['a control character', wish('refresh', '\u0007', 4), 'is not a key'],
     ['no key', wish('refresh', [], 4), 'refresh takes a key, or a list'],
     ['too many keys', wish('refresh', [...'abcdef'], 4), 'refresh takes a key, or a list'],
     ['what is no text', wish('refresh', [{ key: 'F' }], 4), 'refresh takes a key, or a list'],

@@ -46,7 +46,8 @@ function readWish({ act, keys, line }: KeyWish): Good | KeyFault {
   const wrong = list.find((key) => !pressable(key))
   if (first !== undefined && wrong === undefined) return { action: known.action, keys: [first, ...rest], line }
   const why = neverArrives[wrong ?? '']
-  const said = why === undefined ? 'is no key: a character, a name such as pageup, or ctrl-x' : `arrives as ${why}`
+  const said =
+    why === undefined ? 'is not a key; use a character, a name such as pageup, or ctrl-x' : `arrives as ${why}`
   return { line, words: `"${wrong}" for ${act} ${said}` }
 }
 

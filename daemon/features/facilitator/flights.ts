@@ -13,7 +13,7 @@ import { type SettlementRow, settlements } from './rows.ts'
 
 export type Landing =
   | { readonly ok: true; readonly transaction: Hex }
-  /** It may have moved, or may still move. */
+  /** The money may have moved, or may still move. */
   | { readonly ok: false; readonly failure: 'unavailable'; readonly transaction?: Hex }
   /** It did not move; if it was never sent, the authorization counts as unused. */
   | { readonly ok: false; readonly failure: 'refused'; readonly fault: PaymentFault }

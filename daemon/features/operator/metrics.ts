@@ -68,7 +68,7 @@ export function openMetrics(
   const close = () => {
     unsubscribe()
     unobserve()
-    // The library's observer keeps the registry alive, and its gauges the store.
+    // The library's observer would keep the registry in memory, and through its gauges the store.
     registry.clear()
   }
   return {

@@ -134,7 +134,7 @@ async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { read
   return { uncovered, borne: parts }
 }
 
-/** Account of the balance that a deposit credited; what is left of the deposit is taken back. */
+/** The balance account that received the deposit; what remains there of the deposit is taken back. */
 async function creditedTo(
   t: ReadTx,
   { endpoint, payer, state, reversed_from: was = state }: PaymentRow,

@@ -77,7 +77,7 @@ export type Finality = 'included' | 'confirmed' | 'final'
 /** Block of an answer; `timestamp` in unix seconds of the chain. */
 export type AsOf = { readonly block: number; readonly timestamp: number; readonly finality: Finality }
 
-/** `used` without a transaction: cancelled by the payer, or used without a transfer. */
+/** `used` but no `transaction`: the payer cancelled it, or no money moved. */
 export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
 
 /** A settled transfer that the chain reverted permanently. */

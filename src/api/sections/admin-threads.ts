@@ -26,7 +26,7 @@ export const houseThreadsApi = {
     }),
     reply: json(
       z.strictObject({
-        threads: z.array(MarketThread).meta({ description: 'without messages; most recently changed first' }),
+        threads: z.array(MarketThread).meta({ description: 'most recently changed first; without their messages' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

@@ -61,7 +61,7 @@ const EscrowContract = z
     waits: z.string().nullable().meta({ description: 'why the due step has not happened yet' }),
     transactions: z.array(z.strictObject({ act: z.enum(dealActs), transaction: z.string() })),
   })
-  .meta({ description: 'only for one job whose money is in the contract' })
+  .meta({ description: 'only when a single job is read whose money is in the escrow contract' })
 
 /** A job for its parties (decisions §8). */
 export const Job = z

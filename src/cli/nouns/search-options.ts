@@ -24,7 +24,7 @@ export function searchOptions(fields: ListFields, orders?: ListOrders) {
       )
       .optional()
       .meta({
-        description: `words, !word, field:a,b, field:!a, field:>1; fields are ${Object.keys(fields).join(', ')}`,
+        description: `one or more of: words  !word  field:a,b  field:!a  field:>1; fields: ${Object.keys(fields).join(', ')}`,
         value: 'words',
       }),
     sort: z

@@ -64,7 +64,7 @@ const formatting = [
 ].join('\n')
 
 const payments = [
-  'A paid request is answered with status 402 and a price. The command line then pays it. A command pays at most --max-price in total (default: 1.00 USDC), never pays while it waits, and prints what it spent.',
+  'A paid request is answered with status 402 and a price. The command line then pays it. A command pays at most --max-price in total (default: 1.00 USDC), pays nothing for waiting, and prints what it spent.',
   '',
   '--pay auto     from the balance if you are registered and it is enough, else by signature (default)',
   '--pay x402     by signature of the wallet: an EIP-3009 authorization for exactly the price',

@@ -24,7 +24,7 @@ export type Budget = {
   take(price: Usdc, limit: Usdc): void
   /** Amount left under a limit. */
   left(limit: Usdc): Usdc
-  /** Records a stated amount; `agreed` was deducted for it. */
+  /** Records what a response says was charged; `agreed` was deducted before. */
   spend(stated: Usdc, agreed: Usdc): void
   /** Records a refusal that can no longer be charged. */
   refuse(agreed: Usdc): void

@@ -49,7 +49,7 @@ const Policies = z.record(z.string(), SpendPolicy)
 export type Recipient = {
   /** Selected instance: `local`, a remote's name, or an address. */
   readonly at: string
-  /** Key of its credentials, the same under every name. */
+  /** Id of the instance, under which its credentials are saved. */
   readonly instance: string
   /** Seller as the instance says; `market` for fees; null if unknown. */
   readonly seller: string | null

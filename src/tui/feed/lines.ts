@@ -120,7 +120,11 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'job.disputed': (t) => [asks, '', `${t.buyer} disputes ${t.service} by ${t.provider}`],
   'job.refunded': (t) => [over, '↩', `${t.buyer} was refunded for ${t.service} by ${t.provider}`],
   'job.rated': (t) => [done, '', `${t.buyer} rated ${t.service} by ${t.provider}`],
-  'job.dispute_recorded': (t) => [off, '', `${t.buyer} disputes ${t.service} by ${t.provider}, which was paid before`],
+  'job.dispute_recorded': (t) => [
+    off,
+    '',
+    `${t.buyer} disputes ${t.service} by ${t.provider}; the provider is already paid`,
+  ],
   'job.unpaid': (t) => [trouble, '', `${t.provider} delivered ${t.service}, but the payment of ${t.buyer} failed`],
   'job.dispute_undecided': (t) => [off, '', `The dispute of ${t.buyer} about ${t.service} needs a ruling`],
   'thread.inquiry': (t) => [news, '', `${t.buyer} asked ${t.provider} about ${t.service}`],

@@ -341,5 +341,5 @@ function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chos
 
 /** Why there is nothing to fix. */
 function nothingChosen(panel: OverviewPanel, nothing: string): string {
-  return panel === 'needs' ? nothing : 'Press tab to select the open problems first.'
+  return panel === 'needs' ? nothing : 'First select the open problems: press tab.'
 }

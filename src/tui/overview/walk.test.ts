@@ -119,7 +119,7 @@ it('mends nothing and puts nothing off while another panel is walked', async () 
     await type(key)
     expect(host.ui.get().dialog).toBeUndefined()
     expect(host.ui.get().picker).toBeUndefined()
-    expect(text()).toContain('✗ Press tab to select the open problems first.')
+    expect(text()).toContain('✗ First select the open problems: press tab.')
     await type(ESC)
   }
   expect(host.ui.get().panel).toBe('money')

@@ -76,7 +76,7 @@ describe('whoever speaks', () => {
     await type(':as\r')
     await until(() => text().includes('You write as before'))
     await advance(6_000)
-    expect(text()).toContain('You read as the administrator')
+    expect(text()).toContain('Read-only as administrator')
   })
 
   it('is told over the last row only until the next key', async () => {

@@ -209,12 +209,10 @@ describe.skipIf(chromium === undefined)('the audit of quality', () => {
     expect(findings).toContainEqual(expect.objectContaining({ id: 'rest', status: 'warn' }))
   })
 
-  it('finds a heavy page slower on a phone than on a desktop', async () => {
+  it('measures on a phone by default, and names what makes a page heavy', async () => {
     plantSlowPage()
-    const mobile = await run(pageQualityAudit, { url: site.at('/slow') })
-    const desktop = await run(pageQualityAudit, { url: site.at('/slow'), strategy: 'desktop' })
-    expect(mobile.strategy).toBe('mobile')
-    expect(mobile.metrics.timed_out || mobile.metrics.load_ms > desktop.metrics.load_ms).toBe(true)
-    expect(mobile.scores.performance).toBeLessThanOrEqual(desktop.scores.performance)
+    const { strategy, findings } = await run(pageQualityAudit, { url: site.at('/slow') })
+    expect(strategy).toBe('mobile')
+    expect(findings).toContainEqual(expect.objectContaining({ id: 'compression', status: 'fail' }))
   })
 })

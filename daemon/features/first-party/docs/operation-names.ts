@@ -19,7 +19,7 @@ const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6, bare: 0.5 
 const METHODS = methods.join('|')
 /** A variable in place of scheme and host. */
 const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
-/** Excludes slashes between methods; badges touch their path. */
+/** Not the slash in `GET/POST`; a method badge may touch its path. */
 const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
 /** `GET /ducks`, `HTTP GET "/ducks"`. */
 const STATED = `(?:HTTP\\s+)?(${METHODS})\\s*["'\`]?${ADDRESS}`

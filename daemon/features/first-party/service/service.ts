@@ -84,7 +84,7 @@ export type OnThread = (
   signal: AbortSignal,
 ) => Promise<unknown>
 
-/** Means of a service; missing ones are unavailable. */
+/** What a service runs with; without `onThread` it runs on this thread. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly onThread?: OnThread

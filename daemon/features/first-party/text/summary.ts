@@ -10,7 +10,7 @@ const LONG_WORDS = 40
 const REDUNDANCY = 0.5
 /** Sentences this similar are duplicates. */
 const SAME = 0.8
-/** The beginning, and slightly the end, say more than the middle. */
+/** A bonus for early sentences, and a smaller one for the last. */
 const LEAD_BONUS = 0.15
 const CLOSE_BONUS = 0.05
 /** Largest share of sentences kept; at least one. */

@@ -58,7 +58,7 @@ const HELD_MS = 500
 const CALL_PATIENCE_MS = 2_000
 /** Waits after which a call that cannot be estimated fails. */
 const CALL_WAITS = 10
-/** An order fails permanently after failing alone. */
+/** Tries of an order: in a batch, then alone. */
 const MAX_TRIES = 2
 const MS = 1_000
 
