@@ -11,5 +11,5 @@ const broken = testResults.filter((file) => file.status === 'failed' && file.ass
 for (const number of [tests.length - failed.length - notRun.length, failed.length + broken.length, notRun.length])
   say(number)
 for (const test of notRun) say(`did not run: ${test.file} > ${test.fullName}`)
-for (const test of failed) say(`failed: ${test.file} > ${test.fullName}`)
+for (const test of failed) say(`failed: ${test.file} > ${test.fullName}: ${test.failureMessages[0]?.split('\n')[0]}`)
 for (const file of broken) say(`failed to load: ${file.name}`)
