@@ -14,7 +14,7 @@ import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secre
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** A tool's response, and its payment as text. */
+/** A tool's response, and what was paid for it in words (null if nothing). */
 export type Called = { readonly body: unknown; readonly paid: string | null }
 
 /** Calls a tool's endpoint as the server's wallet. @throws command errors */
@@ -28,7 +28,7 @@ export async function callEndpoint(host: SessionHost, session: Session, { tool, 
   return { body: kept(keeping, tool, answer), paid }
 }
 
-/** The agent's own limit can only lower ours. */
+/** An agent's `max_price` can lower the limit of the server, never raise it. */
 function boundedHost(host: SessionHost, { tool, given }: Calling): SessionHost {
   const { globals } = host
   const limit = limitOf(given) ?? globals.maxPrice
@@ -57,7 +57,7 @@ function textOf(given: ToolArguments, name: string): string | undefined {
   return String(value)
 }
 
-/** Request of a tool call. @throws CliError usage that names a missing or unknown argument */
+/** Builds the request of a tool call. @throws CliError usage that names a missing or unknown argument */
 async function callOf(host: SessionHost, session: Session, { tool, given }: Calling): Promise<RawCall> {
   const { params, query } = placesOfArguments(tool.endpoint)
   const { properties = {}, required = [] } = tool.inputSchema as { properties?: object; required?: readonly string[] }
@@ -92,7 +92,7 @@ function placed(given: ToolArguments, name: string): string {
 
 type Opened = Calling & { readonly params: readonly string[] }
 
-/** Credentials: operator's, a job's token, else the wallet's key. */
+/** Credentials of a call: the admin key, else the access token of a job, else the API key of the wallet. */
 async function headersFor(host: SessionHost, session: Session, { tool, given, params }: Opened) {
   const { endpoint } = tool
   const kind = endpoints[endpoint][2]
@@ -108,7 +108,7 @@ async function headersFor(host: SessionHost, session: Session, { tool, given, pa
 
 type Keeping = { readonly places: SessionHost['places']; readonly instance: string }
 
-/** Saves secrets of a response and hides them from the agent. */
+/** Saves the secrets of a response on this machine and hides them from the agent. */
 function kept({ places, instance }: Keeping, { endpoint }: EndpointTool, { body }: RawAnswer): unknown {
   if (!isObject(body)) return body
   const { wallet, access_token: token, job_id: job, thread_id: thread } = body

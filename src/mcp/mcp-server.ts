@@ -33,7 +33,7 @@ import { waitForEnd, waitTool } from './wait-tool.ts'
 
 /** Largest message read. */
 const MESSAGE_BYTES_MAX = 12 * 1024 * 1024
-/** Too long to tell whose request it was. */
+/** `id` is null: a message this long is not parsed, so its request is unknown. */
 const TOO_LONG = {
   jsonrpc: '2.0',
   id: null,
@@ -57,17 +57,16 @@ const INSTRUCTIONS = [
 
 type Context = CommandContext<unknown, unknown>
 
-/** State of the server. */
 type Served = {
   readonly context: Context
   readonly io: Io
   readonly tools: ReadonlyMap<string, EndpointTool>
   readonly approvals: Approvals
-  /** Failed resource reads of clients with the older error code. */
+  /** Requests of clients with an older revision whose resource was not found. */
   readonly misses: Set<RequestId>
 }
 
-/** Revisions before 2026-07-28 use -32002 for unknown resources, later ones -32602, which the SDK always writes. */
+/** Revisions before 2026-07-28 use -32002 for unknown resources. Later ones use -32602, which the SDK always writes. */
 function withOlderCodes(transport: StdioServerTransport, misses: Set<RequestId>): StdioServerTransport {
   const send = transport.send.bind(transport)
   transport.send = (message: JSONRPCMessage) => {
@@ -80,7 +79,7 @@ function withOlderCodes(transport: StdioServerTransport, misses: Set<RequestId>)
 /** Serves MCP on stdin and stdout until either ends. */
 export async function serveMcp(context: Context, chosen: readonly EndpointTool[]): Promise<void> {
   const { system, signal } = context
-  // stdout is for the protocol, and stdin has no user.
+  // stdout carries the protocol, and there is no person on stdin to ask.
   const io = createIo(
     { ...system, stdout: system.stderr },
     { ...context.io.settings, format: 'json', ask: false, quiet: true },
@@ -137,7 +136,7 @@ function serverOf(served: Served): Server {
   return server
 }
 
-/** Address errors are protocol errors, not model input. */
+/** A wrong resource address is a protocol error: the client chose it, not the model. */
 async function readNamed(served: Served, asking: Asking, uri: string) {
   const host = hostOf(served, asking)
   try {
@@ -154,7 +153,7 @@ async function readNamed(served: Served, asking: Asking, uri: string) {
 type Asking = { readonly server: Server; readonly ctx: ServerContext }
 type ToolCallParams = { readonly name: string; readonly given: ToolArguments }
 
-/** Runs a tool. Failures are results that the agent can read. */
+/** Runs a tool. A failure becomes a result that the agent can read. */
 async function answered(served: Served, asking: Asking, wanted: ToolCallParams) {
   const host = hostOf(served, asking)
   try {
@@ -195,7 +194,7 @@ async function withPolicy(host: SessionHost, session: Session): Promise<SessionH
   return (await session.wallet())?.well_known ? host : { ...host, unlessSet: ASK_ALWAYS }
 }
 
-/** A new command context per call, so limits apply per call. */
+/** Every call gets its own command context, so limits apply per call. */
 function hostOf({ context, io, approvals }: Served, { server, ctx }: Asking): SessionHost {
   const { globals, places, system } = context
   const { inputResponses, signal } = ctx.mcpReq
@@ -210,7 +209,7 @@ function hostOf({ context, io, approvals }: Served, { server, ctx }: Asking): Se
   }
 }
 
-/** Whether the client supports forms. */
+/** Whether the client can show a form to its user. */
 function canElicit(server: Server, { mcpReq }: ServerContext): boolean {
   const envelope: unknown = mcpReq.envelope
   const said = isObject(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
@@ -219,7 +218,7 @@ function canElicit(server: Server, { mcpReq }: ServerContext): boolean {
   return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0)
 }
 
-/** Progress notifications instead of a spinner. */
+/** Sends progress notifications, where the command line shows a spinner. */
 function progressOf({ mcpReq }: ServerContext, io: Io): Io['progress'] {
   const progressToken = mcpReq._meta?.progressToken
   return (text) => {
@@ -237,13 +236,13 @@ function progressOf({ mcpReq }: ServerContext, io: Io): Io['progress'] {
 
 type Bounds = {
   readonly maxBytes: number
-  /** Called once per too long line. */
+  /** Called once for each line that is too long. */
   readonly onTooLong: () => void
 }
 
 const NEWLINE = 0x0a
 
-/** Complete lines with newline; too long ones are dropped. */
+/** Yields complete lines with their newline, and drops lines that are too long. */
 export async function* linesOf(
   source: AsyncIterable<Uint8Array | string>,
   { maxBytes, onTooLong }: Bounds,
@@ -276,12 +275,12 @@ export async function* linesOf(
   }
 }
 
-/** Pending questions; the oldest are dropped. */
+/** Most questions without an answer yet. Beyond it the oldest is dropped. */
 const WAITING_MAX = 100
 const ID_BYTES = 12
 const QUESTION_CHARS_MAX = 500
 
-/** The call ends with a question, and is repeated with the answer. */
+/** Ends the call with a question to the user. The client repeats the call with the answer. */
 export class AskFirst extends Error {
   override readonly name = 'AskFirst'
   readonly question: string
@@ -294,12 +293,12 @@ export class AskFirst extends Error {
 export type Answers = Readonly<Record<string, unknown>> | undefined
 
 export type Approvals = {
-  /** The answer to a question, used once. @throws AskFirst without one */
+  /** The user's answer to a question, usable once. @throws AskFirst if there is no answer yet */
   said(question: string, answers: Answers): boolean
   asking(question: string): ReturnType<typeof inputRequired>
 }
 
-/** An approval is for one payment of the named price and payee, under a random name, used once. */
+/** Each approval has a random id and allows one payment of the price and to the payee in its question. */
 export function createApprovals(): Approvals {
   const waiting = new Map<string, string>()
   return {

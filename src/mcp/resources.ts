@@ -22,7 +22,7 @@ export const resourceTemplates = [
   { uriTemplate: 'souk://jobs/{id}', name: 'job', description: 'a job of this wallet', mimeType: MIME },
 ]
 
-/** Listings, and the wallet's newest jobs if registered. */
+/** Resources of a wallet: listings, and its newest jobs if it is registered. */
 export async function listResources(session: Session): Promise<ListedResource[]> {
   const { services } = await session.call('getCatalog', { query: { limit: String(LISTED_MAX) } })
   const key = await session.apiKey()
@@ -47,7 +47,7 @@ export async function listResources(session: Session): Promise<ListedResource[]>
   ]
 }
 
-/** Reads without paying. @throws CliError not_found for an unknown address */
+/** Reads a resource without paying. @throws CliError not_found for an unknown address */
 export async function readResource(host: SessionHost, session: Session, uri: string) {
   const [, kind, id = ''] = URI.exec(uri) ?? []
   if (kind === undefined) throw new CliError('not_found', `There is no resource ${bounded(uri, NAME_CHARS_MAX)}.`)

@@ -2,17 +2,17 @@ import { eachText } from '../cli/answer.ts'
 import { type Failure, failureFacts } from '../cli/failure.ts'
 import { isObject } from '../core/json.ts'
 
-/** Longest text shown to an agent; the omitted length is named. */
+/** Longest text shown to an agent. The number of omitted characters is appended. */
 const TEXT_CHARS_MAX = 16_384
 /** Longest response. */
 const ANSWER_CHARS_MAX = 131_072
 
-/** Control characters except line breaks and tabs, direction and invisible characters. */
+/** Control characters (except line breaks and tabs), direction marks and invisible characters. */
 const UNSAFE =
   /(?![\n\t\r])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u{E0000}-\u{E007F}\u200B\uFEFF]/gu
 const REPLACEMENT = '\uFFFD'
 
-/** Sanitised and shortened foreign text. */
+/** Sanitises and shortens untrusted text. */
 export function bounded(text: string, max = TEXT_CHARS_MAX): string {
   const plain = text.toWellFormed().replace(UNSAFE, REPLACEMENT)
   return plain.length <= max ? plain : `${plain.slice(0, max)}… (${plain.length - max} more characters)`
@@ -24,7 +24,7 @@ export type ShownContent = {
   readonly isError?: true
 }
 
-/** A response for an agent: text, and data if short. Foreign content is data. */
+/** A response for an agent: JSON text, and structured data unless it is too long. */
 export function shownAnswer(body: unknown, paid: string | null): ShownContent {
   const data = eachText(body, (text) => bounded(text))
   const text = JSON.stringify(data) ?? 'null'
@@ -39,7 +39,7 @@ export function shownAnswer(body: unknown, paid: string | null): ShownContent {
   }
 }
 
-/** A failure for an agent: sentence, facts, way out. */
+/** A failure for an agent: message, facts, and the commands that help. */
 export function shownFailure(failure: Failure): ShownContent {
   const told = { ...failure, sentence: bounded(failure.sentence), facts: failure.facts.map((fact) => bounded(fact)) }
   const lines = [told.sentence, ...told.facts, ...told.next.map((command) => `→ ${command}`)]

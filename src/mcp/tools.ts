@@ -12,7 +12,7 @@ import { kebab, nearest } from '../text/text.ts'
 type ToolChoice = {
   /** Also operator tools. */
   readonly admin: boolean
-  /** Only tools without changes and cost. */
+  /** Only tools that change nothing and cost nothing. */
   readonly readonly: boolean
   /** Group names, `default` or `all`. */
   readonly groups: readonly string[]
@@ -22,7 +22,7 @@ type ToolChoice = {
 export type EndpointTool = {
   readonly name: string
   readonly endpoint: EndpointName
-  /** First path word, the name for `--tools`. */
+  /** First word of the path after `/v1/`, the name for `--tools`. */
   readonly group: string
   readonly description: string
   readonly inputSchema: ArgumentSchema
@@ -37,11 +37,11 @@ export type EndpointTool = {
 
 const ADMIN_GROUP = 'admin'
 const PLATFORM_GROUP = 'platform'
-/** Group of named services, if configured. */
+/** Group of the services that an instance can switch on, such as `site-audit`. */
 const NAMED_GROUP = 'named'
 const DEFAULT_GROUPS = 'default'
 const ALL_GROUPS = 'all'
-/** Default groups for buyers and sellers; clients limit tools to 40. */
+/** Groups for buyers and sellers. Not all groups, since some clients accept only 40 tools. */
 const defaultGroups: readonly string[] = [
   'services',
   'jobs',
@@ -62,7 +62,7 @@ const IDEMPOTENCY_KEY = z
   .optional()
   .meta({ description: 'idempotency key: repeat a call with its key to never pay twice' })
 
-/** Endpoints that are tools, in contract order. */
+/** Tools made from endpoints, in contract order. */
 export function endpointTools({ admin, readonly, groups }: ToolChoice): readonly EndpointTool[] {
   return endpointNames
     .filter((name) => isTool(api[name]) && (admin || api[name].access.kind !== 'admin'))
@@ -94,7 +94,9 @@ export function chosenTools(given: {
   return endpointTools({ ...given, groups })
 }
 
-/** JSON endpoints opened by the caller's identity; without the facilitator. */
+/**
+ * Whether an endpoint is a tool: JSON both ways, opened by the caller's own credentials, not part of the facilitator.
+ */
 function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
   const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed' && servedWith === undefined
   const isAsked = body === undefined || body.kind === 'json' || body.orJson
@@ -134,7 +136,7 @@ function opensWords(endpoint: Endpoint): string {
   return `Costs ${price}${access.kind === 'key_or_paid' ? ' without an account' : ''}, within the spending policy of the wallet. `
 }
 
-/** Parameters and filters as arguments, the body as one, to avoid name clashes. */
+/** Path parameters and filters become arguments. The request body is one argument, so names cannot clash. */
 function schemaOf(endpoint: Endpoint): ArgumentSchema {
   const params = Object.fromEntries(
     paramNames(endpoint.path).map((name) => [
@@ -156,13 +158,13 @@ function bodyOf({ body }: Endpoint): z.ZodType | undefined {
   return body?.kind === 'multipart' ? body.fields : body?.schema
 }
 
-/** Secret response members, kept on this machine. */
+/** Secret members of a response, which are kept on this machine. */
 export function secretsOf(name: EndpointName): readonly string[] {
   const { reply }: Endpoint = api[name]
   return reply.kind === 'json' ? reply.secrets : []
 }
 
-/** Places of arguments: path, query, body. */
+/** Where each argument goes: into path, query or body. */
 export function placesOfArguments(name: keyof Api): {
   readonly params: readonly string[]
   readonly query: readonly string[]
@@ -175,7 +177,7 @@ export function isPaidTool(name: EndpointName): boolean {
   return isPaid(api[name])
 }
 
-/** Whether it needs the wallet's signature. */
+/** Whether a call must be signed with the wallet's key. */
 export function needsSignature(name: EndpointName): boolean {
   const { access }: Endpoint = api[name]
   return access.kind === 'paid' && access.x402Only === true
@@ -186,15 +188,15 @@ export type ArgumentSchema = { readonly type: 'object'; readonly [member: string
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Expansions of a recursive schema before it becomes any object. */
+/** Times a recursive schema is expanded. Deeper levels become any object. */
 const EXPANSIONS_MAX = 2
 /** The only string format that all clients accept. */
 const KNOWN_FORMAT = 'date-time'
 const ANY_OBJECT: Node = { type: 'object' }
 
 /**
- * Arguments schema for limited clients: no `$ref`, recursion, `const` or `propertyNames`, one type per node. Accepts
- * what the endpoint does, except deeper arrays.
+ * Schema of a tool's arguments for limited clients: no `$ref`, recursion, `const` or `propertyNames`, and one type per
+ * node. Accepts all that the endpoint accepts, except deeply nested arrays.
  */
 export function argumentSchema(shape: z.ZodRawShape): ArgumentSchema {
   const {
@@ -225,7 +227,7 @@ function expanded($ref: string, { definitions, open }: Expansion): Node {
   return simplified({ ...target }, { definitions, open: [...open, $ref] })
 }
 
-/** Any JSON, by type. */
+/** One alternative per JSON type. */
 const ANYTHING = [
   ANY_OBJECT,
   { type: 'array', items: ANY_OBJECT },
@@ -241,7 +243,7 @@ function isAnything(schema: Node): boolean {
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {
   if (name === 'const') return [['enum', [value]]]
   if (name === 'format' && value !== KNOWN_FORMAT) return []
-  // Objects allow any members by default.
+  // Dropped: without `additionalProperties`, an object allows any members.
   if (name === 'additionalProperties' && isObject(value) && '$ref' in value) return []
   if (name === 'properties' && isObject(value)) {
     const properties = Object.entries(value).map(([one, schema]) => [one, simplifiedValue(schema, expansion)])

@@ -8,7 +8,7 @@ const WAIT_S_MAX = 600
 const MS_PER_SECOND = 1_000
 const JOB = /^job_[0-9a-f]{16}$/
 
-/** The only tool without an endpoint: waits for a job with progress. */
+/** The only tool that is not an endpoint. Waits for a job and reports progress. */
 export const waitTool = {
   name: 'wait_for_job',
   description: 'wait until a job ends, and read it; never pays. Clients that ask for progress receive it.',
@@ -35,7 +35,10 @@ export const waitTool = {
   },
 }
 
-/** @throws CliError usage for an invalid job or time, payment when reading would cost money */
+/**
+ * Waits until the job ends or the time is over.
+ * @throws CliError usage for an invalid job or time, payment if reading the job would cost money
+ */
 export async function waitForEnd(host: SessionHost, { id, seconds = DEFAULT_WAIT_S, ...rest }: ToolArguments) {
   const [stranger] = Object.keys(rest)
   if (stranger !== undefined) throw usage(`${waitTool.name} has no argument ${stranger}.`)

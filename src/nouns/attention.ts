@@ -3,16 +3,16 @@ import type { Api } from '../api/index.ts'
 import type { AttentionKind, ScreenId } from '../model/words.ts'
 import { dollars, microOf } from '../text/columns.ts'
 
-/* Words of what needs attention: its kind, its screen, the act that mends it, and several of a kind as one row. */
+/* Words for attention items: the word of each kind, its screen, and the action that fixes it. */
 
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' | 'add'
 
 type KindWords = {
   readonly word: string
   readonly screen: ScreenId
-  /** Act that fixes it; without one, the row opens the record concerned. */
+  /** Action that fixes it. Without one, the row opens the job, listing or other record. */
   readonly mend?: { readonly act: MendAct; readonly verb: string }
-  /** For several in one row: plural noun, predicate, and the command that lists them. */
+  /** Words for several items in one row: plural noun, predicate, and the command that lists them. */
   readonly many?: { readonly things: string; readonly are: string; readonly list: string }
 }
 
@@ -66,16 +66,16 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
 
 type Item = WireAnswer<Api['getAttention']>['items'][number]
 
-/** A row of attention items: one item, or several of a kind with their sum and oldest age. */
+/** A row of attention items: one item, or several of one kind with their total amount and earliest time. */
 export type AttentionRow = { readonly item: Item; readonly of: readonly Item[]; readonly count: number }
 
-/** Act that fixes it; undefined if its command only shows it. */
+/** Action that fixes an item. Undefined if the item's command only shows it. */
 export function mendOf({ kind, fix }: Pick<Item, 'kind' | 'fix'>): KindWords['mend'] {
   return /^souk \S+ view /.test(fix) ? undefined : attentionWords[kind].mend
 }
 
 const NAMES = 3
-/** Rows of attention items; items of one kind share the row of the first. */
+/** Groups attention items into rows. Items of a kind that can be grouped share the first one's row. */
 export function attentionRows({
   items,
   counts,

@@ -1,8 +1,8 @@
 import { shortSpan } from '../text/text.ts'
 
-/* Columns as values, for command line and cockpit tables. */
+/* Definitions of table columns, for the command line and the cockpit. */
 
-/** Meaning of text; color only repeats its words. */
+/** Meaning of a text. Color only repeats what its words say. */
 export type Mood = 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
 export type Toned = string | { readonly text: string; readonly tone: Mood }
 const toned = (tone: Mood) => (text: string) => ({ text, tone })
@@ -12,7 +12,7 @@ export const warn = toned('warn')
 export const bad = toned('bad')
 export const accent = toned('accent')
 
-/** Places of a column: own or public lists, operator's lists, cockpit. */
+/** Where a column is shown: own and public lists, the operator's lists, or the cockpit (`screen`). */
 export type ListPlace = 'own' | 'all' | 'screen'
 
 type Kind = 'id' | 'state' | 'name' | 'word' | 'money' | 'count' | 'time' | 'age'
@@ -24,11 +24,11 @@ export type NounColumn<R> = {
   readonly kind: Kind
   /** @param now business time */
   value(row: R, now?: number): Toned | number | null | undefined
-  /** Full value for programs (default: `value`). */
+  /** Full value for JSON output (default: `value`). */
   plain?(row: R): string | number | boolean | null | undefined
-  /** Drop order in narrow space, highest first (default: never). */
+  /** Columns with the highest number are dropped first if space is short (default: never dropped). */
   readonly drop?: number
-  /** Minimum useful width, if larger than the kind's. */
+  /** Smallest useful width, if larger than usual for the kind. */
   readonly min?: number
   /** (default: all) */
   readonly on?: readonly ListPlace[]
@@ -45,14 +45,14 @@ const columnOf =
     ...more,
   })
 
-/** Never cut; last on screens, and dropped first. */
+/** Never cut. On screens it is the last column and the first to be dropped. */
 export const id = columnOf('id')
-/** Name: may be cut, never dropped. */
+/** May be cut, but is never dropped. */
 export const name = columnOf('name')
-/** API status; on screens the noun's state, first in the row. */
+/** Status as in the API. On screens it comes first and shows `stateOf` of the noun. */
 export const state = columnOf('state')
 export const word = columnOf('word')
-/** Dollars, never cut; programs get `plain`. */
+/** Dollars, never cut. JSON output has the value of `plain`. */
 export const money = columnOf('money')
 export const count = columnOf('count')
 /** An API time, past or future. */

@@ -5,7 +5,7 @@ import { timeOrDay } from '../text/time.ts'
 import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-/** A delivery with its attempts. */
+/** A webhook delivery with its attempts. */
 export type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
 
 const states: Readonly<Record<Delivery['status'], Toned>> = {
@@ -16,12 +16,12 @@ const states: Readonly<Record<Delivery['status'], Toned>> = {
 }
 const stateOf = ({ status }: Delivery): Toned => states[status] ?? `– ${status}`
 
-/** Time of the last attempt, else of creation. */
+/** Time of the last attempt, or of creation before the first. Epoch milliseconds. */
 export function sentAt({ attempts, created_at }: Delivery): number {
   return Date.parse(attempts.at(-1)?.at ?? created_at)
 }
 
-/** End reason, or last result. */
+/** Why the delivery ended, else the result of the last attempt. */
 export function lastOf({ reason, attempts }: Delivery): string | null {
   const last = attempts.at(-1)
   return reason ?? last?.error ?? (last?.status === undefined ? null : String(last.status))

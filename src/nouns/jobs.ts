@@ -8,7 +8,7 @@ import { partyOf } from './people.ts'
 
 type Listed = WireAnswer<Api['listAllJobs']>['jobs'][number]
 
-/** Only the operator's list has the parties' names and the lateness. */
+/** A job. Only the operator's list has `about` (the parties' names) and `late`. */
 export type Job = WireAnswer<Api['getJob']> & Partial<Pick<Listed, 'about' | 'late'>>
 
 export const jobStates: Readonly<Record<Job['status'], Toned>> = {
@@ -33,7 +33,7 @@ export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Stan
   return isOverdue({ status, late, deadline_at: deadline }, now) ? warn('! overdue') : jobStates[status]
 }
 
-/** Whether a job is late: as the instance reports it, else by the deadline alone. */
+/** Whether a job is late: by `late` of the instance, or by the deadline if that is missing. */
 export function isOverdue({ status, late, deadline_at: deadline }: Omit<Standing, 'escrow'>, now?: number): boolean {
   return workingJobStatuses.some((working) => working === status) && (late ?? isPast(deadline, now))
 }
@@ -45,7 +45,7 @@ export const buyerOf = ({ about, buyer }: Job) => partyOf(about?.buyer, buyer?.w
 export const providerOf = ({ about, provider_id }: Job) => partyOf(about?.provider, provider_id)
 export const serviceOf = ({ service_name, service_id }: Job) => service_name || service_id
 
-/** Time until an automatic event moves the money, `-2h` if overdue; reminders move none. */
+/** Time until an automatic event moves the money, `-2h` if overdue. Undefined if no event moves it. */
 export function leftOf({ escrow }: Job, now: number | undefined): string | undefined {
   const at = escrow?.next_event_at
   if (movesBy[escrow?.next_event ?? ''] === undefined || !at || now === undefined) return undefined
@@ -53,10 +53,10 @@ export function leftOf({ escrow }: Job, now: number | undefined): string | undef
   return left < 0 ? `-${shortSpan(-left)}` : shortSpan(left)
 }
 
-/** Longer names are cut. */
+/** Names beyond this are cut. */
 const NAME_COLUMNS_MAX = 16
 
-/** What the next event does with escrow money. */
+/** What each automatic event does with the escrow money. */
 export const movesBy: Readonly<Record<string, string>> = {
   expire: 'goes back',
   verify: 'pays out',

@@ -23,11 +23,11 @@ import { type Noun, type NounFact, nextColumn } from './noun.ts'
 import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
 
-/* Money and acts for the operator. */
+/* Money and actions for the operator. */
 
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
-/** Labels of reserved money by kind, except jobs. */
+/** Label of each kind of held money. Money of a job has the job's state instead. */
 const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
   esc: dim('○ in escrow'),
   hold: accent('● being paid'),
@@ -37,10 +37,10 @@ const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
   blk: warn('‖ kept back'),
 }
 
-/** Money of a delivered job that the buyer has not verified. */
+/** Escrow of a delivered job that the buyer has not verified yet. */
 const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
 
-/** Money without a next event is a fault. */
+/** Held money without a next event is a fault: nothing will move it. */
 const isNobodys = ({ owner, job, next_event: next }: Hold) =>
   owner === null || (next === null && job?.status !== 'disputed')
 
@@ -54,7 +54,7 @@ function heldState(hold: Hold): Toned {
 const heldFor = ({ owner, job }: Hold) =>
   job === undefined ? partyOf('', owner?.id) : `${partyOf(job.about.buyer)} / ${partyOf(job.about.provider)}`
 
-/** Text of automatic events. */
+/** What each automatic event does with the money. */
 const nextWords: Readonly<Record<string, string>> = {
   ...movesBy,
   'fulfilled or released': 'ends',
@@ -62,10 +62,10 @@ const nextWords: Readonly<Record<string, string>> = {
   'referral-rewards': 'can be taken',
 }
 
-/** Minimum width for `goes back in 2h 5m`; the id is also below. */
+/** Room for `goes back in 2h 5m`. The time must not be cut. */
 const NEXT_MIN = 18
 
-/** Disputes without a default wait for the operator, as do reminders. */
+/** The next event in words, with its time. Disputes without a default outcome wait for the operator. */
 function nextOf(hold: Hold): readonly [words: string, at: string | null] {
   const { job, next_event: next } = hold
   if (isNobodys(hold)) return ['nothing moves it', null]
@@ -74,7 +74,7 @@ function nextOf(hold: Hold): readonly [words: string, at: string | null] {
   return [nextWords[next] ?? next, hold.next_event_at]
 }
 
-/** Held money: owner, reason, next event. */
+/** Held money: its owner, why it is held, and what happens next. */
 export const hold: Noun<Hold> = {
   name: 'hold',
   plural: 'holds',
@@ -143,14 +143,14 @@ type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
   money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
 
-/** Reason of waiting; rulings need a person. */
+/** Why a seller's money waits. Red if no time is known and it is not a dispute. */
 function waitsFor({ waiting }: Payee): Toned {
   const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
   const stuck = waiting.find(({ until }) => until === null)
   return stuck !== undefined && stuck.reason !== 'disputed' ? bad(`✗ ${why}`) : why
 }
 
-/** A seller: earned, paid, due, held. */
+/** A seller's money: earned, paid, due and held. */
 export const payee: Noun<Payee> = {
   name: 'payee',
   plural: 'payees',

@@ -4,9 +4,9 @@ import type { Callable } from '../client/call.ts'
 import { deadlineSpan, shortSpan } from '../text/text.ts'
 import { dim, type NounColumn, type Toned, warn } from './columns.ts'
 
-/* Definition of a kind of object for all front ends: lists, columns, words, facts. */
+/* Definition of a kind of object (lists, columns, words, facts) for the command line and the cockpit. */
 
-/** Common members of lists. */
+/** Members that all lists have. */
 type Counted = { readonly total: number; readonly offset: number; readonly limit: number }
 export type ListName = { [K in Callable]: WireAnswer<Api[K]> extends Counted ? K : never }[Callable]
 
@@ -22,18 +22,17 @@ export type NounPage = Counted & {
 export type NounFact = readonly [label: string, words: string]
 
 export type Noun<R> = {
-  /** Singular and plural for sentences. */
   readonly name: string
   readonly plural: string
   /** Operator's list. */
   readonly list: ListOf<R>
   /** Default order. */
   readonly order?: string
-  /** Text of an empty list. */
+  /** Text that an empty list shows. */
   readonly none: string
   idOf(row: R): string
   nameOf(row: R): string
-  /** State as sign and word. @param now business time */
+  /** State as symbol and word, such as `● active`. @param now business time */
   stateOf?(row: R, now?: number): Toned
   readonly columns: readonly NounColumn<R>[]
   /** All facts; empty ones are omitted. */
@@ -46,7 +45,7 @@ type RowIn<K extends ListName, M extends keyof WireAnswer<Api[K]>> = WireAnswer<
   ? R
   : never
 
-/** A list without its own noun. */
+/** Columns and texts of a list that has no noun. */
 export function listing<const K extends ListName, const M extends keyof WireAnswer<Api[K]>>({
   rows: _,
   ...more
@@ -59,7 +58,7 @@ export function listing<const K extends ListName, const M extends keyof WireAnsw
   return more
 }
 
-/** The list in a page. */
+/** The rows of a page, under whatever name the endpoint gives them. */
 export function rowsOf<R>(page: NounPage): readonly R[] {
   // Cast: the noun's list endpoint determines the row type.
   return Object.values<unknown>(page).find(Array.isArray) as readonly R[]
@@ -67,7 +66,7 @@ export function rowsOf<R>(page: NounPage): readonly R[] {
 
 type Next = readonly [words: string, at: string | null]
 
-/** Next event with time: `is charged in 12d`; overdue ones are highlighted. */
+/** Column with the next event and its time, such as `is charged in 12d`. Overdue events are highlighted. */
 export function nextColumn<R>(nextOf: (row: R) => Next | undefined, min?: number): NounColumn<R> {
   const value: NounColumn<R>['value'] = (row, now) => {
     const [words, at = null] = nextOf(row) ?? []

@@ -13,7 +13,7 @@ export function partyOf(name?: string | null, id?: string | null): string {
 
 type Seen = WireAnswer<Api['setParticipant']>
 
-/** A participant, with operator-only facts. */
+/** A participant, with members that only the operator gets. */
 export type SeenParticipant = WireAnswer<Api['getParticipant']> &
   Partial<Pick<Seen, 'balance' | 'suspended_at' | 'referred_by'>>
 

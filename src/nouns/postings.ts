@@ -3,7 +3,7 @@ import type { Api } from '../api/index.ts'
 import { accent, age, count, dim, good, id, money, name, state, type Toned, time, word } from './columns.ts'
 import { type Noun, nextColumn } from './noun.ts'
 
-/** With the poster's name in operator lists. */
+/** A request. Only operator lists have the poster's name. */
 export type Posting = WireAnswer<Api['getPosting']> & { readonly poster_name?: string }
 
 const CENTS = 2

@@ -5,7 +5,7 @@ import type { Noun } from './noun.ts'
 
 export type CatalogListing = WireAnswer<Api['getCatalog']>['services'][number]
 
-/** Webhook status: sign, word, plain word, meaning. */
+/** Each webhook status: as shown in tables, as JSON value, and in a sentence. */
 const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; plain: string; words: string }>> = {
   healthy: { shown: good('✓'), plain: 'ok', words: 'answers' },
   polling: {
@@ -17,7 +17,7 @@ const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; p
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried yet' },
 }
 
-/** Webhook status as shown, also for an unknown one. */
+/** How a webhook status is shown. A status of a newer instance is shown as it is. */
 export function hookOf(status: CatalogListing['webhook_status']) {
   return hooks[status] ?? { shown: status, plain: status, words: status }
 }

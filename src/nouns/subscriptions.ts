@@ -5,7 +5,7 @@ import { age, count, dim, good, id, money, name, state, type Toned, time, warn, 
 import { type Noun, nextColumn } from './noun.ts'
 import { rate } from './plans.ts'
 
-/** With both names in operator lists. */
+/** A subscription. Only operator lists have both names. */
 export type Subscription = WireAnswer<Api['getSubscription']> & {
   readonly subscriber_name?: string
   readonly provider_name?: string
@@ -66,7 +66,7 @@ export const subscription: Noun<Subscription> = {
     ],
     ['paid', `${row.periods_paid} times, first by ${row.payment.method}   ${row.receipt_id}`],
     ['period', `${row.current_period_start} to ${row.current_period_end}`],
-    ['access', row.has_access ? 'its services are free' : 'none: its services are paid'],
+    ['access', row.has_access ? 'purchases are free of charge' : 'none: purchases are charged at the listed price'],
     ['charge', row.next_charge_at === null ? '' : `${row.next_charge_at}, from the balance`],
     ['failed', row.failed_charges === 0 ? '' : `${row.failed_charges} failed charges; retried for 3 days`],
     ['ended', row.ended_at ?? ''],

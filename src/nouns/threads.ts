@@ -4,7 +4,7 @@ import { accent, age, bad, count, dim, good, id, money, name, state, type Toned,
 import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
 
-/** Only the operator's list has the parties' names and the subject. */
+/** A conversation. Only the operator's list has the parties' names and the subject. */
 export type Thread = WireAnswer<Api['getThread']> & Partial<Pick<WireAnswer<Api['readAnyThread']>, 'about'>>
 
 export const threadStates: Readonly<Record<Thread['status'], Toned>> = {
@@ -18,7 +18,7 @@ export const threadStates: Readonly<Record<Thread['status'], Toned>> = {
   cancelled: dim('× ended'),
 }
 
-/** Names of the two sides, or their placeholders. */
+/** The names of buyer and provider, or their ids. */
 export const buyerOf = ({ about, agent_id }: Thread) => partyOf(about?.buyer, agent_id)
 export const providerOf = ({ about, provider_id }: Thread) => partyOf(about?.provider, provider_id)
 export const serviceOf = ({ about, service_id }: Thread) => about?.service || service_id

@@ -25,22 +25,23 @@ import { BudgetSpent, charge, openBudget, patternEngine } from './pattern.ts'
 export type Validation = { readonly ok: true; readonly value: unknown } | SchemaRefusal
 
 export type CompiledSchema = {
-  /** Schema with expanded references, for examples and briefs. */
+  /** The schema with every `$ref` replaced by its target. Used for examples and for `brief`. */
   readonly expanded: Expanded
-  /** Validates JSON; `value` is a copy with defaults. */
+  /** Validates a JSON value. `value` of the result is a copy with defaults filled in. */
   validate(value: unknown): Validation
 }
 
 const byIdentity = new WeakMap<AnyObject, CompiledSchema>()
-/** LRU, in insertion order. */
+/** Least recently used first. */
 const byHash = new Map<string, CompiledSchema>()
-/** Schemas accepted by the meta-schema here. */
+/** Compiled schemas that also passed the meta-schema in this process. */
 const accepted = new WeakSet<CompiledSchema>()
 
 /**
- * Compiles a schema, cached by identity and text.
- * @param isKnown compiled before it was stored: skips the meta-schema, which takes a tenth of a second to compile.
- * @throws AppError invalid_request that names the place
+ * Compiles a schema. Results are cached by object and by text.
+ * @param isKnown the schema was checked before it was stored. This skips the meta-schema, which takes a tenth of a
+ * second to compile.
+ * @throws AppError invalid_request that names the faulty place
  */
 export function compileSchema(schema: AnyObject, path: string, isKnown = false): CompiledSchema {
   const known = byIdentity.get(schema)
@@ -63,7 +64,7 @@ export function compileSchema(schema: AnyObject, path: string, isKnown = false):
 
 const expandedByIdentity = new WeakMap<AnyObject, Expanded>()
 
-/** Expanded form of a stored schema, without checking patterns. */
+/** Expands a stored schema without checking its patterns again. */
 export function expandedOf(schema: AnyObject, path: string): Expanded {
   const known = byIdentity.get(schema)?.expanded ?? expandedByIdentity.get(schema)
   if (known) return known
@@ -133,7 +134,7 @@ function validate(pick: (nodes: number) => SchemaValidate, value: unknown): Vali
   }
 }
 
-/** The value exceeds the validation budget. */
+/** Refusal of a value that exceeds the validation budget. */
 export const TOO_LARGE: SchemaRefusal = refuse('', 'is too large to be checked against this schema')
 
 export function refuse(path: string, message: string): SchemaRefusal {
@@ -142,12 +143,12 @@ export function refuse(path: string, message: string): SchemaRefusal {
 
 type SchemaValidate = ValidateFunction
 
-/** `all` reports every error; `first` stops, to limit reports of large values. */
+/** `all` reports every error. `first` stops at the first one, to keep reports on large values small. */
 type Reporting = 'all' | 'first'
 
 /**
- * An Ajv for JSON Schema 2020-12 in linear time: RE2 patterns, and own versions of three quadratic or rounding
- * keywords.
+ * Creates an Ajv for JSON Schema 2020-12 that validates in linear time. Patterns run in RE2. `enum`, `uniqueItems` and
+ * `multipleOf` are replaced: Ajv's own take quadratic time or round numbers.
  */
 function createAjv(reporting: Reporting): Ajv2020 {
   const ajv = new Ajv2020({
@@ -182,7 +183,7 @@ function allDifferent(wanted: boolean): (items: readonly unknown[]) => boolean {
   return (items) => !wanted || new Set(items.map(keyOf)).size === items.length
 }
 
-/** Equal values have equal keys. */
+/** Key of a JSON value. Equal values have equal keys. */
 function keyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value
   const text = canonicalize(value) ?? ''
@@ -190,7 +191,7 @@ function keyOf(value: unknown): unknown {
   return text
 }
 
-/** Decimal-exact: 0.07 is a multiple of 0.01. */
+/** Exact in decimals: 0.07 is a multiple of 0.01. */
 function wholeMultiple(of: number): (value: number) => boolean {
   const divisor = decimal(of)
   return (value) => {
@@ -215,7 +216,7 @@ function scaled({ digits, exponent }: Decimal, to: number): bigint {
 
 type Branch = { readonly required?: readonly string[] }
 
-/** Ajv errors as fields (dotted, `keywords.0`) with allowed values. */
+/** Turns Ajv errors into field errors. Paths are dotted (`keywords.0`), and messages name the allowed values. */
 function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
   for (const error of withoutRepeats(errors.slice(0, MAX_ERRORS_READ))) {
@@ -226,7 +227,7 @@ function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   return [...details.values()]
 }
 
-/** Drops errors implied by "give html or url" or "must be one of a, b". */
+/** Drops errors that repeat "give html or url" or "must be one of a, b". */
 function withoutRepeats(errors: readonly ErrorObject[]): ErrorObject[] {
   const answered = errors.filter((error) => alternatives(error) !== undefined).map((error) => `${error.schemaPath}/`)
   const chosen = new Set(errors.filter(isChoice).map((error) => error.instancePath))
@@ -241,7 +242,7 @@ function isChoice(error: ErrorObject): boolean {
   return error.keyword === 'enum' || error.keyword === 'const'
 }
 
-/** Field sets of an `anyOf` or `oneOf` with only required fields. */
+/** Required fields of each branch, if an `anyOf` or `oneOf` only requires fields. Otherwise undefined. */
 function alternatives(error: ErrorObject): string[] | undefined {
   if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') return undefined
   const branches = error.schema as readonly Branch[]

@@ -6,7 +6,7 @@ export type JsonCopy = { readonly ok: true; readonly value: unknown; readonly no
 
 type Walk = { nodes: number; readonly trail: (string | number)[]; fault: ErrorDetail | undefined }
 
-/** Copies JSON for defaults, limits depth, drops prototype members, counts nodes. */
+/** Copies JSON so that defaults can be filled in. Counts nodes, limits depth and refuses `__proto__`. */
 export function copyJson(value: unknown): JsonCopy {
   const walk: Walk = { nodes: 0, trail: [], fault: undefined }
   const copied = copyNode(walk, value)

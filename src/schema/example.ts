@@ -4,7 +4,7 @@ import { listOf, membersOf } from './limits.ts'
 import { compilePattern } from './pattern.ts'
 import { compileInputSchema } from './schema.ts'
 
-/** Candidate texts, plainest first. */
+/** Texts that are tried, plainest first. */
 const SAMPLE_TEXTS = [
   'example', 'Example', 'example text', 'abc', 'ABC', 'a', 'A', '1', '12', '123', '1234', '12345', '123456', '0.5', '1.0.0',
   'en', 'en-US', 'USD', 'US', 'a1', 'A1', 'svc_0123456789abcdef', '#336699', '192.0.2.1', 'example.com',
@@ -46,7 +46,7 @@ function branches(schema: Expanded): Expanded[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword])).filter(isObject)
 }
 
-/** Approximate conjunction; validation rejects mistakes. */
+/** Approximates "both schemas". Wrong guesses fail the validation later. */
 function merge(a: Expanded, b: Expanded): Expanded {
   return {
     ...a,

@@ -12,11 +12,11 @@ import {
 } from './limits.ts'
 import { compilePattern } from './pattern.ts'
 
-/** A schema without `$ref`, with checked keywords only. */
+/** A schema without `$ref` that contains only the keywords souk checks. */
 export type Expanded = { [keyword: string]: unknown }
 export type Measured = { readonly expanded: Expanded; readonly subschemas: number }
 
-/** Keywords with subschemas; unlisted ones are dropped annotations. */
+/** Keywords whose value is one subschema. Keywords in none of these lists are annotations and dropped. */
 const SCHEMA_KEYWORDS = new Set(
   'additionalProperties unevaluatedProperties propertyNames items unevaluatedItems contains not if then else'.split(
     ' ',
@@ -31,12 +31,12 @@ const VALUE_KEYWORDS = new Set(
     'default examples'
   ).split(' '),
 )
-/** Keywords that could reach outside or change references. */
+/** Keywords that could reach outside the schema or redirect references. */
 const REFUSED_KEYWORDS = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef'])
-/** Inherited member names, which could appear present. */
+/** Names that every object inherits, so they would seem present in any input. */
 const RESERVED_NAMES = new Set(Object.getOwnPropertyNames(Object.prototype))
 
-/** Whether any member is a keyword: `{"url": "string"}` is no schema. */
+/** Whether at least one member is a keyword. `{"url": "string"}` has none, so it is no schema. */
 export function hasKeyword(schema: AnyObject): boolean {
   return Object.keys(schema).some(
     (name) =>
@@ -48,25 +48,25 @@ export function hasKeyword(schema: AnyObject): boolean {
 
 type Walk = {
   readonly root: AnyObject
-  /** References being expanded, outermost first. */
+  /** References that are being expanded, outermost first. */
   readonly refs: readonly string[]
   readonly depth: number
   readonly used: { subschemas: number; properties: number; chars: number }
-  /** Accepted before, so patterns compile. */
+  /** The schema was accepted before, so its patterns need no check. */
   readonly isKnown: boolean
 }
 type Place = { readonly schema: unknown; readonly path: string }
 
 /**
- * Measures and expands a schema.
+ * Checks a schema against the limits and expands its references.
  * @param path field name for errors
- * @throws AppError invalid_request that names the place
+ * @throws AppError invalid_request that names the faulty place
  */
 export function expandSchema(schema: AnyObject, path: string): Measured {
   return measure(schema, path, false)
 }
 
-/** Measures and expands an accepted schema without compiling patterns. */
+/** Like `expandSchema`, for a schema that was accepted before: skips compiling its patterns. */
 export function measureKnown(schema: AnyObject, path: string): Measured {
   return measure(schema, path, true)
 }

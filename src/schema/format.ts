@@ -36,7 +36,7 @@ export function isDateTime(text: string): boolean {
   return joined && isDate(text.slice(0, DATE_CHARS)) && TIME.test(text.slice(DATE_CHARS + 1))
 }
 
-/** A plain mail address: no quoting, dotted domain. */
+/** A plain mail address: unquoted, with a dot in the domain. */
 export function isEmail(text: string): boolean {
   if (text.length > MAX_EMAIL_CHARS) return false
   const at = text.lastIndexOf('@')
@@ -46,7 +46,7 @@ export function isEmail(text: string): boolean {
   return LOCAL_PART.test(local) && !dots && labels.length > 1 && labels.every((label) => DOMAIN_LABEL.test(label))
 }
 
-/** Checked formats with error words; others are annotations. */
+/** Formats that are checked, with words for errors. Other formats are annotations. */
 export const formats: Record<string, { check: (text: string) => boolean; words: string }> = {
   uri: { check: isUri, words: 'an absolute URI like https://example.com/' },
   date: { check: isDate, words: 'a date like 2025-12-31' },

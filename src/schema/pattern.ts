@@ -1,14 +1,18 @@
 import { RE2JS } from 're2js'
 import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS, MAX_VALIDATION_STEPS } from './limits.ts'
 
-/** Thrown when a validation exceeds its budget; internal. */
+/** A validation exceeded its budget. Never leaves this folder. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
 }
 
 let stepsUsed = 0
 
-/** Charges work in advance; validations are synchronous, so one counter is enough. */
+/**
+ * Adds steps to the current validation before the work is done. One counter is enough, since validations are
+ * synchronous.
+ * @throws BudgetSpent
+ */
 export function charge(steps: number): void {
   if (stepsUsed + steps > MAX_VALIDATION_STEPS) throw new BudgetSpent('validation budget spent')
   stepsUsed += steps
@@ -22,7 +26,10 @@ export function openBudget(): void {
 /** Regular expression interface for Ajv. */
 export type Pattern = { test(text: string): boolean; toString(): string }
 
-/** Compiles a linear-time pattern; refuses look-around and back references. @throws Error with the fault */
+/**
+ * Compiles a pattern that matches in linear time. Refuses look-around and back references.
+ * @throws Error whose message is the fault
+ */
 export function compilePattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`must have at most ${MAX_PATTERN_CHARS} characters`)
   const compiled = compileLinear(source)
@@ -33,7 +40,7 @@ export function compilePattern(source: string): Pattern {
       charge(instructions * (text.length + 1))
       return compiled.test(text)
     },
-    // Ajv caches patterns by text.
+    // Ajv caches patterns by this text.
     toString: () => `re2:${source}`,
   }
 }
@@ -46,5 +53,5 @@ function compileLinear(source: string): RE2JS {
   }
 }
 
-/** Ajv's `code.regExp` hook; `code` appears in generated source. */
+/** Ajv's `code.regExp` hook. Ajv writes the text of `code` into the validators that it generates. */
 export const patternEngine = Object.assign((source: string) => compilePattern(source), { code: 'compilePattern' })

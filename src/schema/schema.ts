@@ -7,8 +7,8 @@ import { listOf, membersOf } from './limits.ts'
 /**
  * Compiles an `input_schema` (JSON Schema 2020-12, decisions §7).
  * @param path field name for errors
- * @param isKnown compiled before it was stored
- * @throws AppError invalid_request that names the place
+ * @param isKnown the schema was checked before it was stored
+ * @throws AppError invalid_request that names the faulty place
  */
 export function compileInputSchema(schema: unknown, path = 'input_schema', isKnown = false): CompiledSchema {
   if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
@@ -23,8 +23,8 @@ export function compileInputSchema(schema: unknown, path = 'input_schema', isKno
 }
 
 /**
- * Compiles a `deliverable_schema` in either form: a schema with a type, or an object with one named schema.
- * @throws AppError invalid_request that names the place
+ * Compiles a `deliverable_schema`, which is a schema or an object of named schemas.
+ * @throws AppError invalid_request that names the faulty place
  */
 export function compileDeliverableSchema(
   schema: unknown,
@@ -36,8 +36,8 @@ export function compileDeliverableSchema(
 }
 
 /**
- * Validates a deliverable (decisions §8); unwraps an array of one.
- * @returns the deliverable unchanged, or the faulty paths
+ * Validates a deliverable (decisions §8). An array of one is unwrapped unless the schema wants an array.
+ * @returns the deliverable (unwrapped), or the errors by path
  */
 export function checkDeliverable(schema: unknown, deliverable: unknown): Validation {
   const compiled = compileDeliverableSchema(schema, 'deliverable_schema', true)
@@ -60,7 +60,7 @@ function isKeyed(schema: AnyObject): boolean {
 
 const keyedSchemas = new WeakMap<AnyObject, AnyObject>()
 
-/** Cached per schema object. */
+/** Schema of an object with these named members. Cached by object. */
 function keyedSchema(schema: AnyObject): AnyObject {
   const known = keyedSchemas.get(schema)
   if (known !== undefined) return known
@@ -72,9 +72,9 @@ function keyedSchema(schema: AnyObject): AnyObject {
 type Fields = { readonly known: ReadonlyMap<string, unknown>; readonly required: readonly string[] }
 
 /**
- * Input of a purchase body (decisions §8): root fields; the object or text in `brief`, unless the schema has that
- * field. Other fields stay. Not validated yet.
- * @throws AppError input_invalid that names the wanted fields
+ * Finds the input in a purchase body (decisions §8). The input is in the root fields, or in `brief` as an object or
+ * text, unless `brief` is a field of the schema. Does not validate it.
+ * @throws AppError input_invalid that names the fields to send
  */
 export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
   const fields = fieldsOf(expandedOf(isObject(schema) ? schema : {}, 'input_schema'))
@@ -82,7 +82,7 @@ export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
   const { brief, ...beside } = body
   if (brief === undefined || fields.known.has('brief')) return body
   const inner = typeof brief === 'string' ? readText(fields, brief, beside) : brief
-  // A listing without fields accepts text.
+  // A listing without declared fields accepts any text as `brief`.
   if (typeof brief === 'string' && inner === undefined && fields.known.size === 0 && fields.required.length === 0)
     return body
   if (!isObject(inner)) throw wanted(fields, 'brief', 'cannot be read as the input of this service')

@@ -14,20 +14,20 @@ export function dollars(micro: bigint): string {
   return `$${micro / MICRO}.${part.slice(0, 2)}${part.slice(2).replace(/0+$/, '')}`
 }
 
-/** Width needs of a table column. */
+/** How much width a table column needs. */
 export type ColumnNeed = {
   /** Widest cell. */
   readonly natural: number
-  /** Minimum useful width; equals `natural` if uncuttable. */
+  /** Smallest useful width. Equals `natural` if the column must not be cut. */
   readonly least: number
-  /** Drop order, highest first (default: never). */
+  /** Columns with the highest number are dropped first (default: never dropped). */
   readonly drop?: number | undefined
 }
 
 /**
- * Column widths within `room`: drops columns until the minimums fit, then shrinks the widest. Undroppable columns may
- * exceed it.
- * @param gap - between columns
+ * Fits columns into `room`. Drops columns until the minimums fit, then shrinks the widest. Exceeds `room` if the
+ * columns that may not be dropped need more.
+ * @param gap - columns between two table columns
  * @returns widths, undefined for dropped columns
  */
 export function fitColumns(needs: readonly ColumnNeed[], room: number, gap: number): readonly (number | undefined)[] {
@@ -40,7 +40,7 @@ export function fitColumns(needs: readonly ColumnNeed[], room: number, gap: numb
     if (first === undefined) break
     shown[first.i] = false
   }
-  // Start from the room's width, so long texts shrink quickly.
+  // No column starts wider than `room`, so that very long texts need few steps.
   const widths = needs.map(({ natural, least }, i) => (shown[i] ? Math.min(natural, Math.max(least, room)) : undefined))
   const taken = widths.reduce<number>((sum, width) => (width === undefined ? sum : sum + width + gap), -gap)
   for (let left = taken - room; left > 0; left -= 1) {

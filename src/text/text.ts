@@ -1,4 +1,4 @@
-/** Shell-safe words; `~` only for the home folder. */
+/** Words that a shell needs no quotes for. `~` is safe only at the start. */
 const PLAIN_WORD = /^~?[\w./:@%+,=\u2026-]+$/
 
 /** A word quoted for a shell if needed. */
@@ -6,13 +6,13 @@ export function shellWord(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** A shell command with quoted interpolations. */
+/** Template tag: builds a shell command and quotes the interpolated words. */
 export function shellLine(texts: TemplateStringsArray, ...words: readonly string[]): string {
   return texts.map((text, at) => text + (at < words.length ? shellWord(words[at] ?? '') : '')).join('')
 }
 
-// Styles are Unicode noncharacters within text and become escape sequences when written, so every real control
-// character is foreign and can be replaced.
+// In texts, styles are Unicode noncharacters; `printable` turns them into escape sequences. So every real control
+// character is untrusted and can be replaced.
 const OFF = '\uFDD0'
 const styles = { bold: '\uFDD1', dim: '\uFDD2', red: '\uFDD3', green: '\uFDD4', yellow: '\uFDD5', cyan: '\uFDD6' }
 const sequences: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ const sequences: Readonly<Record<string, string>> = {
 export const palettes = ['default', 'cb', 'mono'] as const
 export type PaletteName = (typeof palettes)[number]
 
-/** Differences of a palette. */
+/** Where a palette differs from `default`. */
 const otherwise: Readonly<Record<PaletteName, Readonly<Record<string, string>>>> = {
   default: {},
   cb: { [styles.green]: '\u001B[94m', [styles.red]: '\u001B[38;5;208m' },
@@ -49,7 +49,7 @@ const MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
 const REPLACEMENT = '\uFFFD'
 
-/** Foreign text without style markers. */
+/** Untrusted text without style markers. */
 export function withoutMarks(text: string): string {
   return text.replace(MARKS, REPLACEMENT)
 }
@@ -58,17 +58,17 @@ export function withoutMarks(text: string): string {
 const LINE_BREAKS = /\r\n|[\n\r\u000B\u000C\u0085\u2028\u2029]/g
 const BREAK_SIGN = '↵'
 
-/** Foreign text as one line; breaks become signs. */
+/** Untrusted text as one line. Line breaks become `↵`. */
 export function harmless(text: string): string {
   return withoutMarks(text).replace(LINE_BREAKS, BREAK_SIGN)
 }
 
-/** Lines of sanitised foreign text; indent them when shown. */
+/** Splits text from `harmless` into lines again. Indent them when they are shown. */
 export function linesOf(text: string): readonly string[] {
   return text.split(BREAK_SIGN)
 }
 
-/** One line of our own text with styles; breaks become signs. */
+/** Our own text with styles as one line. Line breaks become `↵`. */
 export function unbroken(text: string): string {
   return text.replace(LINE_BREAKS, BREAK_SIGN)
 }
@@ -80,17 +80,17 @@ export function printable(text: string, palette?: PaletteName): string {
   return safe.replace(MARKS, (found) => (own === undefined ? '' : (own[found] ?? sequences[found] ?? '')))
 }
 
-/** Foreign text as one line with blanks. */
+/** Untrusted text as one line. Whitespace becomes single blanks. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Foreign text for a screen cell. */
+/** Untrusted text for a cell of a screen. */
 export function safe(text: string): string {
   return text.toWellFormed().replace(/\s+/g, ' ').replace(CONTROLS, REPLACEMENT).replace(MARKS, REPLACEMENT).trim()
 }
 
-// C1 and direction characters, which JSON.stringify keeps.
+// C1 controls and direction marks, which JSON.stringify leaves as they are.
 const JSON_UNSAFE = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 
 /** JSON text without raw control characters; bigint as decimal text. */
@@ -101,11 +101,11 @@ export function jsonText(value: unknown, indent?: number): string {
 
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{17000}-\u{18DFF}\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u
-/** Zero-width characters and style markers. */
+/** Characters without width, including style markers. */
 const ZERO = /\p{M}|[\u200B-\u200D\uFDD0-\uFDD6]/u
 /** Common single-column characters. */
 const NARROW = /^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027\u2190-\u21FF\u2500-\u25FC\u2713\u2717]*$/
-/** All printable characters below take one column. */
+/** Every printable character below this one takes one column. */
 const FIRST_COMBINING = '\u0300'
 
 function charWidth(char: string): number {
@@ -114,12 +114,12 @@ function charWidth(char: string): number {
   return WIDE.test(char) ? 2 : 1
 }
 
-/** Whether width equals length. */
+/** Whether every character takes one column, so that width equals length. */
 export function isNarrow(text: string): boolean {
   return NARROW.test(text)
 }
 
-/** Terminal columns of a text. */
+/** Width of a text in terminal columns. */
 export function widthOf(text: string): number {
   if (isNarrow(text)) return text.length
   let width = 0
@@ -127,7 +127,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** Prefix that fits a width. */
+/** Longest prefix that fits into a width. */
 export function take(text: string, width: number): string {
   if (isNarrow(text)) return text.slice(0, Math.max(0, width))
   let kept = ''
@@ -140,13 +140,13 @@ export function take(text: string, width: number): string {
   return kept
 }
 
-/** Cuts to a width with an ellipsis. */
+/** Cuts a text to a width and marks the cut with an ellipsis. */
 export function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   return width > 0 ? `${take(text, width - 1)}…` : ''
 }
 
-/** Suffix that fits a width. */
+/** Longest suffix that fits into a width. */
 export function tail(text: string, width: number): string {
   let kept = ''
   for (const char of [...text].reverse()) {
@@ -164,7 +164,7 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
 }
 
-/** Wraps at words if possible. */
+/** Wraps between words. A word longer than the width is cut. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -182,10 +182,10 @@ export function wrap(text: string, width: number): string[] {
 
 const GAP = '  '
 const BELOW = ' '.repeat(6)
-/** Minimum share of the width for text beside a term. */
+/** A text stands beside its term if it gets at least this fraction of the width: a quarter. */
 const BESIDE_PARTS = 4
 
-/** A term with its text beside or below it. U+00A0 keeps words together. */
+/** A term with its text at the right, or below if there is little room. U+00A0 keeps words together. */
 export function hanging(term: string, text: string, width: number): string {
   const beside = width - term.length - GAP.length
   const longest = Math.max(...text.split(' ').map((word) => word.length))
@@ -195,7 +195,7 @@ export function hanging(term: string, text: string, width: number): string {
   return (isBeside ? lines : [term.trimEnd(), ...lines]).join('\n').replaceAll('\u00A0', ' ')
 }
 
-/** Wraps a page; text after two spaces keeps its column. */
+/** Wraps a page of help. Text after two blanks keeps its column. */
 export function fitted(page: string, width: number): string {
   const lines = page.split('\n').map((line) => {
     if (line.length <= width) return line
@@ -228,7 +228,7 @@ function parts(...units: readonly [number, string][]): string {
 
 const DEADLINE_WHOLE_MS = 3 * 3_600_000
 
-/** Remaining time: `1h 50m` while short, then `2d`. */
+/** Time left: `1h 50m` below three hours, `2d` above. */
 export function deadlineSpan(ms: number): string {
   return ms < DEADLINE_WHOLE_MS ? span(ms) : shortSpan(ms)
 }
@@ -283,7 +283,7 @@ function nextRow(a: string, b: string, at: { i: number; above: number[]; before:
 
 const SUGGESTION_DISTANCE_MAX = 3
 
-/** The nearest known word: within 3 edits and two thirds of the word. */
+/** The most similar known word, at most 3 edits and two thirds of its length away. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
@@ -305,17 +305,17 @@ export function kebab(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** Our signs with ASCII replacements of equal width. */
+/** Symbols of the product, each with an ASCII replacement of equal width. */
 const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
   [
     '●*○o‖#×x✓+✗X–-—-↩<▪+─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v⟳@▲^▼v▏_▌>⏎>',
     '━=╸-┃|┳+┣+┗+┻+┛+▸>╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
   ].flatMap((signs) => [...signs].flatMap((sign, i, all) => (i % 2 === 0 ? [[sign, all[i + 1] ?? '?']] : []))),
 )
-/** Keeps style markers and line breaks. */
+/** Characters without an ASCII form. Style markers and line breaks are kept. */
 const NOT_ASCII = /[^\n\t\u0020-\u007E\uFDD0-\uFDEF]/gu
 
-/** ASCII form of equal width; unknown characters become question marks. */
+/** ASCII form of equal width. Characters without a replacement become question marks. */
 export function inAscii(text: string): string {
   return text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))
 }

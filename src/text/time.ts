@@ -2,7 +2,7 @@
 export type TimeStyle = 'local' | 'utc' | 'iso'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** An API time; quoted ones belong to documents. */
+/** A time as the API writes it. In quotes it is part of a document and stays. */
 const ISO_TIME = /(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g
 
 type Shown = { readonly style: TimeStyle; readonly now: number }
@@ -26,7 +26,7 @@ export function withShortTimes(text: string, shown: Shown): string {
 /** Display zone of the process. */
 let zone: 'local' | 'utc' = 'utc'
 
-/** Sets the time zone for the functions below. */
+/** Sets the time zone that the functions below use. */
 export function showTimesIn(next: 'local' | 'utc'): void {
   zone = next
 }
@@ -64,7 +64,7 @@ export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
 
-/** Time today, else with date. */
+/** Only the time if it is today, else with date. Dashes if unknown. */
 export function timeNear(at: number | undefined, now: number | undefined): string {
   if (at === undefined) return '--:--:--'
   return now !== undefined && isSameDay(at, now) ? clockTime(at) : dateTime(at)
@@ -77,7 +77,7 @@ export function zoneName(ms: number): string {
 
 const HOUR_MINUTES = 60
 
-/** Machine's zone, `UTC+5:30`; names are slow to look up. */
+/** This machine's offset, like `UTC+5:30`. Zone names are slow to look up. */
 export function zoneHere(ms: number): string {
   const ahead = -new Date(ms).getTimezoneOffset()
   if (ahead === 0) return 'UTC'
