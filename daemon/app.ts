@@ -132,8 +132,8 @@ import type { AnyCollection } from './store/port.ts'
 const MAX_CACHED_PAGES = 500
 
 /*
- * Contents of the daemon by feature. Routes are total by type over each feature's sections, and together over the
- * whole contract; collections and crons are declared in the feature's folder. Nothing is listed twice.
+ * What the daemon consists of, by feature. The types require a handler for every endpoint of the contract. Each
+ * feature's folder declares its collections and crons.
  */
 
 type Part = {
@@ -147,11 +147,11 @@ type Part = {
 }
 
 /**
- * Lowest layer first: a feature imports only earlier ones and finds their resources open. A stop closes in reverse
+ * Lowest layer first: a feature imports only earlier ones and finds their resources open. A stop closes them in reverse
  * order.
  */
 const parts = {
-  // Its index has the services.
+  // `index.ts` of this feature lists the services.
   'first-party': {},
   kernel: { collections: kernelCollections, open: openKernel },
   engines: {
@@ -168,7 +168,7 @@ const parts = {
     open: (ctx) => void eventSignal.open(ctx, openEventSignal(ctx.store, ctx.stopping)),
   },
   traces: { collections: traceCollections, routes: traceRoutes },
-  // Crons are listed below.
+  // `allCrons` lists the crons.
   crons: { collections: cronCollections, routes: { ...cronsRoutes, ...clockRoutes } },
   sanctions: {
     collections: sanctionCollections,
@@ -323,8 +323,8 @@ const deliveryHooks = (ctx: Context): DeliveryHooks => ({
 })
 
 /**
- * Opens all resources, the self-running ones last: they stop first, while everything that they use is still open.
- * Crons create deliveries, and both start background work.
+ * Opens all resources. Those that work by themselves open last, so they stop first, while everything they use is still
+ * open. Crons create deliveries, and both start background work.
  */
 export async function openResources(ctx: Context, outside: Outside): Promise<void> {
   for (const [, part] of contents) await part.open?.(ctx, outside)
@@ -357,7 +357,7 @@ async function openBackup(ctx: Context, outside: Outside): Promise<void> {
   backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup }))
 }
 
-/** Stores counts kept in memory. */
+/** Saves the counts that are kept in memory. */
 export async function saveCounts(ctx: Context): Promise<void> {
   await tally.of(ctx).save()
   await viewCounts.of(ctx).save()

@@ -32,7 +32,7 @@ import type { AnyCollection, Collection, ReadTx, Row } from './store/port.ts'
  */
 
 const PRIVATE_MODE = 0o600
-/** Rows of a collection copied from the untouched store; a store with more is not new. */
+/** Maximum number of rows copied per collection from the untouched store. A store with more is not new. */
 const MAX_CARRIED = 1_000
 /** Longest interval between cron runs. */
 const LONGEST_QUIET_MS = 6 * HOUR_MS
@@ -58,7 +58,10 @@ export type History = {
   readonly act: (market: HistoryMarket) => Promise<void>
 }
 
-/** `written`: the store was untouched and got the history; `there`: it already had it; `in_use`: it is not new. */
+/**
+ * `written`: the store was untouched and got the history; `there`: the store already had it; `in_use`: the store is not
+ * new.
+ */
 export type WrittenHistory = 'written' | 'there' | 'in_use'
 
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
@@ -161,7 +164,7 @@ async function begin(folder: string, rows: readonly Carried[], dataDir: string):
   }
 }
 
-/** The daemon's machine clock follows its business clock, and stands still in between. */
+/** While the history is written, wall time equals business time and moves only by `goTo`. */
 type Lived = History & Pick<HistoryMarket, 'files'>
 
 async function live(create: Create, folder: string, history: Lived): Promise<void> {
@@ -182,7 +185,7 @@ async function live(create: Create, folder: string, history: Lived): Promise<voi
   }
 }
 
-/** At `until` it equals the present, so the store remembers no offset. */
+/** A clock that starts at `from`. At `until` it equals the present, so the store remembers no offset. */
 function pastClock(from: number, until: number): MovableClock {
   const still = { now: () => until, wall: () => until }
   const clock = movableClock(still, { offset_ms: from - until, frozen_at: null })
@@ -193,7 +196,7 @@ function pastClock(from: number, until: number): MovableClock {
 function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {
-    // Waits for the messages of the last act.
+    // Waits until the messages of the previous action are sent.
     await deliveryWorker.of(ctx).idle()
     const isAtEnd = clock.settingAt(at, 'running').offset_ms === 0
     if (isAtEnd || at - ranAt >= LONGEST_QUIET_MS || (await fallsDue(ctx, at))) {

@@ -269,7 +269,7 @@ async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker:
   }
 }
 
-/** Waits for responses, ends streams and idle connections, and cuts the rest at the limit. */
+/** Waits for responses, ends streams and idle connections, and closes the rest at the time limit. */
 async function drain({ server, drain: letGo }: ReturnType<typeof createEdge>): Promise<void> {
   const closed = once(server, 'close')
   server.close()
@@ -285,7 +285,7 @@ export function repairData(dataDir: string): Promise<RepairReport> {
     dir: join(dataDir, STORE_FOLDER),
     collections: allCollections,
     newStoreId: randomUUID,
-    // The hourly sweep would remove them too.
+    // A repair may drop released payments: the hourly sweep would remove them too.
     isNeeded: (collection, row) => collection !== payments.name || row.state !== 'released',
   })
 }
@@ -295,7 +295,7 @@ export function verifyData(dataDir: string): Promise<VerifyReport> {
   return verifyStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections })
 }
 
-/** Removes files without a record. @returns how many. @throws StoreLocked while it runs. */
+/** Removes files without a record. @returns how many. @throws StoreLocked while a daemon runs. */
 export async function tidyData(dataDir: string): Promise<number> {
   const store = await openStopped(dataDir)
   try {
@@ -347,7 +347,10 @@ async function checkedBackup(tarFile: string, folders: { from: string; to: strin
   return report
 }
 
-/** A backup of a stopped daemon, as from `GET /dashboard/api/admin/backup`. @throws StoreLocked while it runs. */
+/**
+ * A backup of a stopped daemon, as from `GET /dashboard/api/admin/backup`.
+ * @throws StoreLocked while the daemon runs.
+ */
 export async function* backupData(dataDir: string): AsyncGenerator<string | Uint8Array> {
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir)
@@ -395,5 +398,5 @@ export function writeHistory(history: History): Promise<WrittenHistory> {
   return liveHistory(createDaemon, history)
 }
 
-/** Removes all data of a stopped daemon. @throws StoreLocked while it runs. */
+/** Removes all data of a stopped daemon. @throws StoreLocked while the daemon runs. */
 export const clearData: (dataDir: string) => Promise<void> = clearFolder

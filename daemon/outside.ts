@@ -18,7 +18,7 @@ import type { Store } from './store/port.ts'
 /** Replaceable parts; defaults are the real ones. */
 export type Ports = {
   readonly clock?: Clock
-  /** Business clock moved elsewhere, instead of the stored one. */
+  /** Business clock that the caller moves, instead of the stored one. */
   readonly businessClock?: MovableClock
   readonly entropy?: Entropy
   readonly disk?: Disk
@@ -36,7 +36,10 @@ export type Ports = {
   /** Drives the crons. */
   readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
-  /** Called with the start's progress; a throw ends it. `prepare` runs between port and store. */
+  /**
+   * Called with the start's progress; a throw ends the start. `prepare` runs when the port is taken, before the store
+   * opens.
+   */
   readonly onStep?: ReportStart
   readonly prepare?: (url: string) => Promise<void>
   /** Called after a failed write or sync: the process must end. */

@@ -9,7 +9,7 @@ import { type LowdbStore, openLowdbStore } from './store/lowdb/open.ts'
 /** All collections of stores on disk, chains included. */
 export const allCollections = [...collections, ...sandboxCollections, ...evmCollections]
 
-/** Opens the store of a stopped daemon. @throws StoreLocked while it runs. */
+/** Opens the store of a stopped daemon. @throws StoreLocked while the daemon runs. */
 export function openStopped(dataDir: string): Promise<LowdbStore> {
   return openLowdbStore({
     dir: join(dataDir, STORE_FOLDER),

@@ -23,7 +23,7 @@ export type Cron = {
   readonly schedule: Schedule
   /** Real time limit of a run. */
   readonly deadlineMs: number
-  /** Whether `/health.crons` lists it: the specification names nine. */
+  /** Whether `/health.crons` lists the cron. The specification fixes nine of them. */
   readonly inHealth: boolean
   readonly run: (round: CronRound) => Promise<CronResult>
   /**
@@ -37,7 +37,7 @@ export function defineCron(cron: Cron): Cron {
   return cron
 }
 
-/** Under the cutover, a run without work counts as skipped if the cron never had any (decisions §12). */
+/** Result of a run without work: skipped while the cutover is on, otherwise a success (decisions §12). */
 export function idleUnderCutover(ctx: Context): CronResult {
   return ctx.switches.now().checkoutV2 ? { skip: 'checkout_v2' } : undefined
 }

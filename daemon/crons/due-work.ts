@@ -3,11 +3,11 @@ import { type Platform, readPlatform } from '../kernel/switches.ts'
 import type { Collection, ReadTx, Row, Scalar } from '../store/port.ts'
 import type { CronRound } from './cron.ts'
 
-/** Items fetched at once. */
+/** Number of items fetched per query. */
 const DUE_PAGE = 100
-/** Possibly overdue rows to read ahead of the next item before a moved clock stops looking. */
+/** Number of rows read in search of the next due time. The first of them may be overdue. */
 const LOOKED_AT = 1_000
-/** Failed items before a run stops; more indicate a general fault. */
+/** A run stops after this many failed items, because so many point to a general fault. */
 const MAX_FAILED = 1_000
 
 /** A kind of item that falls due. Features register these so that crons process them. */
@@ -15,7 +15,7 @@ export type DueWork = {
   readonly name: string
   /** Ids of items due at `now`, longest waiting first; processed items are not returned again. */
   readonly due: (ctx: Context, now: number, limit: number) => Promise<readonly string[]>
-  /** Processes one item in one transaction; does nothing if it is already done. */
+  /** Processes one item in one transaction. Does nothing if the item is already processed. */
   readonly run: (ctx: Context, id: string, now: number) => Promise<void>
   /** Business time of the earliest item due at or after `from`; null if none. */
   readonly nextDue: (ctx: Context, from: number) => Promise<number | null>
@@ -30,7 +30,7 @@ type DueRows<R extends Row> = {
   /** Whether the row is due at `now`. */
   readonly isDue: (row: R, now: number, ctx: Context) => boolean
   readonly dueAt: (row: R) => number | null
-  /** Whether this work waits for a switch, such as the platform pause. */
+  /** Whether a switch, such as the platform pause, stops this work. */
   readonly rests?: (platform: Platform) => boolean
   /** Runs before due items are read. */
   readonly before?: (ctx: Context, now: number) => Promise<void>

@@ -8,7 +8,7 @@ export const CronRow = z.strictObject({
   /** Creation time; a new cron is not stale. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
-  /** Scheduled times up to here have been run, or covered by a later run. */
+  /** All scheduled times up to this one are done, by their own run or by a later one. */
   served_until: z.int(),
   last_success: z.int().nullable(),
   last_skipped: z.int().nullable(),

@@ -35,12 +35,12 @@ async function outcomeOf(cron: Cron, round: CronRound): Promise<CronOutcome> {
 
 /** Runs crons; each starts only after its previous run has really ended. */
 export type Runner = {
-  /** Starts at once. @throws Error while it is running. */
+  /** Starts the cron immediately. @throws Error while it is running. */
   readonly begin: (cron: Cron, trigger: CronTrigger) => Promise<CronRun>
-  /** Resolves when its current run, if any, is recorded. */
+  /** Resolves when the cron's current run is recorded; undefined if none is running. */
   readonly ended: (name: string) => Promise<void> | undefined
   readonly allEnded: () => Promise<unknown>
-  /** Whether it can start: no run is active, recorded or not. */
+  /** Whether the cron can start. Work that continues past its deadline also prevents it. */
   readonly isFree: (name: string) => boolean
 }
 
@@ -51,7 +51,7 @@ export type RunnerParts = {
 
 export function createRunner({ state, ctx }: RunnerParts): Runner {
   const running = new Map<string, Promise<void>>()
-  /** Names of crons whose work has not ended, even past the deadline. */
+  /** Names of crons whose work has not ended, including those past their deadline. */
   const working = new Set<string>()
 
   async function execute(cron: Cron, trigger: CronTrigger): Promise<CronRun> {
@@ -63,7 +63,7 @@ export function createRunner({ state, ctx }: RunnerParts): Runner {
     void settled.then(() => working.delete(cron.name))
     const ending = await outcome
     const run = { at: now, took_ms: clock.wall() - began, trigger, ...ending }
-    // A run that a stop cut short is not recorded, so the next start repeats it.
+    // A run that a stop of the daemon interrupts is not recorded, so the next start repeats it.
     if (!stopping.aborted) await state.record(cron.name, run)
     log.debug({ source: 'cron', cron: cron.name, ...run }, `cron ${run.result}`)
     return run

@@ -28,16 +28,16 @@ export type Scheduler = {
   readonly views: () => readonly CronView[]
   /** `/health.crons`. */
   readonly health: () => Readonly<Record<string, CronHealth>>
-  /** Runs one now, even if paused, after its active run. @throws AppError not_found. */
+  /** Runs the cron now, even if it is paused, but after its active run. @throws AppError not_found. */
   readonly run: (name: string) => Promise<CronRun>
-  /** Pauses or resumes one, in one transaction with `also`. @throws AppError not_found. */
+  /** Pauses or resumes the cron; `also` joins the transaction. @throws AppError not_found. */
   readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
-  /** Runs work while no cron starts by itself; waits for active runs first. One such work at a time. */
+  /** Runs `work` while no cron starts by itself. Waits first for active runs and for earlier work of this kind. */
   readonly exclusively: <T>(work: (within: Within) => Promise<T>) => Promise<T>
   /** Starts every cron that is due. */
   readonly tick: () => void
   readonly start: (ticker: Ticker) => void
-  /** Ends the ticks and waits a limited time for active runs; `Context.stopping` tells them to end. */
+  /** Ends the ticks and waits a limited time for active runs, which `Context.stopping` aborts. */
   readonly stop: () => Promise<void>
 }
 
@@ -124,17 +124,17 @@ function howItStands({ state, ctx }: RunnerParts, runner: Runner) {
   return { now, nextRun, isActive, healthNow, viewOf }
 }
 
-/** Why it starts now; undefined if it does not. */
+/** Why the cron starts now; undefined if it does not. */
 function triggerOf({ schedule }: Cron, due: number, now: number): CronTrigger | undefined {
   if (due > now) return undefined
   return schedule.after(due) <= now ? 'catch_up' : 'schedule'
 }
 
-/** A queue that runs one work at a time. */
+/** A queue that runs one task at a time. */
 function exclusion() {
   let current: Promise<void> | undefined
   return {
-    /** Resolves when the current work, if any, has ended. */
+    /** Resolves when the current task ends; undefined if there is none. */
     current: () => current,
     async run<T>(work: () => Promise<T>): Promise<T> {
       while (current) await current

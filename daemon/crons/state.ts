@@ -6,7 +6,7 @@ import type { Draft, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
 import { type CronRow, crons as cronRows } from './rows.ts'
 
-/** Intervals without a success or a reasoned skip after which a cron is stale. */
+/** A cron is stale after this many intervals without a success or a skip that has a reason. */
 const STALE_INTERVALS = 3
 
 /** `/health.crons[name]`. */
@@ -36,7 +36,7 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
 export type CronStates = {
   readonly of: (name: string) => CronRow
   readonly record: (name: string, run: CronRun) => Promise<void>
-  /** Changes a row in one transaction with `also`. */
+  /** Changes a row; `also` joins the transaction. */
   readonly change: (name: string, patch: Partial<CronRow>, also: (t: Tx, draw: Draw) => Promise<void>) => Promise<void>
 }
 
@@ -101,7 +101,7 @@ function fresh(name: string, now: number): Draft<CronRow> {
   }
 }
 
-/** A row after a run: the run covers all earlier scheduled times. */
+/** Changes to a row after a run. The run also stands for all earlier scheduled times. */
 function after(row: CronRow, run: CronRun): Partial<CronRow> {
   return {
     served_until: Math.max(row.served_until, run.at),

@@ -12,7 +12,7 @@ import { openCronState } from './state.ts'
 
 const CLOCK = 'clock'
 
-/** How business time was moved; kept for a restart. */
+/** How business time was moved. Stored, so that a restart continues with it. */
 const StoredSetting = z.strictObject({
   offset_ms: z.int(),
   frozen_at: z.int().nullable(),
@@ -29,9 +29,9 @@ async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
   await table.put({ id: CLOCK, value: setting })
 }
 
-/** Most jumps of a move; one more goes to the target. */
+/** Maximum number of jumps per move. A last jump then goes to the target. */
 const MAX_JUMPS = 5_000
-/** Latest runs that a move reports one by one. */
+/** Number of newest runs that a move reports one by one. */
 const MAX_REPORTED_RUNS = 200
 
 export type ClockState = 'running' | 'frozen'
@@ -39,12 +39,12 @@ export type Moved = {
   readonly changed: boolean
   readonly jumps: number
   readonly runs: number
-  /** The latest runs, in order. */
+  /** The newest runs, in order. */
   readonly latest: readonly NamedRun[]
 }
 type NamedRun = CronRun & { readonly name: string }
 export type Move = {
-  /** Target business time, not in the past; undefined: stay. */
+  /** Target business time, not in the past; undefined to stay at the present time. */
   readonly to?: number | undefined
   readonly state: ClockState
   readonly signal: AbortSignal
@@ -55,7 +55,7 @@ export type Move = {
 /** Moves business time and processes what falls due on the way (decisions §12). */
 export type Timeline = {
   readonly state: () => { readonly state: ClockState; readonly offsetMs: number }
-  /** Stops at the time reached when `signal` or a stop ends it early. */
+  /** If `signal` or a stop of the daemon ends the move early, business time stays where the move got to. */
   readonly move: (move: Move) => Promise<Moved>
 }
 
@@ -152,14 +152,14 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
 async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
-    // Items due before its latest run are left to the runs on the way.
+    // Items due before the cron's latest run cause no stop: its runs during the move process them.
     const due = await cron.nextDue?.(ctx, row.served_until)
     if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
   }
   return stop
 }
 
-/** Crons with a scheduled time up to `stop`, once each, ordered by their last one. */
+/** Crons with a scheduled time up to `stop`, each once, ordered by their last such time. */
 function dueUntil({ within }: Trip, stop: number): { readonly cron: Cron; readonly at: number }[] {
   return within
     .active()

@@ -47,7 +47,7 @@ export async function participantOfKey(ctx: Context, apiKey: string): Promise<Pa
   return page.rows[0]
 }
 
-/** Access kinds that check an API key themselves; elsewhere a sent key must be valid too. */
+/** Access kinds that check the API key themselves. For all other kinds, a key that is sent must be valid too. */
 const looksAtKeys: ReadonlySet<Access['kind']> = new Set(['key', 'paid', 'key_or_paid', 'key_or_signed'])
 
 /**
@@ -65,7 +65,7 @@ export async function identify<A extends Access>(
   return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
 }
 
-/** The caller's name in the request log; a token does not identify its bearer. */
+/** The caller's name in the request log. For a token there is none, because it does not identify its bearer. */
 function nameOf(caller: Awaited<ReturnType<typeof callerFor>>): string | null {
   if (caller === null || typeof caller === 'string') return caller
   return 'token' in caller ? null : (caller.id ?? caller.wallet)
@@ -146,7 +146,7 @@ async function keyOrToken(ctx: Context, endpoint: Endpoint, exchange: Exchange):
   return (await keyed(ctx, exchange)) ?? signedIn(ctx, endpoint, exchange)
 }
 
-/** The wallet that signed in, as its participant if it has one: ownership is by wallet. */
+/** The signed-in wallet's participant, or the wallet alone if it has none: ownership is by wallet. */
 async function signedIn(ctx: Context, endpoint: Endpoint, exchange: Exchange): Promise<Proven | null> {
   const wallet = takesSignIn(endpoint) ? signedInWallet(ctx, exchange) : undefined
   if (wallet === undefined) return null
@@ -161,7 +161,7 @@ function tokenOf(place: 'header' | 'path', exchange: Exchange): string {
   return token
 }
 
-/** Only this machine can call and the money is test money, so the caller's identity does not matter. */
+/** Whether only this machine can call and the money is test money. Then the caller's identity does not matter. */
 function isLocalCall({ config, chain }: Context, exchange: Exchange): boolean {
   return isTestMoney(chain) && isLoopback(config.host) && config.publicUrl === undefined && !exchange.isForwarded()
 }

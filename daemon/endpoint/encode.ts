@@ -21,12 +21,12 @@ export function encodeJson(
   }
 }
 
-/** Weak, because a compressed copy has other bytes. */
+/** A weak ETag, because a compressed copy has other bytes. */
 export function validatorOf(body: string | Buffer): string {
   return `W/"${hash('sha256', body, 'base64url')}"`
 }
 
-/** Wraps bytes encoded earlier, with their validator. */
+/** A reply from bytes encoded earlier, with their ETag. */
 export function encodedReply(encoded: Encoded, contentType: string): ReplyOut {
   const headers: Record<string, string> = { 'Content-Type': contentType }
   if (encoded.etag) headers.ETag = encoded.etag

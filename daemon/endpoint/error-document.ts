@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { AppError } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 
-/** Body of every error. Published clients print `error`, so it holds the sentence; programs read `code`. */
+/** Body of every error. Existing x402 clients print `error`, so it holds the sentence; programs read `code`. */
 export function errorDocument(error: AppError, requestId: string): Record<string, unknown> {
   return {
     error: error.message,

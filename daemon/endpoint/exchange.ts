@@ -7,9 +7,7 @@ export type Receiving = {
   readonly maxFileBytes: number
   /** Called with the fields before any byte of the file is stored; throws to refuse it. */
   readonly accept: (fields: Readonly<Record<string, string>>) => Promise<void>
-  /**
-   * Consumes the whole form; a fault anywhere in it makes the source throw. A chunk is only valid until the next one.
-   */
+  /** Consumes the whole form; an invalid form makes the source throw. A chunk is only valid until the next one. */
   readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
 }
 
@@ -38,7 +36,7 @@ export function noFacts(): RequestFacts {
  */
 export type Exchange = {
   readonly requestId: string
-  /** Filled in by the steps that learn them. */
+  /** Each step of the pipeline adds the facts that it learns. */
   readonly facts: RequestFacts
   readonly method: string
   /** Path and query as sent. */
@@ -58,7 +56,7 @@ export type Exchange = {
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
   /** Aborted when the client disconnects. */
   readonly signal: () => AbortSignal
-  /** Resolves when the response ends: whether all of it was handed to the network. */
+  /** Resolves when the response ends: true if all of it was passed to the network. */
   readonly sent: () => Promise<boolean>
   /** Whether the connection is safe enough for payment headers. */
   readonly isConfidential: () => boolean
@@ -69,7 +67,10 @@ export type Exchange = {
 
 export type ReplyHeaders = Record<string, string>
 
-/** What the edge writes. For `events` it adds heartbeats, limits and abort; for `file`, ranges and validators. */
+/**
+ * A response for the HTTP layer, which adds heartbeats, limits and abort to `events`, and ranges and validators to
+ * `file`.
+ */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {

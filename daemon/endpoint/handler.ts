@@ -64,7 +64,7 @@ export type Call<A extends Access = Access> = {
   /** Id of a client session, in which repeated reads are logged once; undefined if not sent. */
   readonly sitting?: string | undefined
   readonly signal: () => AbortSignal
-  /** Resolves when the response ends: whether all of it was handed to the network. */
+  /** Resolves when the response ends: true if all of it was passed to the network. */
   readonly sent: () => Promise<boolean>
   readonly visitor: () => Visitor
 }
@@ -108,10 +108,10 @@ export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
                   ? string
                   : Encoded
 
-/** Both forms of a response; the requested one is sent. */
+/** Both forms of a response, JSON and page; the requested one is sent. */
 export type ShownAnswer<A> = { readonly answer: A; readonly page: () => Html }
 
-/** Generated while it is sent; a failure on the way cuts the connection. */
+/** An attachment generated while it is sent. A failure on the way closes the connection. */
 export type Streamed = { readonly name: string; readonly chunks: () => AsyncIterable<string | Uint8Array> }
 
 type Output<S> = S extends { _zod: { output: infer O } } ? O : never
@@ -121,7 +121,7 @@ export type EventValue<S> = { readonly id: string; readonly event: string; reado
 /** A stream that starts when its reader is ready. */
 export type Followed<S> = { readonly follow: () => AsyncIterable<EventValue<S>> }
 
-/** Both forms of a feed; the requested one is called. */
+/** Both forms of a feed, page and stream; the requested one is called. */
 export type Feed<P, S> = Followed<S> & { readonly page: () => Promise<Output<P>> }
 
 /** Bytes encoded earlier: cached pages, stored documents. */

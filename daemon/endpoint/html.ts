@@ -11,8 +11,8 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-/** C0 and C1 control characters but tab and newlines, and bidirectional controls (decisions §12). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
+/** C0 and C1 control characters except tab and newlines, and bidirectional controls (decisions §12). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: - the pattern has to match them
 const UNSHOWN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** Builds markup from a template: escapes text and numbers, nests markup as is. */

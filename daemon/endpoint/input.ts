@@ -37,19 +37,19 @@ export function parseQuery(endpoint: Endpoint, exchange: Exchange): unknown {
   return endpoint.query ? parse(endpoint.query, known(endpoint.query, queryOf(endpoint, exchange)), 'query') : undefined
 }
 
-/** Drops parameters that the endpoint does not know and empty ones: public clients and forms send both. */
+/** Drops empty parameters and those that the endpoint does not know: clients and forms send both. */
 function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).filter(([name, value]) => value !== '' && isKeyOf(schema.shape, name)),
   )
 }
 
-/** Whether all query parameters are known; the number of such addresses is limited. */
+/** Whether the endpoint knows all query parameters. Only such addresses are cached, because their number is limited. */
 export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }
 
-/** A reconnecting stream sends its position in a header; the query still has the old one. */
+/** A reconnecting client sends its position in a header; its query still has the old one. */
 function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
   const isStream = reply.kind === 'events' || reply.kind === 'feed'
   const cursor = isStream ? exchange.header('Last-Event-ID') : undefined

@@ -28,7 +28,7 @@ export function refuseCostly(text: Uint8Array): void {
 /** Bodies from this size on are processed in their own event loop turn. */
 const LONG_BODY_BYTES = 64 * 1024
 
-/** Waits for a new turn before a long body is walked again, as for a fingerprint or a schema. */
+/** Waits for a new event loop turn before a long body is traversed again, as for a fingerprint or a schema. */
 export async function turnFor(header: (name: string) => string | undefined): Promise<void> {
   const isLong = Number(header('content-length') ?? 0) >= LONG_BODY_BYTES
   if (isLong || header('transfer-encoding') !== undefined) await nextTurn()
@@ -42,7 +42,7 @@ function isIllFormed(value: unknown): boolean {
   return typeof value === 'string' && !value.isWellFormed()
 }
 
-/** Path of the first string with invalid Unicode; undefined if it is the name of a member. */
+/** Path of the first member whose text is invalid Unicode; undefined if there is none. */
 function pathOfIllFormed(node: unknown, depth = 0): string | undefined {
   if (!isNested(node) || depth > MAX_JSON_DEPTH) return undefined
   for (const [name, value] of Object.entries(node)) {

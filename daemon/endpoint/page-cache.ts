@@ -48,7 +48,7 @@ export type PageCache = {
 
 export const pageCache = defineResource<PageCache>('page-cache')
 
-/** Cached parts: some kilobytes each. */
+/** Maximum number of cached parts, some kilobytes each. */
 const MAX_PARTS = 4_096
 
 export function createPageCache(maxPages: number, maxParts = MAX_PARTS): PageCache {

@@ -23,7 +23,7 @@ const SALT_BYTES = 8
 const NONCE_CHARS = 32
 const NONCE_SHAPE = new RegExp(`^[0-9a-f]{${NONCE_CHARS}}$`)
 const SALT_CHARS = SALT_BYTES * 2
-/** Used nonces to remember; each is forgotten once its challenge has expired. */
+/** Maximum number of used nonces kept in memory. Each is dropped when its challenge has expired. */
 const USED_MAX = 20_000
 
 /** Secret for challenges; never stored, since a challenge lives for minutes only. */

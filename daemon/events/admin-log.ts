@@ -7,14 +7,14 @@ import { emitAct } from './event-log.ts'
 import { adminActs } from './rows.ts'
 
 export type AdminAct = {
-  /** The act, such as `platform.pause` or `cron.run`; also the event type. */
+  /** The action, such as `platform.pause` or `cron.run`; also the event type. */
   readonly act: string
   readonly subject: { readonly kind: string; readonly id: string }
   /** The administrator's reason. */
   readonly reason?: string | null
   readonly changed: boolean
   readonly detail?: JsonObject
-  /** Request id, business time and wall time of the act, and the client session of a read. */
+  /** Request id, business time and wall time of the action, and the client session of a read. */
   readonly by: {
     readonly requestId: string
     readonly now: number
@@ -23,7 +23,7 @@ export type AdminAct = {
   }
 }
 
-/** Latest acts searched for the same read in a client session. */
+/** Number of newest actions searched for the same read in a client session. */
 const SITTING_ACTS = 100
 
 /** Logs a read in its transaction; a repeated read in a client session is logged once. */
@@ -40,7 +40,7 @@ export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'
 const ADMINISTRATOR = 'admin'
 const ACT_COUNTER = 'admin_acts'
 
-/** Logs an administrator's act in its transaction; a change also emits an event. */
+/** Logs an administrator's action in its transaction; a change also emits an event. */
 export async function audit(t: Tx, draw: Draw, act: AdminAct): Promise<void> {
   const table = t.table(counters)
   const seq = ((await table.getForUpdate(ACT_COUNTER))?.value ?? 0) + 1

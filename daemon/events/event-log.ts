@@ -26,12 +26,12 @@ export function emit(t: Tx, draw: Draw, event: NewEvent): Promise<void> {
   return append(t, draw, event)
 }
 
-/** Appends an administrator's act, which no participant's log shows. */
+/** Appends an administrator's action, which no participant's log shows. */
 export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
   return append(t, draw, { ...act, participantId: null })
 }
 
-/** First event number of a transaction, by its draw: a repeated body has another draw. */
+/** Number of each transaction's first event, by its `Draw`: a repeated body gets a new `Draw`. */
 const firstOf = new WeakMap<Draw, number>()
 
 async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {
@@ -81,7 +81,7 @@ export async function removedUpTo(t: ReadTx, participantId: string): Promise<num
   return (await t.table(counters).get(removedCounter(participantId)))?.value ?? 0
 }
 
-/** Records that an event was removed, so that readers with an older cursor can be told. */
+/** Records that an event was removed, so that a read from an older cursor gets an error. */
 export async function markRemoved(t: Tx, { participant_id, seq }: EventRow): Promise<void> {
   if (participant_id === null) return
   const id = removedCounter(participant_id)

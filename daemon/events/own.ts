@@ -26,13 +26,13 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return text.length - tail.length >= from && text.endsWith(tail)
 }
 
-/** Events read at once and per page; a page without matches returns how far it looked. */
+/** Rows read per query. A page scans at most `MAX_SCANNED_ROWS`; if none match, its cursor is the last row read. */
 const SCAN_ROWS = 200
 const MAX_SCANNED_ROWS = 5_000
-/** A follower that receives nothing counts as present again after this time. */
+/** After this time without events, a follower counts as present again. */
 const STILL_THERE_MS = MINUTE_MS
 
-/** A participant reads its events; followers call it again every minute. */
+/** Called when a participant reads its events, and every minute while it follows them. */
 export const eventsRead = defineHook<[ctx: Context, participantId: string]>('events.read')
 
 export type EventReading = {
@@ -73,7 +73,7 @@ function tooOld(removed: number): AppError {
 
 type Waiting = EventReading & { readonly limit: number; readonly waitSeconds: number }
 
-/** The next events, once there are some; empty when the wait or the scan limit ends. */
+/** Waits for the next events. Empty if none match before the wait ends or the scan limit is reached. */
 export async function pageOfOwn(
   ctx: Context,
   reading: Waiting,
@@ -116,7 +116,7 @@ async function* follow(
       const heard = place.heard()
       await eventsRead.call(ctx, reading.participantId)
       const found = await findOwn(ctx, { ...reading, from }, SCAN_ROWS)
-      await ctx.store.durable() // what is told must have happened for good
+      await ctx.store.durable() // readers get durable events only
       for (const row of found.rows) {
         yield { id: String(row.seq), event: row.type, data: await ownEventView(ctx, row) }
       }

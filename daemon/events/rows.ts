@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { JsonObject } from '../../src/model/service.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
-/** One entry of the audit log, written in the transaction of the administrator's act. */
+/** One entry of the audit log, written in the transaction of the administrator's action. */
 export const AdminActRow = z.strictObject({
   /** `seq` as text. */
   id: z.string(),
   version: z.int(),
-  /** Number of the act: without gaps, in commit order. */
+  /** Number of the action: without gaps, in commit order. */
   seq: z.int(),
   /** Business time. */
   at: z.int(),
-  /** Wall time, because acts can move business time. */
+  /** Wall time, because actions can move business time. */
   wall_at: z.int(),
   /** Currently always the one administrator. */
   actor: z.string(),
@@ -21,7 +21,7 @@ export const AdminActRow = z.strictObject({
   subject_kind: z.string(),
   subject_id: z.string(),
   reason: z.string().nullable(),
-  /** Whether the act changed anything: repeated acts are logged, too. */
+  /** Whether the action changed anything: repeated actions are logged, too. */
   changed: z.boolean(),
   detail: JsonObject,
 })
@@ -42,7 +42,7 @@ export const EventRow = z.strictObject({
   subject_id: z.string(),
   /** Number of the first event in its transaction; absent in rows of earlier versions. */
   tx: z.int().exactOptional(),
-  /** Empty if the data is large: then `file` has the SHA-256 of its file. */
+  /** Empty if the data is large: then `data_file` has the SHA-256 of its file. */
   data: z.record(z.string(), z.json()),
   data_file: z.string().exactOptional(),
 })

@@ -3,7 +3,7 @@ import { defineResource } from '../kernel/resource.ts'
 import { type Store, writtenRow } from '../store/port.ts'
 import { events } from './rows.ts'
 
-/** Concurrent waiting readers per caller, and in total. */
+/** Maximum number of readers that wait at the same time, per caller and in total. */
 export const MAX_WAITERS_PER_CALLER = 8
 export const MAX_WAITERS = 500
 const TRY_AGAIN_SECONDS = 5
@@ -14,7 +14,7 @@ type Hearer = string | null
 export type SignalPlace = {
   /** Signal count; read it before the log, so that no event is missed in between. */
   readonly heard: () => number
-  /** Resolves when the count exceeds `heard`, at a stop, or with the signal. */
+  /** Resolves when the count exceeds `heard`, the daemon stops, or `signal` fires. */
   readonly after: (heard: number, signal: AbortSignal) => Promise<void>
   readonly leave: () => void
 }

@@ -141,7 +141,7 @@ const NO_PAGE: ReplyOut = {
 const SITTING = /^[\w-]{1,64}$/
 
 /**
- * One request through the gates: replay? > enabled > deferred > paused > caller > parse > quote > 402 > reserve >
+ * Takes one request through the gates: replay? > enabled > deferred > paused > caller > parse > quote > 402 > reserve >
  * settle | run > reply. `charge` handles payments.
  */
 export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
@@ -216,7 +216,7 @@ type Handling = {
 
 async function run({ ctx, endpoint, exchange, handler, call }: Handling): Promise<unknown> {
   const { body } = endpoint
-  // Casts: the handler table's type gives each endpoint a handler of its kind.
+  // The casts are safe: the type of the handler table gives each endpoint a handler of its kind.
   if (body?.kind === 'multipart') {
     return answerUpload({ ctx, endpoint: { ...endpoint, body }, exchange, handler: handler as AnyUploadHandler, call })
   }

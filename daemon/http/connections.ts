@@ -20,15 +20,15 @@ type Guarded = { readonly server: Server; readonly early?: readonly EarlyConnect
 type Connection = {
   readonly address: string
   readonly place: string
-  /** Wall time of the connection. */
+  /** Wall time when the connection was accepted. */
   readonly since: number
   res: ServerResponse | undefined
 }
 
 /**
  * Limits connections per address and in total. At a limit, the connection that was silent or idle longest is closed,
- * then the one whose request takes longest to arrive. A new connection does not count as silent yet: its data may not
- * be read.
+ * then the one whose request takes longest to arrive. A new connection does not count as silent yet, because its data
+ * may still be unread.
  */
 export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
@@ -52,7 +52,10 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /** The local administrator is admitted at the limit; a proxy represents many clients. */
+  /**
+   * At the limit, this machine still has reserved places, for the local administrator. A proxy has no limit of its own,
+   * because it represents many clients.
+   */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)

@@ -2,7 +2,7 @@ import { AppError, invalidField } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { StoreStopped } from '../store/errors.ts'
 
-/** Error type for the body parser, which adds members to it. */
+/** Error type in the style of the body parser, whose errors have a `type` member. */
 export const COSTLY_JSON = 'json.costly'
 
 /** Errors of body parser and router, by their type names. */

@@ -4,7 +4,7 @@ import type { FileOut } from '../endpoint/exchange.ts'
 import { MAX_FILE_NAME_BYTES, STREAM_STALL_MS } from './limits.ts'
 
 /** Control characters, and bidirectional controls that disguise a name. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
+// biome-ignore lint/suspicious/noControlCharactersInRegex: - the pattern has to match them
 const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/
 const ANY_TYPE = 'application/octet-stream'
@@ -87,8 +87,9 @@ function fileHeaders(name: string): Record<string, string> {
 }
 
 /**
- * Sends chunk by chunk at the reader's pace. A reader that disconnects is not an error; a stalled one is cut and can
- * resume by range. A read failure ends the connection, so that a part is not mistaken for the whole.
+ * Sends chunk by chunk at the reader's pace. A reader that disconnects is not an error; a stalled reader is
+ * disconnected and can resume by range. A read failure closes the connection, so that a part is not mistaken for the
+ * whole.
  */
 async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = new Promise<false>((done) => {
@@ -110,7 +111,7 @@ function hasLeft(res: ServerResponse, chunk: Uint8Array): Promise<boolean> {
   })
 }
 
-/** Undefined: the whole file. An invalid range is ignored (RFC 9110 §14.2). */
+/** The requested byte range; undefined means the whole file. An invalid range is ignored (RFC 9110 §14.2). */
 function spanOf(header: string | undefined, sizeBytes: number): Span | 'unsatisfiable' | undefined {
   const match = ONE_RANGE.exec(header?.replaceAll(' ', '') ?? '')
   if (!match) return undefined

@@ -4,7 +4,7 @@ import { boundUrl } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
 import { installation } from '../kernel/identity.ts'
 
-/** Host names always accepted on a bind that this machine can reach locally. */
+/** Host names that are always accepted if the daemon listens on loopback or on all addresses. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 

@@ -1,27 +1,27 @@
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 
-/** All headers of a request; Node responds 431 above. */
+/** Total size of a request's headers; Node answers 431 above it. */
 export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS
-/** For a JSON body or a form without a file; slower ones get 408. */
+/** Time limit for receiving a JSON body or a form without a file; slower requests get 408. */
 export const BODY_TIMEOUT_MS = MINUTE_MS
-/** For a whole request, including the largest file. */
+/** Time limit for receiving a whole request, including the largest file. */
 export const REQUEST_TIMEOUT_MS = 15 * MINUTE_MS
 /** How long an upload may stall. */
 export const UPLOAD_IDLE_MS = 30 * SECOND_MS
-/** How long the rest of a request body is read and discarded after the response, so that the response arrives. */
+/** After a response, the rest of the request body is read and discarded for this long, so that the response arrives. */
 export const LINGER_MS = 10 * SECOND_MS
 /** How often Node checks request timeouts. */
 export const TIMEOUT_CHECK_MS = SECOND_MS
 export const KEEP_ALIVE_TIMEOUT_MS = 5 * SECOND_MS
 /** Idle limit of any connection: longer than any response takes. */
 export const IDLE_SOCKET_MS = 5 * MINUTE_MS
-/** All connections, and how many of them are reserved for this machine. */
+/** Maximum number of open connections, and how many of them are reserved for this machine. */
 export const MAX_CONNECTIONS = 2_000
 export const LOOPBACK_RESERVE = 100
 /** How long a new connection may take to send its first bytes before it counts as silent. */
 export const FIRST_WORDS_MS = 250
-/** Per address, unless it is a proxy. */
+/** Maximum number of connections per address, unless it is a proxy. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 256
 
 /** Limits of forms: total without the file, each field, its name, and their number. */
@@ -29,7 +29,7 @@ export const MAX_FORM_BYTES = 256 * 1024
 export const MAX_FORM_FIELD_BYTES = 32 * 1024
 export const MAX_FORM_FIELD_NAME_BYTES = 100
 export const MAX_FORM_FIELDS = 20
-/** Accepted by every file system. */
+/** Length that every file system accepts. */
 export const MAX_FILE_NAME_BYTES = 200
 
 /** Server-sent events. */

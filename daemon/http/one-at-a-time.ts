@@ -49,8 +49,8 @@ export function noted(ctx: Context, res: ServerResponse, name: EndpointName): Re
 type Pending = readonly [req: IncomingMessage, res: ServerResponse]
 
 /**
- * Passes on the requests of a connection one by one, each in its own turn after the previous response. Node parses
- * everything a client pipelines at once; while requests wait, no more is read.
+ * Passes on the requests of a connection one by one, each in a new turn after the previous response. Node parses all
+ * pipelined requests at once; while requests wait, nothing more is read.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {
   /** Waiting requests of each connection. */

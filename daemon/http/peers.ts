@@ -13,7 +13,7 @@ const forwardingHeaders = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-
 export type Peers = {
   /** Client address; behind a trusted proxy, the address that the proxy reports. */
   readonly addressOf: (req: IncomingMessage) => string
-  /** Whether the address may stand for many clients: this machine, or a configured proxy. */
+  /** Whether the address may represent many clients: this machine, or a configured proxy. */
   readonly isProxy: (address: string) => boolean
   /** Whether the request was forwarded, trusted or not. */
   readonly isForwarded: (req: IncomingMessage) => boolean

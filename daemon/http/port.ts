@@ -9,7 +9,7 @@ import { newRequestId } from './broken.ts'
 import * as limits from './limits.ts'
 import { sendError } from './send.ts'
 
-/** Retry-After of early requests. */
+/** Retry-After, in seconds, of responses before the marketplace is open. */
 const RETRY_AFTER_S = 1
 
 /** A connection accepted before the marketplace opened. */
@@ -19,7 +19,7 @@ export type EarlyConnection = { readonly socket: Socket; readonly isSecure: bool
 export type TakenPort = {
   readonly server: Server
   readonly port: number
-  /** Stops the 503 responses and hands over. @returns the open connections, oldest first */
+  /** Stops the 503 responses and gives the port to the marketplace. @returns the open connections, oldest first */
   readonly handOver: () => readonly EarlyConnection[]
   readonly close: () => Promise<void>
 }

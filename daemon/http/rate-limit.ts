@@ -14,13 +14,13 @@ import { isLoopbackHost } from './host.ts'
 import type { Peers } from './peers.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
-/** Limits per minute: of a caller, and of an address with invalid credentials (decisions §3). */
+/** Requests per minute of a caller, and invalid credentials per minute from an address (decisions §3). */
 export const MAX_READS = 600
 export const MAX_WRITES = 120
 /** Facilitator requests per minute and key: each purchase takes two. */
 export const MAX_FACILITATED = 6_000
 const MAX_FAILED_CREDENTIALS = 10
-/** Hex digits of an address bucket: 65,536 buckets. */
+/** Number of hex digits in an address bucket: 65,536 buckets. */
 const BUCKET_DIGITS = 4
 const SALT_BYTES = 16
 

@@ -46,7 +46,7 @@ function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): strin
 
 /**
  * Sends the body of a response. If the request is not fully received, closing the connection would lose the response:
- * so the rest is read and discarded, for a limited time, before it ends.
+ * so the rest is read and discarded, for a limited time, before the connection ends.
  */
 function endAnswer(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
@@ -95,7 +95,10 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   endAnswer(res, body)
 }
 
-/** About a millisecond of work; the thread pool takes many times as long on a busy machine. */
+/**
+ * Larger bodies go to the thread pool. This size takes about a millisecond here, but many times as long in the thread
+ * pool of a busy machine.
+ */
 const MAX_INLINE_GZIP_BYTES = 128 * 1_024
 const compress = promisify<string | Buffer, Buffer>(gzip)
 
@@ -130,7 +133,7 @@ type Failed = {
   readonly isNowhere?: boolean
 }
 
-/** Sends an error in the requested form; as a page only where people look (decisions §2). */
+/** Sends an error in the requested form; as a page only at addresses that people open (decisions §2). */
 export function sendError(res: ServerResponse, error: AppError, failed: Failed): void {
   const { headers, body } = errorForm(res.req, error, failed)
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter)
@@ -164,15 +167,15 @@ function wantsProblem(req: IncomingMessage): boolean {
 type Stream = Extract<ReplyOut, { kind: 'events' }>
 
 /**
- * Server-sent events with a heartbeat, ended when the daemon stops. The next event is fetched after the reader took
- * the last; a stalled reader is cut and resumes by cursor.
+ * Sends server-sent events with a heartbeat until the daemon stops. The next event is fetched after the reader took the
+ * last one. A stalled reader is disconnected and resumes by cursor.
  */
 async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
   res.writeHead(200, { ...reply.headers, 'Content-Type': EVENT_STREAM_TYPE, 'X-Accel-Buffering': 'no' })
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  // A stalled reader, such as a cockpit in the background, would never take the end.
+  // A stalled reader, such as a cockpit in the background, would never read the end of the stream.
   const leave = () => {
     res.end()
     setTimeout(() => res.destroy(), STREAM_END_MS).unref()
@@ -211,7 +214,7 @@ async function heartbeat(res: ServerResponse, signal: AbortSignal): Promise<void
 
 type Chunks = Extract<ReplyOut, { kind: 'stream' }>
 
-/** Sends generated chunks at the reader's pace; HEAD does not start them. */
+/** Sends generated chunks at the reader's pace; for HEAD nothing is generated. */
 async function sendChunks(res: ServerResponse, { headers, chunks }: Chunks): Promise<void> {
   res.writeHead(200, headers)
   if (res.req.method === 'HEAD') res.end()

@@ -67,7 +67,7 @@ async function parseInTurns(bytes: unknown): Promise<unknown> {
 
 const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'
-/** Key in a response's locals of the endpoint. */
+/** Key of the endpoint in `res.locals`. */
 const ENDPOINT = 'endpoint'
 const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After', 'ETag'].join(', ')
 /** A day: the longest that browsers cache a preflight response. */
@@ -271,7 +271,7 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
   }
 }
 
-/** Runs a body parser of Express. @throws what it passes on */
+/** Runs a body parser of Express. @throws the error that the parser reports */
 function taken(parser: RequestHandler, req: Request, res: Response): Promise<void> {
   return new Promise((done, fail) => {
     void parser(req, res, (error?: unknown) => (error ? fail(error) : done()))

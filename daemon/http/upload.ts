@@ -115,7 +115,7 @@ function parserFor(req: IncomingMessage): busboy.Busboy {
       },
     })
   } catch {
-    // The parser refuses only this at once.
+    // The parser's constructor throws for no other reason.
     throw new AppError('invalid_request', 'The Content-Type has no boundary.')
   }
 }

@@ -13,7 +13,7 @@ export type Config = {
   readonly publicUrl?: string
   /** Further accepted `Host` values; one without a port matches any port. */
   readonly hosts?: readonly string[]
-  /** Addresses and CIDR blocks of trusted proxies, besides this machine. */
+  /** Addresses and CIDR blocks of trusted proxies, in addition to this machine. */
   readonly trustedProxies?: readonly string[]
   /** Certificate and key (PEM) for https, and the public host name. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly name: string }
@@ -27,7 +27,7 @@ export type Config = {
   readonly chainSetup?: ChainSetup
   /** Facilitator for other servers (default: off). */
   readonly facilitator?: FacilitatorConfig
-  /** Address of an index that lists this marketplace (default: its own). */
+  /** Address of an index that lists this marketplace (default: the marketplace's own). */
   readonly bazaar?: string
   /** `observed` starts paused with the cutover on (decisions §12). */
   readonly profile: 'local' | 'observed'
@@ -39,7 +39,7 @@ export type Config = {
   readonly payees?: readonly Payee[]
   /** File or URL of the sanctions list (default: the synthetic sample). */
   readonly sdnSource?: string
-  /** Accept once a list with less than half of the current addresses. */
+  /** Accept, this one time, a list with less than half of the current addresses. */
   readonly sdnAcceptShrink?: boolean
   /** Named seed to load into an empty store. */
   readonly seed?: string
@@ -58,7 +58,7 @@ export type Config = {
 }
 
 type Bound = Pick<Config, 'host' | 'tls'>
-/** Wildcard binds; this machine reaches them by loopback. */
+/** The loopback address by which this machine reaches each wildcard bind. */
 const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /** Local address of a daemon, whatever its public URL is. */

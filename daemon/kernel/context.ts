@@ -43,7 +43,7 @@ export type Context = {
   readonly baseUrl: () => string
   /** Aborted when a stop begins, so that streams end. */
   readonly stopping: AbortSignal
-  /** Serialises what moves money for an object and what ends it. */
+  /** Runs one action at a time on an object, if the action moves its money or ends it. */
   readonly mutex: KeyedMutex
   readonly switches: {
     readonly now: () => Switched
@@ -53,7 +53,7 @@ export type Context = {
   readonly resources: Resources
 }
 
-/** Work that responses do not wait for, such as sending payouts; a stop does. */
+/** Work that no response waits for, such as sending payouts. A stop of the daemon waits for it. */
 export const background = defineResource<Set<Promise<void>>>('background')
 
 /** Starts work that no response waits for. A failure is logged; the next run takes up the rest. */
@@ -69,7 +69,7 @@ export function inBackground(ctx: Context, name: string, work: () => Promise<unk
   void running.then(() => under.delete(running))
 }
 
-/** The token that published clients must be configured for; undefined for real USDC. */
+/** The token that x402 client packages must be configured for; undefined for real USDC. */
 export function localToken({ chain, baseUrl }: Pick<Context, 'chain' | 'baseUrl'>): LocalToken | undefined {
   if (!isTestMoney(chain)) return undefined
   return { asset: checksumAddress(chain.asset.address), network: chain.network, url: baseUrl() }

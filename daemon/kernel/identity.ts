@@ -41,7 +41,7 @@ export type Installation = {
   readonly adminKeyHash: string
   /** Key for sealed values; derived from the admin key, which is not in the store. */
   readonly sealingSecret: string
-  /** Port that the edge is bound to. */
+  /** Port of the HTTP server. */
   readonly port: () => number
 }
 

@@ -1,12 +1,12 @@
 import { AppError } from '../../src/core/error.ts'
 
-/** Calls that may wait for one object; more are refused. */
+/** Maximum number of calls that wait for one object; more are refused. */
 export const MAX_WAITING = 256
 const RETRY_SECONDS = 1
 
 /** A place in the queue of an object, held until left. */
 export type Seat = {
-  /** Runs after the earlier seats. */
+  /** Runs `work` after the work of the earlier seats. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
   readonly leave: () => void
 }
@@ -20,7 +20,7 @@ export type KeyedMutex = {
 }
 
 /**
- * Runs acts that move the money of an object or end it one by one, so a second act is refused before money moves.
+ * Runs actions that move an object's money or end it one by one, so that a second action is refused before money moves.
  * Transactions stay correct without it.
  */
 export function keyedMutex(): KeyedMutex {

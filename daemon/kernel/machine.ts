@@ -3,7 +3,7 @@ import { AppError } from '../../src/core/error.ts'
 /** One transition of a state machine: who may do what, from which state, with which result. */
 export type Transition<S extends string, E extends string, R extends string, F extends string> = {
   readonly event: E
-  /** Name of the act in the API (default: its event); null if no endpoint performs it. */
+  /** Name of the action in the API (default: its event); null if no endpoint performs it. */
   readonly act?: string | null
   readonly from: readonly S[]
   readonly to: S
@@ -47,7 +47,7 @@ export function findTransition<S extends string, E extends string, R extends str
 
 /**
  * @param facts - further members of the error.
- * @throws AppError 409 invalid_transition with `from`, `to` and the `allowed` acts (decisions §2).
+ * @throws AppError 409 invalid_transition with `from`, `to` and the `allowed` actions (decisions §2).
  */
 export function transition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
@@ -65,7 +65,7 @@ export function transition<S extends string, E extends string, R extends string,
   )
 }
 
-/** Acts that a role may perform in a state, in table order. */
+/** Actions that a role may perform in a state, in table order. */
 export function allowedActs<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   { from, by }: { readonly from: S; readonly by: R },

@@ -5,8 +5,8 @@ import type { Collection, ReadTx, Scalar, Tx } from '../store/port.ts'
 import { type ParticipantRow, type PartyRow, participants } from './rows.ts'
 
 /**
- * All writes of jobs, threads and subscriptions go through here: each keeps both party rows in step, so that "mine,
- * in this status" is one index. An ended job is queued for its provider's reputation.
+ * All writes of jobs, threads and subscriptions go through here. Each write updates both party rows too, so that a
+ * party's list by status needs only one index. An ended job is queued for its provider's reputation.
  */
 export type Subject = {
   readonly id: string

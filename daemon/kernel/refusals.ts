@@ -26,7 +26,7 @@ export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): 
 }
 
 const MAX_LABEL_CHARS = 40
-/** Labels shown per area, most refused first; the rest is summed. */
+/** Number of labels shown per area, most refusals first; the rest is summed as `other`. */
 const MAX_LABELS = 50
 const OTHER = 'other'
 /** The first product of a `User-Agent`, without version, after comments (RFC 9110). */
@@ -55,7 +55,7 @@ function mostOf(counts: Readonly<Record<string, number>>): Record<string, number
   return Object.fromEntries(rest === 0 ? most : [...most, [OTHER, rest]])
 }
 
-/** `/health.launch`: refusals of the last 24 hours of business time, and their days. */
+/** `/health.launch`: refusals of the last 24 hours of business time, and the dates of these hours. */
 export function launchView(ctx: Pick<Context, 'resources' | 'clock'>) {
   const now = ctx.clock.now()
   const { lastDay } = tally.of(ctx)

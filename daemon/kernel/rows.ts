@@ -33,7 +33,7 @@ export const ParticipantRow = z.strictObject({
   /** SHA-256 of the API key, hex. */
   key_hash: z.string(),
   webhook_secret: z.string(),
-  /** A custom header sent to its endpoints; the value is sealed. */
+  /** A custom header sent to the participant's endpoints; the value is sealed. */
   endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
   /** The previous secret; deliveries are signed with it too until this wall time. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
@@ -104,7 +104,7 @@ export const settings = defineCollection('settings', {
 
 export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
 
-/** Party rows; `store/parties.ts` writes them with their subjects. */
+/** A collection of party rows; `parties.ts` writes them with their subjects. */
 export function partiesOf(name: string): Collection<PartyRow> {
   return defineCollection(name, {
     schema: PartyRow,

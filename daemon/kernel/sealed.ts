@@ -5,7 +5,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SALT = 'souk sealed answer v1'
 
-/** What locks a box: a secret outside the store, and what the box belongs to. */
+/** Input of the encryption key: a secret that is not in the store, and the idempotency key of the sealed response. */
 export type SealKey = { readonly proof: string; readonly idempotencyKey: string }
 
 function derive(key: SealKey): Buffer {

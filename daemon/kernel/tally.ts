@@ -5,7 +5,7 @@ import { defineResource } from './resource.ts'
 import { type TallyRow, tallies } from './rows.ts'
 
 const WINDOW_HOURS = 24
-/** Limit of names per group, since strangers choose some labels. */
+/** Maximum number of names per group, because untrusted users choose some labels. */
 const MAX_NAMES = 200
 const OTHER = 'other'
 

@@ -6,13 +6,12 @@ import type { Context } from './context.ts'
 import { installation } from './identity.ts'
 import { defineResource } from './resource.ts'
 
-/** Replacements for DNS, ports and trusted roots, and hosts exempt from the address rules. */
+/** Test replacements for DNS, ports and trusted roots, and hosts exempt from the address rules. */
 export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'dialled' | 'ca' | 'exempt'>>
 
-/** HTTP client for addresses that others choose; nothing else requests them. */
+/** HTTP client for URLs that users choose. No other code sends requests to them. */
 export const web = defineResource<Web>('web')
 
-/** Opens the HTTP client. */
 export function openWebOf(ctx: Context, change: WebChange = {}): void {
   const { config, clock } = ctx
   const ownPort = installation.of(ctx).port
@@ -20,7 +19,7 @@ export function openWebOf(ctx: Context, change: WebChange = {}): void {
   web.open(ctx, opened, opened.close)
 }
 
-/** Only this machine can reach the marketplace: only then may webhooks lead to this machine (decisions §10). */
+/** Whether only this machine can reach the marketplace. Only then may webhooks lead to this machine (decisions §10). */
 function isLocal({ host, publicUrl }: Config): boolean {
   const shown = publicUrl === undefined ? host : (URL.parse(publicUrl)?.hostname ?? '')
   return isLoopback(host) && isLoopback(shown)

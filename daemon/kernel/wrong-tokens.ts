@@ -3,26 +3,26 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Log } from '../ports/log.ts'
 import { defineResource } from './resource.ts'
 
-/** Kinds kept since the start; later ones are dropped. */
+/** Maximum number of kinds kept since the start; further ones are dropped. */
 const KINDS_MAX = 20
 const SHOWN_CHARS_MAX = 66
 
-/** A token that a server asked to settle here and that is not this chain's. */
+/** A token of another chain or contract that a server asked to settle here. */
 export type WrongToken = {
   readonly seller: string
   readonly fault: PaymentFault
-  /** As the server named it. */
+  /** Network, as the server named it. */
   readonly network: string
   readonly asset: string
   readonly count: number
-  /** Last time, epoch milliseconds of the machine. */
+  /** Machine time of the newest request, epoch milliseconds. */
   readonly at: number
 }
 
 export type WrongTokens = {
   add(found: Omit<WrongToken, 'count'>): void
   all(): readonly WrongToken[]
-  /** Those of the last day. */
+  /** Wrong tokens requested in the day before `wall`. */
   recent(wall: number): readonly WrongToken[]
 }
 

@@ -16,7 +16,10 @@ export type SweepRule = {
   readonly olderThanMs: number
 }
 
-/** Files by content hash. A blob is durable when `put` resolves, so a record may name it; unnamed ones are swept. */
+/**
+ * Files by content hash. A blob is durable when `put` resolves, so a record may name it. A sweep removes blobs that no
+ * record names.
+ */
 export type BlobStore = {
   /** Removes a blob that no record references and no other transaction uses. */
   remove(sha256: string): Promise<void>
@@ -31,9 +34,9 @@ export type BlobStore = {
   sweep(rule: SweepRule): Promise<string[]>
 }
 
-/** Larger texts are files, to spare memory and journal. */
+/** Larger texts are stored as files, to spare memory and journal. */
 export const MAX_INLINE_BYTES = 16 * 1024
-/** Inputs and responses are limited to a fifth of this. */
+/** Maximum size of a stored text. Inputs and responses are limited to a fifth of it. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** Whether a text must be a file. */
@@ -54,7 +57,7 @@ const MAX_CHAR_BYTES = 6
 /** Longest JSON number, keyword or pair of brackets. */
 const MAX_PLAIN_BYTES = 32
 
-/** A lower bound of the bytes left beside a value; stops below 0. */
+/** A lower bound of what remains of `bytes` after the value's JSON; negative if the value is too large. */
 function roomBeside(value: unknown, bytes: number): number {
   if (typeof value === 'string') return bytes - value.length * MAX_CHAR_BYTES - 3
   let left = bytes - MAX_PLAIN_BYTES

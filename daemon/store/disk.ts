@@ -69,7 +69,6 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** The file system of this machine. */
 export const realDisk: Disk = {
   open: async (path, mode) => fileOf(await open(path, flags[mode], FILE_MODE)),
   rename,

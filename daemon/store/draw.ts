@@ -36,7 +36,7 @@ export function drawFrom(seed: Buffer, { file, text }: Files = { file: noFiles, 
   return { bytes, id: (noun) => `${idPrefixes[noun]}${bytes(ID_BYTES).toString('hex')}`, file, text }
 }
 
-/** Runs of a body whose texts keep changing. */
+/** Maximum number of runs of a body whose texts keep changing. */
 const MAX_FILE_RUNS = 8
 
 /** A body needs files that are not written or read yet. */

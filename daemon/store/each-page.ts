@@ -5,7 +5,7 @@ import type { Reader, Row, Scalar, SortOrder } from './port.ts'
 export type IndexPart = {
   readonly index: string
   readonly prefix: readonly Scalar[]
-  /** Rows read at once. */
+  /** Number of rows per read. */
   readonly limit: number
   readonly order?: SortOrder
 }

@@ -1,4 +1,6 @@
-/** A violation of the port's rules: nested, ended, not held, too slow. A bug of the caller. */
+/**
+ * The caller broke a rule of the port: a nested, ended or too slow body, or a row not read for update. Always a bug.
+ */
 export class StoreMisuse extends Error {
   override readonly name = 'StoreMisuse'
 }
@@ -69,7 +71,7 @@ export class StoreTooLarge extends Error {
   }
 }
 
-/** Written by a newer souk, or unknown content. */
+/** The data was written by a newer souk, or its content is unknown. */
 export class StoreFormatUnknown extends Error {
   override readonly name = 'StoreFormatUnknown'
 }

@@ -17,7 +17,7 @@ export function migrated(steps: readonly Migration[], stored: Stored): Stored {
 
 const ENDED = new Set<unknown>(['fulfilled', 'released', 'refunded'])
 
-/** Old ended payments kept their input, however large. */
+/** Removes the input of ended payments: earlier versions kept it, however large. */
 const bareEndedPayments: Migration = ({ collection, row }) => {
   if (collection !== 'payments' || typeof row !== 'object' || row === null) return { collection, row }
   const isEnded = 'state' in row && ENDED.has(row.state)

@@ -62,7 +62,7 @@ export type Draft<R extends Row> = Omit<R, 'version'>
 export type PageQuery = {
   /** Cursor of the last row seen; exclusive. */
   readonly after?: string
-  /** Alternative to `after`: values after the prefix; skips all rows that have them. */
+  /** Alternative to `after`: values that follow the prefix. The page starts after all rows that have them. */
   readonly beyond?: readonly Scalar[]
   /** Last cursor; inclusive. */
   readonly until?: string
@@ -92,7 +92,7 @@ export type Reader<R extends Row> = {
 
 export type Table<R extends Row> = Reader<R> & {
   getForUpdate(key: string): Promise<R | undefined>
-  /** @throws Conflict when key or unique values are taken; even a caught one fails the tx */
+  /** @throws Conflict when the key or unique values are taken. It fails the transaction even if the body catches it. */
   insert(row: Draft<R>): Promise<R>
   insertIfAbsent(row: Draft<R>): Promise<boolean>
   /** Replaces a row held by getForUpdate or insert; inserts if the key was looked up and absent. */
@@ -101,7 +101,7 @@ export type Table<R extends Row> = Reader<R> & {
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
   /** Adds to a bigint or number member; no version needed. @throws RowMissing */
   increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>
-  /** Needs no hold. @returns whether it existed */
+  /** Deletes a row, which need not be read for update. @returns whether it existed */
   delete(key: string): Promise<boolean>
 }
 
@@ -148,7 +148,7 @@ export type Store = {
   close(): Promise<void>
 }
 
-/** Key or unique values were taken, or the version was outdated. */
+/** The key or unique values were taken, or the version was outdated. */
 export class Conflict extends Error {
   override readonly name = 'Conflict'
   readonly collection: string

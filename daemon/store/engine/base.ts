@@ -15,7 +15,7 @@ export type Slice = {
   readonly index: RowIndex
   readonly prefix: readonly Scalar[]
   readonly isDescending: boolean
-  /** Exclusive, with all rows that this place covers. */
+  /** The slice starts after all rows that match this place. */
   readonly after: IndexPlace | undefined
   /** Inclusive. */
   readonly until: IndexPlace | undefined

@@ -41,12 +41,12 @@ function refuseAmbiguous(shape: SchemaShape, path: string, seen: Set<SchemaShape
   for (const [name, member] of shape.members) refuseAmbiguous(member, `${path}.${name}`, seen)
 }
 
-/** Undefined without a bigint at or below the shape. */
+/** Converter of a shape; undefined if the shape has no bigint. */
 function converter(shape: SchemaShape, direction: Direction, known: Map<SchemaShape, Convert>): Convert | undefined {
   if (!holdsBigint(shape)) return undefined
   const existing = known.get(shape)
   if (existing !== undefined) return existing
-  // Registered before it is filled, for recursive shapes.
+  // Registered before it is filled, because a shape may contain itself.
   const parts: { members: readonly (readonly [string, Convert])[]; each: Convert | undefined } = {
     members: [],
     each: undefined,

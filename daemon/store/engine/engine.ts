@@ -13,7 +13,7 @@ export const DEFAULT_WATCHDOG_MS = 10_000
 /** A committed transaction with its JSON text. */
 export type EncodedChange = { readonly change: Change; readonly json: string }
 
-/** Receives committed transactions. The engine applies an entry in the turn in which it hands it over. */
+/** Receives committed transactions. The engine applies an entry in the event loop turn in which it appends it. */
 export type ChangeSink = {
   /** Serialises a change; throws before anything is applied. */
   encode(change: Change): string
@@ -42,7 +42,7 @@ export type EngineOptions = {
 }
 
 export type StoreEngine = Store & {
-  /** Runs exclusive work between bodies. */
+  /** Runs `work` while no transaction body runs. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -82,7 +82,7 @@ function listenerSet(): { add(listener: (change: Change) => void): () => void; t
   }
 }
 
-/** A throwing listener must not affect others or the durable transaction: it surfaces as uncaught. */
+/** A listener that throws must not affect others or the durable transaction: its error surfaces as uncaught. */
 function tellOne(listener: (change: Change) => void, change: Change): void {
   try {
     listener(change)
@@ -117,7 +117,7 @@ function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
       const layers: Layer[] = []
       const handle = txHandle({ guard: guardOf(scope), readsOf, freeze }, layers)
       const value = await settle(scope, running.run(scope, body, handle), inTime)
-      // Wrapped, so that the mutex is free before the disk answers.
+      // The promise is wrapped in an object, so that the mutex is free before the disk answers.
       return { value, durable: commit(layers) }
     })
     await done.durable

@@ -14,13 +14,14 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
 /** Changes since the last batch, up to a transaction. */
 export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
 
-/** An in-memory base over a deep one; holds what the deep one does not have yet. */
+/** An in-memory base in front of a deep one. It holds the changes that the deep base does not have yet. */
 export type Front = Base & {
-  /** Changes not handed over yet. */
+  /** Number of changes not yet passed to the deep base. */
   waiting(): number
   /**
-   * Hands over applied changes, or refused ones again; later changes collect meanwhile. One at a time.
-   * @param ready - awaited before anything is handed over
+   * Writes the applied changes to the deep base, or again those it refused. Later changes wait for the next flush; one
+   * flush at a time.
+   * @param ready - awaited before anything is written
    */
   flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
 }
@@ -35,7 +36,7 @@ function redirect(deep: TableReads, now: () => TableReads): TableReads {
   }
 }
 
-/** A table: new changes over those being written over deep rows. */
+/** A table in three layers: new changes, changes being written, and deep rows. */
 function openTable(deep: TableReads) {
   let top = layerOver(deep)
   return {
@@ -48,7 +49,7 @@ function openTable(deep: TableReads) {
       top = layerOver(redirect(deep, () => below))
       return {
         staged: sealed.staged(),
-        /** The deep rows now contain it. */
+        /** Called when the deep rows contain the sealed layer. */
         release: () => {
           below = deep
         },
@@ -64,7 +65,7 @@ export function frontOver(deep: DeepBase): Front {
   const tables = new Map([...deep.tables].map(([name, reads]) => [name, openTable(reads)]))
   let records = deep.records()
   let waiting = 0
-  /** Refused changes, handed over again. */
+  /** Changes that the deep base refused; the next flush writes them again. */
   let handing: Handing | undefined
 
   function seal(reflects: number): Handing {

@@ -8,13 +8,13 @@ import { keyOf, placeIn, type RowIndex } from './tables.ts'
 export type Layer = TableReads & {
   /** @param current - the visible row; a null `row` removes it */
   put(key: string, row: AnyRow | null, current: AnyRow | undefined): void
-  /** Changes in order of first write; inserted and deleted rows leave none. */
+  /** Changes in order of first write. A row that is inserted and deleted again leaves none. */
   staged(): Staged[]
 }
 
 export function layerOver(below: TableReads): Layer {
   const { shape } = below
-  /** Keys hidden below, with their rows. */
+  /** Rows of the table below that this layer hides, by key. */
   const covered = new Map<string, AnyRow | undefined>()
   const fresh = createRowSet(shape)
   /** Hidden rows, built on the first count. */

@@ -42,7 +42,7 @@ export function rowComparer(fields: readonly string[], key: string): (a: AnyRow,
   }
 }
 
-/** Compares a row with a place; 0 if covered. */
+/** Compares a row with a place; 0 if the row matches the place. */
 export function placeComparer(fields: readonly string[], key: string): (row: AnyRow, place: IndexPlace) => number {
   return (row, place) => {
     for (let i = 0; i < place.values.length; i += 1) {

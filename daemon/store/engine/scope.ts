@@ -1,14 +1,14 @@
 import { StoreMisuse } from '../errors.ts'
 import type { Awaitable } from './base.ts'
 
-/** Guards a handle's call: refused after its end; a failure fails the body. */
+/** Runs a call of a handle. It refuses calls after the body's end, and a failed call fails the body. */
 export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 
-/** Life of a body: handles work while open; the first failure is kept. */
+/** State of a transaction body: its handles work while it is open, and its first failure is kept. */
 export type Scope = {
   open: boolean
   failure: { readonly error: unknown } | undefined
-  /** The last call waiting for the base; never rejects. */
+  /** The last call that waits for the base; never rejects. */
   waiting: Promise<unknown> | undefined
 }
 
@@ -17,8 +17,8 @@ export function openScope(): Scope {
 }
 
 /**
- * Guards calls: refused after the end; the first failure fails the body even if caught. Calls are serialised, so
- * unawaited ones behave the same.
+ * Refuses calls after the body's end. The first failed call fails the body, even if the body catches it. Calls run one
+ * after another, even if the body does not await them.
  */
 export function guardOf(scope: Scope): ScopeGuard {
   function run<T>(call: () => Awaitable<T>): Awaitable<T> {
@@ -73,7 +73,7 @@ export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog
 /** Limits a body's time, since it blocks all writers. */
 export type Watchdog = <T>(body: Promise<T>) => Promise<T>
 
-/** Bodies are serial, so one timer is enough: a body found twice has used its time. */
+/** Bodies run one at a time, so one timer is enough: a body that it finds twice has used up its time. */
 export function createWatchdog(ms: number): Watchdog {
   type Running = { readonly giveUp: (error: StoreMisuse) => void }
   let isArmed = false

@@ -109,7 +109,7 @@ function leaf(def: Def, shape: SchemaShape, path: string): void {
 
 type Loop = { readonly shape: SchemaShape; readonly known: SchemaShape; readonly path: string }
 
-/** Closes recursive shapes at the end. */
+/** Completes the placeholder of a recursive shape once the shape is known. */
 function close({ shape, known, path }: Loop): void {
   if (shape === known) return
   if (shape.members.size > 0 || shape.each !== undefined) {

@@ -1,10 +1,10 @@
-/** Terms per query; more are ignored. */
+/** Maximum number of terms per query; more are ignored. */
 export const MAX_TERMS = 8
-/** Characters per term; documents and queries are cut alike. */
+/** Maximum characters per term; documents and queries are shortened alike. */
 export const MAX_TERM_CHARS = 40
-/** Characters read of a query. */
+/** Maximum number of characters read of a query. */
 const MAX_SEARCH_CHARS = 1_000
-/** A shorter last term is no prefix, since it would match nearly everything. */
+/** A shorter last term is not treated as a prefix, since it would match nearly everything. */
 const MIN_PREFIX_CHARS = 2
 
 /** Common words; used only if a query has no others. */

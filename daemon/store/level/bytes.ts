@@ -12,8 +12,8 @@ const NUMBER = 3
 const STRING = 4
 
 /**
- * A number: length of its integer part in two bytes, magnitude, fraction as a double if any. Positive lengths count
- * up from this; negative numbers have all bytes inverted.
+ * Format of a number: length of its integer part in two bytes, magnitude, fraction as a double if any. Positive lengths
+ * count up from this value; negative numbers have all bytes inverted.
  */
 const POSITIVE = 0x8000
 const LENGTH_BYTES = 2

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClassicLevel } from 'classic-level'
 import { StoreDamaged, StoreLocked } from '../errors.ts'
 
-/* An open LevelDB: what is used of it, and how batches are written beside other work. */
+/* An open LevelDB: the part of its interface in use, and batch writes that yield to other work. */
 
-/** Entries passed to LevelDB before yielding to the event loop. */
+/** Number of entries passed to LevelDB before yielding to the event loop. */
 const HANDED_AT_ONCE = 1_024
 const STORE = Buffer.from('store')
 
@@ -13,7 +13,7 @@ export type Moment = { close(): Promise<void> }
 type From = { readonly snapshot?: Moment }
 type Range = { readonly gte: Buffer; readonly lt: Buffer; readonly reverse?: boolean; readonly limit?: number }
 type Walk<T> = {
-  /** Empty at the end. */
+  /** The next items, at most `size`; empty at the end. */
   nextv(size: number): Promise<T[]>
   close(): Promise<void>
 }

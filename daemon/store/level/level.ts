@@ -9,13 +9,13 @@ import type { AnyCollection, Scalar } from '../port.ts'
 import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts'
 import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
 
-/* Rows and index entries in LevelDB, sorted by key bytes; its own threads merge them. */
+/* Rows and index entries in LevelDB, sorted by key bytes. LevelDB merges them on its own threads. */
 
-/** Index entries per thread hop. */
+/** Number of index entries per asynchronous read. */
 const ENTRIES_AT_ONCE = 1_024
-/** Rows per thread hop. */
+/** Number of rows per asynchronous read. */
 const ROWS_AT_ONCE = 128
-/** Rows encoded before yielding to writers; each includes all of its index entries. */
+/** Number of rows encoded, with all their index entries, before writers may run. */
 const ENCODED_AT_ONCE = 96
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
@@ -28,10 +28,10 @@ const RECORDS = Buffer.from('records')
 const NAMES = Buffer.from('names')
 const EMPTY = Buffer.alloc(0)
 
-/** Source of reads; while a batch is written, a snapshot from before it. */
+/** Source of reads: the database, or during a batch write a snapshot from before it. */
 type View = {
   readonly db: LevelDb
-  /** Folder name for messages. */
+  /** Folder to name in error messages. */
   readonly dir: string
   frozen: Moment | undefined
   readonly readers: Set<Promise<unknown>>
@@ -49,7 +49,7 @@ function during<T>({ db, frozen, readers }: View, read: (snapshot: Moment) => Pr
 }
 
 export type LevelBase = DeepBase & {
-  /** Last transaction completely stored; 0 if empty. */
+  /** Number of the last transaction that is completely stored; 0 if empty. */
   reflects(): number
   /** All rows of one snapshot, by collection, each checked. @param onDamaged (default: throws) */
   walk(onDamaged?: OnDamaged): AsyncGenerator<readonly [collection: string, row: AnyRow]>
@@ -102,7 +102,7 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
   return { tables, write, walk, records: () => records, reflects: () => reflects, close: () => db.close() }
 }
 
-/** Change of the row count. */
+/** By how much a write changes the row count. */
 function grownBy({ write: { row }, before }: Staged): number {
   return Number(row !== null) - Number(before !== undefined)
 }
@@ -145,7 +145,7 @@ type Parts = { readonly shape: TableShape; readonly numberOf: NumberOf }
 const latin = (bytes: Buffer): string => bytes.toString('latin1')
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-/** Keys of rows and entries of a table. */
+/** Database keys of a table's rows and index entries. */
 function keysOf({ shape, numberOf }: Parts) {
   const { name } = shape.collection
   const rowPrefix = Buffer.concat([Buffer.from(ROW), numberOf(name)])
@@ -168,7 +168,7 @@ function keysOf({ shape, numberOf }: Parts) {
       for (const _field of index.definition.fields) at = endOfScalar(entry, at)
       return Buffer.concat([rowPrefix, entry.subarray(at)])
     },
-    /** Entries of a row: key, and value of unique ones. */
+    /** Index entries of a row as key and value. Only those of unique indexes have a value: the row's key. */
     *entriesOf(key: string, row: AnyRow | undefined): Generator<readonly [string, Buffer]> {
       if (row === undefined) return
       for (const index of shape.indexes.values())
@@ -218,7 +218,7 @@ function levelTable(view: View, parts: Parts) {
     return values.map((value, n) => decode(all[n] as Buffer, value))
   }
 
-  // Reads rows at the snapshot of their entries.
+  // Reads index entries and their rows from the same snapshot.
   const page = (slice: Slice): Promise<readonly AnyRow[]> =>
     during(view, async (snapshot) => {
       const { index, isDescending: reverse, limit } = slice
@@ -259,7 +259,7 @@ function levelTable(view: View, parts: Parts) {
   return { ...reads, change: changes(keys, encode), walk }
 }
 
-/** Adds a row's changes to a batch; unchanged entries are skipped. */
+/** Adds a row's changes to a batch; unchanged index entries are skipped. */
 function changes(keys: Keys, encode: (row: AnyRow) => Buffer) {
   return ({ removed, put }: Batch, { write: { key, row }, before }: Staged): void => {
     const fresh = row as AnyRow | null
@@ -306,7 +306,7 @@ function missing(dir: string, { collection }: TableShape, entry: Buffer): never 
 function rangeOf(keys: Keys, { index, prefix, isDescending, after, until }: Slice) {
   const whole = keys.place(index, { values: prefix })
   const at = (place: IndexPlace): Buffer => keys.place(index, place)
-  /** After all entries that a place covers. */
+  /** First key after all entries that match a place. */
   const past = (place: IndexPlace): Buffer =>
     place.key === undefined ? behind(at(place)) : Buffer.concat([at(place), Buffer.alloc(1)])
   if (isDescending) return { gte: until ? at(until) : whole, lt: after ? at(after) : behind(whole) }

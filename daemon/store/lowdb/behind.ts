@@ -9,7 +9,7 @@ import { type Manifest, ROWS_DIR, writeManifest } from './files.ts'
 import type { Loader, RowSink } from './load.ts'
 import { type RecoverInput, type Recovery, recover } from './recover.ts'
 
-/* Rows that lie in LevelDB instead of a snapshot, behind a front in memory that holds what was written since. */
+/* Rows in LevelDB instead of a snapshot. A front in memory holds the changes that LevelDB lacks. */
 
 /** Opens the database in a folder; tests pass a failing one. */
 export type OpenDb = (dir: string, createIfMissing?: boolean) => Promise<LevelDb>
@@ -32,7 +32,7 @@ const ROWS_AT_ONCE = 5_000
 /** Rough size of a row, not measured. */
 const ROW_BYTES = 1_024
 
-/** @throws StoreDamaged if they are missing or another store's */
+/** Opens the rows of a store. @throws StoreDamaged if they are missing or belong to another store */
 export async function openRows({ dir, store, collections, openDb = openLevelDb }: RowsOf): Promise<LevelBase> {
   return claimed(await openDb(`${dir}/${ROWS_DIR}`, false), { dir, store, collections })
 }
@@ -100,9 +100,9 @@ export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
   return { reflects: level.reflects(), lost }
 }
 
-/** Id of the store whose rows are in a folder, for a lost manifest. */
+/** Id of the store whose rows a folder has; needed if the manifest is lost. */
 export async function ownerOfRows(dir: string, openDb: OpenDb = openLevelDb): Promise<string | undefined> {
-  // A store without LevelDB.
+  // Fails for a store without LevelDB.
   const db = await openDb(`${dir}/${ROWS_DIR}`, false).catch(() => undefined)
   const owner = db && ownerOf(db)
   await db?.close()

@@ -24,9 +24,9 @@ const Manifest = z.strictObject({
   snapshot: z.int().min(0),
   /** Previous snapshot, kept as a fallback; null if none. */
   previous: z.int().min(0).nullable(),
-  /** First transaction of each segment, ascending; the last one grows. */
+  /** First transaction of each segment, ascending. Only the last segment grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Rows are in LevelDB, which stores its own transaction number; any snapshot file is older. */
+  /** Present if the rows are in LevelDB, which stores its own transaction number. Any snapshot file is then older. */
   rows: z.literal('level').exactOptional(),
   /** Last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),

@@ -29,7 +29,7 @@ export type FirstInput = {
   readonly disk: Disk
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Moves rows to LevelDB; rows already there stay. */
+  /** Whether to move rows to LevelDB. Rows that are there already stay. */
   readonly isLevel: boolean
   readonly openDb?: OpenDb | undefined
   readonly migrations: readonly Migration[]
@@ -45,7 +45,7 @@ export type LoadedStore = {
   readonly kept: State | Behind
 }
 
-/** Creates or recovers the files, cuts a torn tail, migrates. The caller holds the lock. */
+/** Creates or recovers the files, removes a torn tail, and migrates. The caller holds the lock. */
 export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
   const { disk, dir, collections, migrations } = input
   const format = migrations.length + 1
@@ -80,7 +80,7 @@ async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedSto
   }
 }
 
-/** Cuts a torn tail and reports a loss once, not again at the next start. */
+/** Removes a torn tail and reports a loss once, not again at the next start. */
 async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Recovery) {
   if (recovery.torn !== undefined) await cut(disk, dir, recovery)
   await removeUnlisted(disk, dir, found)
@@ -90,7 +90,7 @@ async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Reco
   return { manifest, recovery }
 }
 
-/** Reports read bytes as percent of all files. */
+/** Reports how much is read, in percent of all files. */
 async function progressOf(
   { disk, dir, onLoaded }: FirstInput,
   { snapshot, segments }: Manifest,
@@ -126,7 +126,7 @@ async function create(input: FirstInput, format: number): Promise<Manifest> {
   return manifest
 }
 
-/** Damaged bytes are moved aside; an unfinished write is dropped. */
+/** Removes a torn tail: damaged bytes go to `quarantine/`, an unfinished write is truncated. */
 async function cut(disk: Disk, dir: string, { torn, loss }: Pick<Recovery, 'torn' | 'loss'>): Promise<void> {
   if (torn === undefined) return
   if ((loss?.damagedLines ?? 0) > 0) {

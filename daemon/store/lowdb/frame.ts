@@ -62,7 +62,7 @@ export function wasWhole(line: RawLine): boolean {
   return buffer[end - 1] === CLOSING && buffer.subarray(at, at + TX_START.length).equals(TX_START)
 }
 
-/** End of a scan: file size, start of an unfinished last line, and whether a line was too long. */
+/** Result of a scan: file size, start of an unfinished last line, and whether a line was too long. */
 export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
 
 /** Reads a file line by line from a line start; stops when `visit` returns false. */

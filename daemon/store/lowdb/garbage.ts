@@ -8,7 +8,7 @@ import { type Quarantined, quarantineAll } from './quarantine.ts'
 import type { StoredTx } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
-/** A store is rewritten when its files exceed the live data by this factor, and by more than this. */
+/** A store is rewritten when its files exceed the live data by this factor and by more than `MIN_GARBAGE_BYTES`. */
 const GARBAGE_FACTOR = 2
 const MIN_GARBAGE_BYTES = 4 * 1024 * 1024
 /** Bytes of lines per write. */

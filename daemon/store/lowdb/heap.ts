@@ -4,9 +4,9 @@ import { StoreTooLarge } from '../errors.ts'
 
 /** Bytes read between heap checks. */
 const LOOK_EVERY_BYTES = 4 * 1024 * 1024
-/** Heap share above which to collect garbage and measure. */
+/** Share of the heap in use from which garbage is collected and the heap measured again. */
 const COLLECT_ABOVE = 0.6
-/** Heap share in use above which to refuse: the rest is needed to work. */
+/** A store that fills more than this share of the heap is refused: the rest is needed to work. */
 const REFUSE_ABOVE = 0.75
 const MB = 1024 * 1024
 /** Three default semi-spaces. */

@@ -19,14 +19,14 @@ type Queued = {
   readonly reject: (error: StoreStopped) => void
 }
 
-/** Growing end of the journal: a queue, with one write and sync at a time. */
+/** The newest segment of the journal, with a queue. One write and sync at a time. */
 export type Journal = {
   append(entry: EncodedChange): Promise<void>
   durable(): Promise<void>
   hasQueued(): boolean
-  /** Transactions in the last sync. */
+  /** Number of transactions in the last sync. */
   lastBatch(): number
-  /** Writes and syncs the next batch; lowdb's write. */
+  /** Writes and syncs the next batch; lowdb's `write` calls it. */
   flush(): Promise<void>
   /**
    * Ends the segment at the flushed position.
@@ -39,7 +39,7 @@ export type Journal = {
   fail(error: unknown): void
   /** Bytes of segments since the current snapshot. */
   bytes(): number
-  /** Batches written since opening. */
+  /** Number of batches written since opening. */
   syncs(): number
   /** Restarts the byte count after a snapshot. */
   restartCount(): void
@@ -68,7 +68,7 @@ function createQueue() {
     push(item: Queued): void {
       items.push(item)
     },
-    /** Entries of the next batch; at least one if any. */
+    /** Entries of the next batch; at least one if any wait. */
     take(): Queued[] {
       let size = 0
       let count = 0
@@ -89,7 +89,7 @@ function createQueue() {
   }
 }
 
-/** Opens the growing segment. */
+/** Opens the newest segment. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const queue = createQueue()
   const io = createMutex()
@@ -157,18 +157,21 @@ async function openSegment({ disk, dir, durability, ...active }: SegmentOptions)
   let { firstSeq, activeBytes } = active
   return {
     bytes: () => activeBytes,
-    /** @returns how many bytes that were. */
+    /** @returns the number of bytes written. */
     async append(bytes: Buffer): Promise<number> {
       await writeFully(file, bytes, activeBytes)
       if (durability === 'full') await file.datasync()
       activeBytes += bytes.byteLength
       return bytes.byteLength
     },
-    /** @returns its first transaction: `seq`, unless it is still empty */
+    /**
+     * Starts the next segment.
+     * @returns its first transaction: `seq`, or the present segment's if that is still empty
+     */
     async next(seq: number, list: (firstSeq: number) => Promise<void>): Promise<number> {
       if (activeBytes === 0) return firstSeq
       const fresh = await freshSegment(disk, dir, seq)
-      // With durability `os`, sync the old segment before the border.
+      // With durability `os` the old segment may not be on disk yet. It must be before the new one is listed.
       await file.datasync()
       await list(seq)
       const old = file
@@ -192,7 +195,7 @@ async function closeFile(file: DiskFile, isSound: boolean): Promise<void> {
   await file.close()
 }
 
-/** A new, durable, empty segment; reuses one of an interrupted switch. */
+/** Creates a new, durable, empty segment, or reuses the one of an interrupted switch. */
 export async function freshSegment(disk: Disk, dir: string, firstSeq: number): Promise<DiskFile> {
   const path = `${dir}/${segmentFile(firstSeq)}`
   await disk.remove(path)

@@ -7,7 +7,7 @@ import { type Migration, migrated } from '../migrations.ts'
 
 /** Loads stored rows: migrates them, then restores bigints. */
 export type Loader = {
-  /** A parsed row; null removes. Checksums replace validation. */
+  /** Adds a parsed row; null removes it. It is not validated, because checksums protect it. */
   put(collection: string, key: string, stored: unknown): void
   /** Adds a stored row that contains its key. */
   putWhole(collection: string, stored: unknown): void
@@ -15,7 +15,7 @@ export type Loader = {
   saw?(bytes: number): void
 }
 
-/** Drops rows, to scan files of any size. */
+/** Drops all rows, for scans of files of any size. */
 export const discarding: Loader = { put: () => undefined, putWhole: () => undefined }
 
 /** Where loaded rows go. */
@@ -34,7 +34,7 @@ export function intoState(state: State): RowSink {
   }
 }
 
-/** Repeats transactions of the journal that were only in memory. */
+/** A sink that applies the journal's transactions which LevelDB does not have yet. */
 export function intoFront(front: Front): RowSink {
   return {
     shapes: front.tables,
@@ -66,7 +66,7 @@ export function createLoader(sink: RowSink, steps: readonly Migration[]): Loader
 
   function put(collection: string, key: string, stored: unknown): void {
     const { collection: name, row } = migrated(steps, { collection, row: stored })
-    // A dropped row may be loaded from the snapshot.
+    // Also removes a row that a migration drops: the snapshot may have an earlier version of it.
     sink.put(name, key, row === null ? null : shapeOf(name).codec.fromJson(row as AnyRow))
   }
 

@@ -15,7 +15,7 @@ export type Lock = { release(): void }
 const GUARD_WAIT_MS = 10_000
 
 /**
- * Locks a name machine-wide. Its files exist while it is held; those of daemons that were killed are removed by the next.
+ * Locks a name machine-wide. Its files exist while it is held; the next caller removes those of killed daemons.
  * @throws StoreLocked
  */
 export function takeNamedLock(folder: string, name: string): Lock {
@@ -32,7 +32,7 @@ export function takeNamedLock(folder: string, name: string): Lock {
   })
 }
 
-/** No file is removed between the moment another daemon opens it and the moment it locks it. */
+/** Runs `act` in one daemon at a time. So no file is removed after another daemon opened it and before it locked it. */
 function guarded<T>(folder: string, act: () => T): T {
   const guard = takeLock(folder, GUARD_WAIT_MS)
   try {

@@ -13,7 +13,7 @@ const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
 /** Writers wait when the journal exceeds its limit by this factor while rows go to LevelDB. */
 const WAIT_ABOVE = 2
 
-/** Snapshots and backups beside commits, one at a time. */
+/** Runs snapshots and backups, one at a time, while transactions go on. */
 export type Maintenance = {
   manifest(): Manifest
   /** Starts a compaction if due; called after each flush. */
@@ -131,12 +131,12 @@ function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
     replaceManifest,
     endSegment: () =>
       journal.switchSegment((firstSeq) => replaceManifest({ ...manifest, segments: [...manifest.segments, firstSeq] })),
-    /** Replaces the manifest, then removes files that it no longer lists. */
+    /** Replaces the manifest, then removes files that the new one does not list. */
     async listed(next: Manifest): Promise<void> {
       await replaceManifest(next)
       await removeUnlisted(disk, dir, next)
     },
-    /** Records that the journal was folded, and restarts its byte count. */
+    /** Records that the journal was folded into a snapshot or LevelDB, and restarts its byte count. */
     async folded(next: Manifest, sizeBytes: number): Promise<void> {
       snapshotBytes = sizeBytes
       journal.restartCount()

@@ -48,7 +48,7 @@ export type LowdbStoreOptions = {
 /** The embedded engine with its file operations. */
 export type LowdbStore = Store & {
   readonly storeId: string
-  /** Result of opening; `torn` names an unfinished write that was cut. */
+  /** Result of opening; `torn` describes a torn tail that was removed. */
   readonly recovery: Recovery
   readonly blobs: BlobStore
   /** Whether the disk is too full for writes. */
@@ -248,8 +248,8 @@ function pump({ low, journal, onFlushed }: Pump): () => void {
   async function run(): Promise<void> {
     isRunning = true
     while (journal()?.hasQueued() === true) {
-      // With several writers, wait for this turn's commits to share a sync: 0.31 per paid request instead of 0.53. A
-      // single writer would only wait.
+      // With several writers, wait for this turn's commits to share a sync: 0.31 syncs per paid request instead of
+      // 0.53. A single writer would only wait.
       if ((journal()?.lastBatch() ?? 0) > 1) await endOfTurn()
       await low.write()
       onFlushed()

@@ -25,7 +25,7 @@ export type Quarantined = {
   readonly droppedTransactions: number
 }
 
-/** Moves everything after the cut aside, then updates the manifest. */
+/** Moves everything after the cut to `quarantine/`, then updates the manifest. */
 export async function cutBehind(plan: CutPlan): Promise<Quarantined> {
   const { disk, dir, manifest, cut } = plan
   const log = quarantineLog(disk, dir)
@@ -46,7 +46,7 @@ export async function cutBehind(plan: CutPlan): Promise<Quarantined> {
   return log.report()
 }
 
-/** Moves all files of a store aside. */
+/** Moves all files of a store to `quarantine/`. */
 export async function quarantineAll(plan: Omit<CutPlan, 'cut'>): Promise<Quarantined> {
   const { disk, dir, manifest } = plan
   const log = quarantineLog(disk, dir)

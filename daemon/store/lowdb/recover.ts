@@ -7,10 +7,10 @@ import { heapGuard } from './heap.ts'
 import { createLoader, type Loader, type RowSink } from './load.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** The cut tail, usually an unfinished, unacknowledged write. */
+/** The removed torn tail, usually an unfinished, unacknowledged write. */
 export type TornTail = { readonly file: string; readonly offset: number; readonly droppedBytes: number }
 
-/** Lost durable transactions, at least so many. */
+/** Durable transactions that were lost; there may be more than counted. */
 export type Loss = {
   readonly transactions: number
   /** Complete lines with a bad checksum. */
@@ -23,9 +23,9 @@ export type Recovery = {
   readonly snapshotRecords: number
   readonly snapshotBytes: number
   readonly replayed: number
-  /** Bytes of the replayed segments after the cut. */
+  /** Size of the replayed segments in bytes, without the torn tail. */
   readonly journalBytes: number
-  /** Bytes of the growing segment after the cut. */
+  /** Size of the newest segment in bytes, without the torn tail. */
   readonly activeBytes: number
   readonly torn: TornTail | undefined
   readonly loss: Loss | undefined
@@ -63,8 +63,8 @@ export function loadersOf(parts: {
 }
 
 /**
- * Loads the snapshot and replays the journal; read-only, the caller cuts a torn tail.
- * @throws StoreDamaged with file and offset, except for an unfinished end
+ * Loads the snapshot and replays the journal. It changes no file: the caller removes a torn tail.
+ * @throws StoreDamaged with file and offset, unless only the torn tail is unreadable
  */
 export async function recover(input: RecoverInput): Promise<Recovery> {
   const { disk, dir, manifest, loaderOf } = input
@@ -113,7 +113,7 @@ function lossOf(damagedLines: number, behind: number): Loss | undefined {
   return transactions > 0 ? { transactions, damagedLines } : undefined
 }
 
-/** An unlisted segment with content would be lost silently. */
+/** Refuses a segment that the manifest does not list: its transactions would be lost silently. */
 async function refuseStrays(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const newest = manifest.segments.at(-1) ?? 0
   for (const firstSeq of (await numberedFiles(disk, dir)).segments) {

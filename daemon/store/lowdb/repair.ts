@@ -32,7 +32,7 @@ export type RepairOptions = {
   readonly migrations?: readonly Migration[]
   /** Whether a row is needed (default: all). */
   readonly isNeeded?: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
-  /** Id if the manifest is lost. */
+  /** Makes an id for the store, if the manifest is lost. */
   readonly newStoreId: () => string
 }
 
@@ -46,9 +46,9 @@ export type RepairReport = {
   /** Files moved to `quarantine/`; nothing is deleted. */
   readonly quarantined: readonly string[]
   readonly droppedBytes: number
-  /** Good transactions after the damage, lost with it. */
+  /** Number of good transactions after the damage, which are lost with it. */
   readonly droppedTransactions: number
-  /** Unreadable snapshot rows that exist nowhere else. */
+  /** Number of unreadable snapshot rows that exist nowhere else. */
   readonly droppedRows: number
 }
 
@@ -125,7 +125,7 @@ const nothingDone: RepairReport = {
   droppedRows: 0,
 }
 
-/** Last transaction, or the damage. A torn tail is no damage. */
+/** Number of the last transaction, or a sentence about the damage. A torn tail is no damage. */
 async function damageOf(input: Input, manifest: Manifest): Promise<number | string> {
   const { disk, dir } = input
   try {
@@ -156,7 +156,10 @@ async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Mani
   return owner === undefined ? rebuilt : { ...rebuilt, rows: 'level' }
 }
 
-/** A usable snapshot and the reliable journal range. If rows were omitted it is not strict and must be rewritten. */
+/**
+ * A usable snapshot and the reliable part of the journal. If rows were omitted it is not strict, and the store must be
+ * rewritten.
+ */
 type Footing = ({ readonly isStrict: true } | { readonly isStrict: false; readonly state: State }) & {
   readonly snapshot: number
   readonly lastSeq: number

@@ -8,11 +8,11 @@ import { snapshotFile } from './files.ts'
 import { frame, type RawLine, scanLines, unframe } from './frame.ts'
 import type { Loader } from './load.ts'
 
-/** Records per slice; writers run in between. */
+/** Number of records per slice; writers run in between. */
 const SLICE_RECORDS = 64
 /** Pause after a slice, to share the process. */
 export const SLICE_REST_MS = 2
-/** A large final sync would delay the journal's. */
+/** Bytes between syncs: one large sync at the end would delay the journal's syncs. */
 const SYNC_EVERY_BYTES = 2 * 1024 * 1024
 
 const HEX = 16
@@ -63,7 +63,7 @@ export function lineWriter(file: DiskFile) {
 }
 
 /**
- * Writes a fuzzy snapshot beside writers: replay from `seq + 1` makes it consistent.
+ * Writes a fuzzy snapshot while writers go on: replay from `seq + 1` makes it consistent.
  * @returns bytes; undefined if cancelled
  */
 export async function writeSnapshot(job: SnapshotJob): Promise<number | undefined> {
@@ -118,7 +118,7 @@ async function writeTable(
   { shape, rows }: RowSet,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
-  // Rows added meanwhile are in the journal; counting down guarantees that the loop ends.
+  // Rows added during the walk are in the journal. Counting down guarantees that the loop ends.
   let left = rows.size
   let slice: string[] = []
   for (const row of rows.values()) {

@@ -3,7 +3,7 @@ import type { Disk } from '../disk.ts'
 
 /** Bytes between checks of free space. */
 const CHECK_EVERY_BYTES = 4 * 1024 * 1024
-/** Free space below which writes are refused, so that running ones still fit. */
+/** Below this much free space, new writes are refused, so that those in progress still fit. */
 export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024
 
 /** Refuses writes on a nearly full disk, before one fails halfway. */
@@ -12,7 +12,7 @@ export type Space = {
   assertRoom(bytes: number): void
   /** Checks now. @returns whether writes are refused */
   look(): Promise<boolean>
-  /** Whether `bytes` more keep the reserve. */
+  /** Whether `bytes` more would leave the reserve free. */
   fits(bytes: number): Promise<boolean>
 }
 
@@ -43,7 +43,7 @@ export function watchSpace(options: {
     return looking
   }
 
-  /** In the background; a file system without sizes is no reason to refuse. */
+  /** Checks in the background. A file system that reports no sizes is no reason to refuse. */
   function lookInBackground(): void {
     look().catch(() => {
       isFull = false
@@ -59,7 +59,7 @@ export function watchSpace(options: {
   return { assertRoom, look, fits }
 }
 
-/** Passes bytes while they fit, to keep the journal's room. @throws AppError unavailable */
+/** Passes bytes on while they fit, so that the journal keeps its room. @throws AppError unavailable */
 export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let roomBytes = 0
   for await (const chunk of source) {

@@ -61,7 +61,7 @@ export async function verifyStore(options: VerifyOptions): Promise<VerifyReport>
   return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...found }
 }
 
-/** Blobs of a row: index fields named `file` or ending so. */
+/** Blobs that a row names in the fields of indexes called `file` or `…_file`. */
 function blobsOf({ indexes }: AnyCollection, row: Row): string[] {
   const members: Readonly<Record<string, unknown>> = row
   return indexes

@@ -13,7 +13,7 @@ import { intoState } from './load.ts'
 import { loadersOf } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
-/* Whole stores without the engine: all rows in order, and stores from such rows. */
+/* Reads and writes whole stores without the engine. */
 
 /** Rows of a collection in key order (UTF-16). */
 export type WholeTable = {
@@ -111,7 +111,7 @@ export function rowChecker(collections: readonly AnyCollection[], format: number
     const row = decoded(table.codec, current.row, name)
     const parsed = table.collection.schema.safeParse(row)
     if (!parsed.success) throw new RowInvalid(name, '', parsed.error)
-    // Normalised, since a number has many texts.
+    // Returned in normalised form, since JSON can write the same number in many ways.
     return { collection: table.collection, json: table.codec.toJson(row), row }
   }
 }

@@ -41,7 +41,7 @@ export function queryInt(bounds: { min: number; max: number }) {
     .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
 }
 
-/** Page size of a discovery list; larger values are reduced to the maximum, as published clients expect. */
+/** Page size of a discovery list; larger values are reduced to the maximum, as x402 clients expect. */
 export const clampedLimit = z
   .codec(z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.int().min(1), {
     decode: (text) => Math.min(Number(text), MAX_PAGE),

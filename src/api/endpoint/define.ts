@@ -53,7 +53,7 @@ export type Access =
   | { readonly kind: 'key_or_signed' }
 
 export const open = { kind: 'open' } as const
-/** Open; a key shows more. */
+/** Open to everybody; a caller with a key sees more. */
 export const openOrKey = { kind: 'open', orKey: true } as const
 export const admin = { kind: 'admin' } as const
 
@@ -201,19 +201,19 @@ export type Endpoint = {
   readonly method: Method
   readonly path: `/${string}`
   readonly access: Access
-  /** Deferred by the cutover: 410 while it is on. */
+  /** The area that the cutover defers: this endpoint returns 410 while the cutover is on. */
   readonly feature?: Area
   /** Body members with which a deferred endpoint still works. */
   readonly spares?: Readonly<Record<string, string>>
-  /** `METHOD /path` of the replacement while deferred. */
+  /** `METHOD /path` of the replacement while the endpoint is deferred. */
   readonly replacement?: `${Method} /${string}`
   /** Off by default: 404 until the feature is enabled (decisions §12). */
   readonly switch?: string
-  /** Only served if the daemon was started with it; otherwise 404. */
+  /** Only served if the daemon was started with this option; otherwise 404. */
   readonly servedWith?: 'facilitator'
-  /** Requires accepted terms while the switch is on (decisions §3). */
+  /** Requires accepted terms while the switch `terms_required` is on (decisions §3). */
   readonly needsTerms?: true
-  /** Open to suspended payers, to finish what they started. */
+  /** Suspended payers may call it too, to finish what they started. */
   readonly whileSuspended?: true
   /** With `DNT: 1` or `Sec-GPC: 1`, responds at once and records nothing. */
   readonly silentWhenDeclined?: true
@@ -293,7 +293,7 @@ type BodyOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends {
       : z.output<F>
     : undefined
 
-/** The stored file of a form. */
+/** The form's file, as the handler receives it; null if JSON was sent instead. */
 type FileOf<E extends Endpoint> = E extends { body: { kind: 'multipart'; orJson: infer O } }
   ? O extends true
     ? StoredFile | null

@@ -48,7 +48,9 @@ export const threadFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: buyer's price; `reputation`: provider's, 0 to 100; `hook`: endpoint health; `sold`: within a week. */
+/**
+ * `price`: buyer's price; `reputation`: provider's, 0 to 100; `hook`: endpoint health; `sold`: sales in the last week.
+ */
 export const serviceFields = {
   id: text,
   name: text,

@@ -2,30 +2,33 @@ import { type Network, networks } from '../../core/authorization.ts'
 import type { Hex } from '../../core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../core/money.ts'
 
-/** Token facts for clients that do not know it. */
+/** The marketplace's test token, for clients that do not know it. */
 export type LocalToken = { readonly asset: Hex; readonly network: Network; readonly url: string }
 
-/** Published x402 clients: their default limits, and how to change them. */
+/** An existing x402 client package: its default limit, and how to change it. */
 export type PublishedClient = {
   readonly name: string
   /** Default limit per payment. */
   readonly cap?: Usdc
-  /** Code that raises it. */
+  /** Code that raises the limit. */
   readonly raise?: string
-  /** Code that allows the sandbox token; absent if any token is paid. */
+  /** Code that allows the sandbox token; absent if the client pays with any token. */
   readonly allow?: (token: LocalToken) => string
 }
 
 const CAP_V1 = usdc(100_000n)
 const CAP_V2 = usdc(1_000_000n)
 
-/** The only list: 402 responses, `souk help payments`, the README, `/llms.txt` and the reference use it. */
+/**
+ * The only list of client packages: 402 responses, `souk help payments`, the README, `/llms.txt` and the reference use
+ * it.
+ */
 export const publishedClients: readonly PublishedClient[] = [
   {
     name: '@x402/fetch',
     cap: CAP_V2,
     raise: 'client.setSpendControls({ maxAmountPerPayment: "$5" })',
-    // Network name by generation.
+    // The names of the network in x402 v2 and v1.
     allow: ({ asset, network }) =>
       `client.setSpendControls({ allowedAssets: ["${networks[network].caip2}", "${network}"].map((network) => ({ network, asset: "${asset}" })) })`,
   },
@@ -56,7 +59,7 @@ export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
   return new Map([...byCap].map(([cap, clients]) => [cap, clients.map(({ name }) => name)]))
 }
 
-/** Note in a first 402 for users of limited clients; empty if none. */
+/** Note in a first 402 for users of clients with a default limit; empty if none. */
 export function clientNotes(price: Usdc, token: LocalToken | undefined): string[] {
   const caps = [...capped(price)].map(([cap, names]) => `${names.join(', ')} at ${formatAmount(cap)}`)
   return [

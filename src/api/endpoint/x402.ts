@@ -38,7 +38,7 @@ const AtomicText = z.string().regex(/^\d{1,78}$/)
 const JsonObject = z.record(z.string(), z.unknown())
 const TimeoutSeconds = z.number().int().positive()
 
-/** An entry of a v1 402, with published v1 clients' rules. */
+/** A payment option in a v1 402, within the rules of existing v1 clients. */
 export const AcceptsV1 = z
   .object({
     scheme: z.string(),
@@ -127,7 +127,7 @@ export type PaymentOffer = PaymentRequirement & {
   localToken?: LocalToken
   /** Why a payment was refused; absent if none was sent. */
   fault?: PaymentFault
-  /** Replaces the reason in both generations. */
+  /** Replaces the reason in the v1 and v2 objects. */
   error?: string
   /** Notice for the payer in the first 402. */
   notice?: string
@@ -194,7 +194,7 @@ function termsOf(offer: PaymentRequirement) {
     payTo: checksumAddress(offer.payTo),
     asset: checksumAddress(offer.asset),
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    // Published clients require the last two; they are not signed.
+    // Existing x402 clients require the last two members; they are not signed.
     extra: { ...offer.domain, decimals: ASSET_DECIMALS, primaryType: AUTHORIZATION_TYPE },
   }
 }
@@ -209,7 +209,7 @@ function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): str
   return notes.length === 0 ? reason : `${reason}. ${notes.join(' ')}`
 }
 
-/** Service names and tags that published v2 clients accept; others break the whole 402. */
+/** Service names and tags that existing v2 clients accept. Any other text makes them reject the whole 402. */
 const DISCOVERY_TEXT = /^[\x20-\x7e]{1,32}$/
 const DISCOVERY_MAX_TAGS = 5
 
@@ -232,7 +232,7 @@ export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 
 
 const HEADER_DESCRIPTION_CHARS = 160
 
-/** Parts removed first when the v2 object is too large. */
+/** Steps that shorten a v2 object that is too large, in this order. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
   ({ extensions: { bazaar: _, ...others } = {}, ...rest }) => ({

@@ -42,8 +42,8 @@ type Described = {
 }
 
 /**
- * The contract as OpenAPI 3.1. During the cutover deferred endpoints are omitted, except partly deferred ones;
- * otherwise marked (decisions §12).
+ * The contract as OpenAPI 3.1. During the cutover it omits deferred endpoints, except partly deferred ones; otherwise
+ * it marks them (decisions §12).
  */
 export function openapiDocument(server: Described): OpenApiNode {
   const schemas = collectSchemas()
@@ -201,7 +201,7 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
   }
 }
 
-/** Price in our form and for published discovery tools. */
+/** The price in souk's form, and in the form that x402 discovery tools read. */
 function pricedAs(price: PaidAccess['price']): OpenApiNode {
   const currency = 'USD'
   const shown =
@@ -261,7 +261,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
 
 const NOT_MODIFIED = { 304: { description: 'unchanged since the ETag in If-None-Match' } }
 
-/** Without parameters, as clients look it up. */
+/** The media type without its parameters, as clients look it up. */
 function mediaOf(contentType: string, example?: unknown): OpenApiNode {
   return { [before(contentType, ';')]: example === undefined ? {} : { example } }
 }

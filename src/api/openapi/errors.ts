@@ -175,7 +175,7 @@ const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   key_or_paid: ['unauthorized', 'forbidden', 'sanctioned'],
 }
 
-/** Errors of any payment; `conflict`: used before, and its response is gone. */
+/** Errors of any payment. `conflict`: the payment was used before, and its response is gone. */
 const ofPayment: readonly ErrorCode[] = [
   'payment_required',
   'insufficient_balance',

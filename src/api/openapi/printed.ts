@@ -17,7 +17,7 @@ export function answerSchemas(names: readonly (keyof Api)[]): AnswerSchemas {
   return { answers: inPlace(Object.fromEntries(answers)), $defs: inPlace(components) }
 }
 
-/** Keeps references if the shapes are beside them. */
+/** Points references to `$defs`, where the printed schemas are. */
 function inPlace<T extends object>(schemas: T): T {
   // Only reference names change.
   return JSON.parse(JSON.stringify(schemas).replaceAll('"#/components/schemas/', '"#/$defs/')) as T

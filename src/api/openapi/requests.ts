@@ -51,7 +51,7 @@ const maxPrice = header(
   maxPriceHeader,
   'highest price to pay in dollars, such as 0.525; above it the response is 409 with the price, and nothing is charged',
 )
-/** Alternative to a key. */
+/** Headers of a signature, the alternative to a key. */
 const signature = [
   header(traceSignatureHeader, 'EIP-191 signature of the payer, if no key is sent'),
   header(traceTimestampHeader, 'unix seconds, within 300 of now; needed with a signature'),

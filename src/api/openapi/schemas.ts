@@ -11,7 +11,7 @@ export type SchemaComponents = {
 
 /** Component name of `z.json()`. */
 const ANY_JSON = 'JsonValue'
-/** Spelled out it would only refer to itself, which code generators reject. */
+/** Any JSON value. A full schema would only refer to itself, which code generators reject. */
 const anyJson: OpenApiNode = { description: 'any JSON value' }
 /** zod's name of an anonymous recursive schema. */
 const UNNAMED = /^__schema\d+$/

@@ -23,7 +23,7 @@ function price({ access }: Endpoint): string {
   return access.price === 'varies' ? 'varies' : formatPrice(access.price)
 }
 
-/** Descriptions of sections: tags of the description. */
+/** Descriptions of the contract's sections, used as OpenAPI tags. */
 const sectionTexts: Readonly<Record<string, string>> = {
   'Discovery and listings': 'Find, sell and buy services.',
   'Named services (advertised, absent from the health listing)': 'Services with a fixed, advertised path.',

@@ -9,7 +9,7 @@ const ours = { access: admin, origin: 'ours', section: 'Administration' } as con
 /** How far series go back. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpan = (typeof seriesSpans)[number]
-/** Hours that calls of an endpoint are remembered for. */
+/** How long calls of an endpoint are remembered, in hours. */
 export const CALL_HOURS = 24
 
 /** Outcomes of calls: answered, 402, refused (4xx), switched off by the operator, failed (5xx). */

@@ -19,7 +19,7 @@ const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), pr
 /** A request in the operator's list, with the poster's name. */
 const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'MarketPosting' })
 
-/** Offers and requests besides listings. */
+/** Operator's lists of requests, and of offers other than listings. */
 export const marketAdminApi = {
   listAllPlans: defineEndpoint({
     method: 'GET',

@@ -10,7 +10,7 @@ const ours = { access: admin, origin: 'ours', section: 'Administration' } as con
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
 const MAX_TEXT_CHARS = 200
-/** Ids per question, and length of an id. */
+/** Maximum number of ids per query, and of characters in an id. */
 export const MAX_REQUESTS_NAMED = 50
 const ID_CHARS = 'req_0123456789abcdef,'.length
 

@@ -7,7 +7,7 @@ import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '..
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
 
-/** Earlier events that a reader may start with. */
+/** Maximum number of earlier events that a reader may start with. */
 const MAX_EVENTS_BACK = 200
 
 /** Names and amounts of an event; null if none. */

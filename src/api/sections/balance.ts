@@ -53,7 +53,7 @@ export const BalanceWithdrawal = z
   })
   .meta({ id: 'BalanceWithdrawal' })
 
-/** Wallets per question, separated by commas. */
+/** Maximum number of wallets per query, separated by commas. */
 export const MAX_WALLETS_NAMED = 50
 const WALLET_CHARS = 43
 

@@ -25,7 +25,7 @@ const DiscoveredResource = z
   .meta({ id: 'DiscoveredResource' })
 
 const filter = z.string().max(MAX_FILTER_CHARS).optional()
-/** Filters of published clients; unknown values match nothing. */
+/** Filters that x402 clients send; unknown values match nothing. */
 const filters = {
   type: filter,
   payTo: filter,

@@ -24,7 +24,7 @@ import { Delivery } from './webhooks.ts'
 
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
 
-/** An earning by an own sale or a referral. */
+/** Earnings from an own sale or a referral. */
 const Earning = z.strictObject({
   id: idOf('transaction'),
   role: z.enum(earningRoles),
@@ -90,8 +90,8 @@ function isKinds(text: string): boolean {
 
 export const exportApi = {
   /**
-   * Lines `{"kind": …, "record": …}`. A record changed meanwhile may appear twice, newest last; new ones may be
-   * missing.
+   * Lines `{"kind": …, "record": …}`. A record that changes during the export may appear twice, newest last; new
+   * records may be missing.
    */
   getExport: defineEndpoint({
     method: 'GET',

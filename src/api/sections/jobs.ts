@@ -30,7 +30,6 @@ const JobVerification = z.strictObject({
   at: Time,
 })
 
-/** A dispute and its ruling. */
 const JobDispute = z.strictObject({
   status: z.enum(['open', 'resolved', 'recorded']).meta({ description: 'recorded: no money is held' }),
   reason: z.string(),

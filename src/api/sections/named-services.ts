@@ -33,7 +33,7 @@ const alias = {
   summary: 'named service',
 } as const
 
-/** Configuration of a path: exactly one way. */
+/** Configuration of a path, in exactly one of four ways. */
 const NamedChange = z
   .strictObject({
     from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'house function that serves the path' }),
@@ -60,7 +60,7 @@ export const namedServicesApi = {
 }
 
 export const maintenancePlanApi = {
-  /** An alias of a monthly plan: purchase subscribes. */
+  /** An alias of a monthly plan: a purchase subscribes to it. */
   maintenancePlan: defineEndpoint({
     method: 'POST',
     path: '/v1/services/maintenance-plan',

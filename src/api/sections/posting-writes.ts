@@ -9,7 +9,7 @@ import { PriceInput } from './services.ts'
 
 const section = 'Requests (writes)'
 const feature = 'requests'
-/** Shortest and longest promised work, in hours. */
+/** Longest and shortest duration of work that a bid may promise, in hours. */
 const MAX_ETA_HOURS = 2_160
 const MIN_ETA_HOURS = 0.1
 const MAX_CATEGORIES = 50
@@ -114,7 +114,7 @@ export const bidWritesApi = {
     origin: 'ours',
     pricedByBody: true,
     section,
-    // Optional only for quotes: then the budget is quoted and no bid shown.
+    // `bid_id` is optional only for quotes: then the budget is quoted and no bid shown.
     body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
     reply: json(
       z.strictObject({

@@ -22,7 +22,6 @@ export const Message = z
   })
   .meta({ id: 'Message' })
 
-/** A message to send. */
 export const NewMessage = z.strictObject({
   message: z.string().max(MAX_MESSAGE_CHARS).regex(/\S/, 'must not be empty'),
 })
