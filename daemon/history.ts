@@ -58,10 +58,7 @@ export type History = {
   readonly act: (market: HistoryMarket) => Promise<void>
 }
 
-/**
- * `written`: the store was untouched and got the history; `there`: the store already had it; `in_use`: the store is not
- * new.
- */
+/** The store was untouched and got the history (`written`), already had it (`there`), or was not new (`in_use`). */
 export type WrittenHistory = 'written' | 'there' | 'in_use'
 
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }

@@ -347,10 +347,7 @@ async function checkedBackup(tarFile: string, folders: { from: string; to: strin
   return report
 }
 
-/**
- * A backup of a stopped daemon, as from `GET /dashboard/api/admin/backup`.
- * @throws StoreLocked while the daemon runs.
- */
+/** A backup of a stopped daemon, as by `GET /dashboard/api/admin/backup`. @throws StoreLocked while it runs. */
 export async function* backupData(dataDir: string): AsyncGenerator<string | Uint8Array> {
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir)

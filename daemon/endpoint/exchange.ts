@@ -67,10 +67,7 @@ export type Exchange = {
 
 export type ReplyHeaders = Record<string, string>
 
-/**
- * A response for the HTTP layer, which adds heartbeats, limits and abort to `events`, and ranges and validators to
- * `file`.
- */
+/** What the HTTP layer sends. It adds heartbeats, limits and abort to `events`, ranges and validators to `file`. */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {

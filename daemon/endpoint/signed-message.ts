@@ -17,10 +17,7 @@ export type SignedMessage = {
   readonly wall: number
 }
 
-/**
- * The wallet that signed a message of fixed lines (EIP-191).
- * @throws AppError 401 if the signature is stale or invalid.
- */
+/** The wallet that signed fixed lines (EIP-191). @throws AppError 401 if the signature is stale or invalid. */
 export function signerOf({ recover }: Pick<Context, 'recover'>, signed: SignedMessage): Wallet {
   const { signature, timestamp, lines, wall } = signed
   if (!TIMESTAMP.test(timestamp)) throw new AppError('unauthorized', 'timestamp: must be Unix time in seconds.')

@@ -52,10 +52,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /**
-   * At the limit, this machine still has reserved places, for the local administrator. A proxy has no limit of its own,
-   * because it represents many clients.
-   */
+  /** This machine is admitted at the limit, for the local administrator. A proxy represents many clients. */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)

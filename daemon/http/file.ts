@@ -87,9 +87,8 @@ function fileHeaders(name: string): Record<string, string> {
 }
 
 /**
- * Sends chunk by chunk at the reader's pace. A reader that disconnects is not an error; a stalled reader is
- * disconnected and can resume by range. A read failure closes the connection, so that a part is not mistaken for the
- * whole.
+ * Sends chunk by chunk at the reader's pace. A reader that disconnects is not an error; a stalled one is disconnected
+ * and can resume by range. A read failure closes the connection, so that a part is not mistaken for the whole.
  */
 async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = new Promise<false>((done) => {

@@ -95,10 +95,7 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   endAnswer(res, body)
 }
 
-/**
- * Larger bodies go to the thread pool. This size takes about a millisecond here, but many times as long in the thread
- * pool of a busy machine.
- */
+/** About a millisecond of work. On a busy machine, the thread pool would take many times as long. */
 const MAX_INLINE_GZIP_BYTES = 128 * 1_024
 const compress = promisify<string | Buffer, Buffer>(gzip)
 

@@ -53,10 +53,7 @@ export function platformOf(row: (Row & { readonly value: unknown }) | undefined)
 
 const EARLIER_DEFAULT_DAYS = 14
 
-/**
- * Converts the default of earlier versions, which stored only the outcome. They stored `refund` even if nobody chose
- * it, so it counts as unset.
- */
+/** Earlier versions stored only the outcome, and `refund` even if nobody chose it: `refund` counts as unset. */
 function earlierDefault(stored: unknown): Platform['disputes_default'] | undefined {
   if (typeof stored !== 'string') return undefined
   return stored === 'release' ? { outcome: 'release', days: EARLIER_DEFAULT_DAYS } : null

@@ -16,10 +16,7 @@ export type SweepRule = {
   readonly olderThanMs: number
 }
 
-/**
- * Files by content hash. A blob is durable when `put` resolves, so a record may name it. A sweep removes blobs that no
- * record names.
- */
+/** Files by content hash. A blob is durable when `put` resolves. A sweep removes blobs that no record names. */
 export type BlobStore = {
   /** Removes a blob that no record references and no other transaction uses. */
   remove(sha256: string): Promise<void>

@@ -19,8 +19,7 @@ export type Front = Base & {
   /** Number of changes not yet passed to the deep base. */
   waiting(): number
   /**
-   * Writes the applied changes to the deep base, or again those it refused. Later changes wait for the next flush; one
-   * flush at a time.
+   * Writes applied changes to the deep base, or again those it refused, one flush at a time. Later changes wait.
    * @param ready - awaited before anything is written
    */
   flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>

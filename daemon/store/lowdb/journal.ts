@@ -164,10 +164,7 @@ async function openSegment({ disk, dir, durability, ...active }: SegmentOptions)
       activeBytes += bytes.byteLength
       return bytes.byteLength
     },
-    /**
-     * Starts the next segment.
-     * @returns its first transaction: `seq`, or the present segment's if that is still empty
-     */
+    /** @returns the segment's first transaction: `seq`, or the present one's if that is still empty */
     async next(seq: number, list: (firstSeq: number) => Promise<void>): Promise<number> {
       if (activeBytes === 0) return firstSeq
       const fresh = await freshSegment(disk, dir, seq)

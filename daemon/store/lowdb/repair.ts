@@ -156,10 +156,7 @@ async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Mani
   return owner === undefined ? rebuilt : { ...rebuilt, rows: 'level' }
 }
 
-/**
- * A usable snapshot and the reliable part of the journal. If rows were omitted it is not strict, and the store must be
- * rewritten.
- */
+/** A usable snapshot and the reliable part of the journal. If rows were omitted, the store must be rewritten. */
 type Footing = ({ readonly isStrict: true } | { readonly isStrict: false; readonly state: State }) & {
   readonly snapshot: number
   readonly lastSeq: number

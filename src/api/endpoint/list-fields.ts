@@ -48,9 +48,7 @@ export const threadFields = {
   age,
 } as const satisfies ListFields
 
-/**
- * `price`: buyer's price; `reputation`: provider's, 0 to 100; `hook`: endpoint health; `sold`: sales in the last week.
- */
+/** `price`: buyer's price; `reputation`: provider's, 0 to 100; `hook`: endpoint health; `sold`: in the last week. */
 export const serviceFields = {
   id: text,
   name: text,

@@ -19,10 +19,7 @@ export type PublishedClient = {
 const CAP_V1 = usdc(100_000n)
 const CAP_V2 = usdc(1_000_000n)
 
-/**
- * The only list of client packages: 402 responses, `souk help payments`, the README, `/llms.txt` and the reference use
- * it.
- */
+/** The only list of client packages: for 402 responses, `souk help payments`, README, `/llms.txt`, reference. */
 export const publishedClients: readonly PublishedClient[] = [
   {
     name: '@x402/fetch',
