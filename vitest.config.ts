@@ -48,8 +48,8 @@ class DeepFirst extends BaseSequencer {
 
 export default defineConfig(({ mode }) => {
   const taken = runnable(root, (chosen[mode] ?? (() => files))())
-  // Programs of others gain little by it; a chain is one for each file.
-  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring !== 'first' || mode.startsWith('devnet')
+  // What is long leaves much behind; a chain is one for each file.
+  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || mode.startsWith('devnet')
   // `SOUK_TEST_SHUFFLE=SEED npm test` runs files and tests in another order, but the tests of a story.
   const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE: seed } = process.env
   const inOrder = (file: TestFile) => seed === undefined || file.isStory
@@ -81,7 +81,7 @@ export default defineConfig(({ mode }) => {
     plugins: broken === undefined ? [] : [breaking(broken)],
     test: {
       fsModuleCache: broken === undefined,
-      // Files of `npm test` share the modules of a worker; one that minds says `@isolate` and why.
+      // Files share the modules of a worker; one that minds says `@isolate` and why.
       projects: [...projects, alone].filter(({ test }) => test.include.length > 0),
       globalSetup: ['fixtures/kit/run-folder.ts'],
       setupFiles: ['fixtures/kit/measure.ts'],

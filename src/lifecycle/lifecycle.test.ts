@@ -5,20 +5,28 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive, processStartedMs } from '../client/process.ts'
 import { memoryVariables } from './memory.ts'
-import { STUB_ENTRY, stubDoor } from './stub.testkit.ts'
+import { bundleStub, stubDoor } from './stub.testkit.ts'
 
 // @slow real daemons come and go
 
 /* Real processes, files and signals; only the marketplace inside the daemon is a small server. */
 
 let home: string
+let bundle: string
+let entry: string
 const servers: Server[] = []
+
+beforeAll(async () => {
+  bundle = await mkdtemp(join(tmpdir(), 'souk-stub-'))
+  entry = await bundleStub(bundle)
+})
+afterAll(() => rm(bundle, { recursive: true }))
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-life-'))
@@ -42,7 +50,7 @@ const env = () => ({
 function souk(...words: string[]): Promise<Ran> {
   return runLine({ entries, groups }, words, {
     env: env(),
-    self: [process.execPath, STUB_ENTRY],
+    self: [process.execPath, entry],
     daemon: stubDoor,
     now: () => Date.now(),
   })
@@ -51,7 +59,7 @@ function souk(...words: string[]): Promise<Ran> {
 const inForeground = (...words: string[]) => started('up', '--foreground', '--port', '0', ...words)
 
 function started(...words: string[]) {
-  const child = spawn(process.execPath, [STUB_ENTRY, ...words], {
+  const child = spawn(process.execPath, [entry, ...words], {
     env: env(),
     stdio: ['ignore', 'pipe', 'inherit'],
   })

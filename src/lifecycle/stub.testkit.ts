@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { entries } from '../../commands/index.ts'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
@@ -93,7 +94,25 @@ function health(instanceId: string) {
   } satisfies WireAnswer<Api['getHealth']>
 }
 
-export const STUB_ENTRY = fileURLToPath(import.meta.url)
+const STUB_ENTRY = fileURLToPath(import.meta.url)
+
+/** The entry of the stub as a bundle, which starts in half the processor time of the sources. */
+export async function bundleStub(outdir: string): Promise<string> {
+  await build({
+    entryPoints: { stub: STUB_ENTRY },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    // Packages of CommonJS call it.
+    banner: { js: "import{createRequire as ofModule}from'node:module';const require=ofModule(import.meta.url);" },
+    external: ['react-devtools-core'],
+    loader: { '.node': 'file' },
+    logLevel: 'error',
+  })
+  return join(outdir, 'stub.js')
+}
 
 /** The daemon's own code, with the small server in the daemon's place. */
 export const stubDoor = async (): Promise<DaemonDoor> => ({
