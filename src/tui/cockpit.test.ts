@@ -50,7 +50,7 @@ describe('the frame', () => {
     expect(widthOf(rows()[2] ?? '')).toBe(100)
     await resize(50, 12)
     expect(rows()).toHaveLength(12)
-    expect(text()).toContain('60x18 shows all of it')
+    expect(text()).toContain('enlarge to 60x18')
     expect(text()).toContain('! 3 open problems')
     await resize(80, 24)
     expect(rows()[1]).toContain(' 1 Over  2 Svcs  3 Jobs✗1 ')

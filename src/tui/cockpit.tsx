@@ -64,7 +64,7 @@ function Frame(props: CockpitProps) {
   return <Whole body={[]} {...part} />
 }
 
-/** The screen once it is loaded; keys typed before are queued. */
+/** The screen, once its module is loaded. Keys pressed earlier wait in a queue. */
 function useLoaded(id: ScreenId): Screen | undefined {
   const [, setTimes] = useState(0)
   useEffect(() => {
@@ -91,7 +91,7 @@ function useView(host: Host, size: Size): FrameView {
   return { ...told, ui, area, now, place: link.place, refreshMs, readonly, keys }
 }
 
-/** The current time, every full second. */
+/** The current time, updated every full second. */
 function useNow({ clock }: Host): number {
   const [now, setNow] = useState(clock.now)
   useEffect(() => clock.later(TICK_MS - (now % TICK_MS), () => setNow(clock.now())), [clock, now])
@@ -118,7 +118,7 @@ function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
   return router
 }
 
-/** Another installation may be at the address, with a new event log. */
+/** Resets the event stream if another installation answers at the address, since it has another event log. */
 function useOneInstance({ stream }: Host, instanceId: string | undefined): void {
   const known = useRef<string>(undefined)
   useEffect(() => {
@@ -133,11 +133,11 @@ type PartProps = {
   readonly view: FrameView
   readonly size: Size
   readonly painter: Painter | undefined
-  /** Tells the router about the screen. */
+  /** Tells the router what the screen shows. */
   readonly face: (face: Face) => void
 }
 
-/** Dims stale content, except problems of the daemon itself. */
+/** Dims a line. With `keepsChosen`, pieces on the chosen row's background keep their colors. */
 function dimmed(line: Line, keepsChosen: boolean): Line {
   if (!keepsChosen) return flat(line, 'dim')
   return line.map((piece) => {
@@ -148,7 +148,7 @@ function dimmed(line: Line, keepsChosen: boolean): Line {
 
 function Card({ host, look, view, size, painter, face }: PartProps & { readonly host: Host }) {
   const river = useQuery(fetchRiver(host.link), { name: 'river', every: host.refreshMs })
-  // Only figures of a reachable instance are current.
+  // Figures are left out while the instance cannot be reached, since they would be old.
   const current = view.health.problem === undefined && river.problem === undefined ? river.value : undefined
   useLayoutEffect(() => face({ ...faceless(view.ui.screen), isCard: true }))
   return <Rows lines={cardLines(view, current, size)} {...{ size, look, painter }} />
@@ -173,7 +173,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
         room,
       )
     }
-    // Stale values stay readable but dimmed.
+    // Stale values stay readable, but dimmed.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined
     return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
   }
@@ -191,7 +191,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   }
 }
 
-/** A body between header and footer. */
+/** Draws header, body and footer. */
 function Whole({ body, view, size, look, painter }: PartProps & { readonly body: readonly Line[] }) {
   const lines = [...linesAbove(view, size), ...toHeight(body, view.area.height), ...linesBelow(view, size)]
   return <Rows {...{ lines, size, look, painter }} />

@@ -15,10 +15,10 @@ import { useQuery } from './shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
 
-/** Share of the height for a description. */
+/** A description takes at most this fraction of the height: a sixth. */
 const DRAWER_SHARE = 6
 const SPARK_HOURS = 12
-/** Columns of all bars, and their minimum. */
+/** Columns that all bars share, and the fewest that are worth drawing. */
 const BARS = 40
 const LEAST_BARS = 8
 const OUTCOME_GAP = 2
@@ -38,7 +38,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
     return calls === undefined ? door : { ...door, calls }
   })
   const shown = all.filter(isIn[view.ui.endpointView])
-  // Most called first; uncalled ones in contract order.
+  // Most called first. Endpoints without calls keep the contract's order.
   shown.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
   const finding = findingOf(view.ui, 'endpoints', doorFields)
   const doors = narrowed(shown, finding, { fields: doorFields, factsOf, now: view.now })
@@ -61,7 +61,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** Shows the requests of an endpoint, by its path prefix. */
+/** Opens the logs, filtered to the requests of an endpoint. */
 function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   if (door === undefined) {
     refuse(host, 'No endpoint is chosen.')
@@ -73,7 +73,7 @@ function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   host.ui.set({ ...ui, logs: { ...ui.logs, view: 'requests' }, filters: { ...ui.filters, logs: filter } })
 }
 
-/** Begins a call of an endpoint; path parameters must be typed. */
+/** Begins a command that calls the endpoint. The user types the path parameters. */
 function tryOne(host: Host, door: CalledDoor | undefined): void {
   if (door === undefined) refuse(host, 'No endpoint is chosen.')
   else beginLine(host, `api ${door.path}${door.method === 'GET' ? '' : ` --method ${door.method}`}`)
@@ -135,7 +135,7 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   return [...headLines(model, area.width), table.head, ...table.body, ...drawer]
 }
 
-/** Title: endpoint and revenue. */
+/** Title of the drawer: endpoint and what it earned. */
 function drawerRule(door: CalledDoor, width: number): Line {
   const sold = door.calls?.sold ?? ''
   return rule(width, idOf(door), sold === '' ? [] : [strong(sold)])
@@ -176,7 +176,7 @@ const columns: readonly ScreenColumn<CalledDoor>[] = [
   { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 7 },
 ]
 
-/** Shorter durations show tenths. */
+/** Shorter durations show tenths of a millisecond. */
 const WHOLE_FROM_MS = 10
 
 function took(ms: number | null | undefined): string {
@@ -187,7 +187,7 @@ function counted(calls: number | undefined): string {
   return calls === undefined || calls === 0 ? '—' : count(calls)
 }
 
-/** Failure rate with one decimal. */
+/** Share of failed calls, in percent with one decimal. */
 function brokenWord(calls: CallFacts | undefined): Piece {
   if (calls === undefined || calls.total === 0) return '—'
   const words = `${((100 * calls.broken) / calls.total).toFixed(1)} %`
@@ -200,7 +200,12 @@ function aboutLines(door: CalledDoor, { width, height }: ScreenArea): Line[] {
   const what = wrap(description, width - 10).slice(0, most)
   return [
     ...what.map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]),
-    [dim(' price   '), price, dim('   a pause  '), price === 'free' ? 'does not stop it' : 'stops it, it takes money'],
+    [
+      dim(' price   '),
+      price,
+      dim('   a pause  '),
+      price === 'free' ? 'does not stop it' : 'stops it, since it takes money',
+    ],
     ...(calls === undefined ? [] : [outcomeLine(calls, width), ...seenLines(calls, width)]),
   ]
 }
@@ -219,10 +224,10 @@ function outcomesOf({ answered, asked, refused, broken }: CallFacts, isShort: bo
 const wordsWidth = (outcomes: readonly Outcome[]) =>
   outcomes.reduce((sum, [, text]) => sum + widthOf(text) + OUTCOME_GAP, 1)
 
-/** Outcomes of calls, with a bar if there is room. */
+/** Calls by outcome, with bars if there is room. */
 function outcomeLine(calls: CallFacts, width: number): Line {
   const { total } = calls
-  // Bars have gaps; nonzero parts take at least a column.
+  // Each bar is followed by a gap, and an outcome that occurred gets at least one column.
   const roomBeside = (outcomes: readonly Outcome[], more = 0) =>
     Math.min(BARS, width - wordsWidth(outcomes) - more - 2 * outcomes.length)
   const long = outcomesOf(calls, false)
@@ -238,7 +243,7 @@ function outcomeLine(calls: CallFacts, width: number): Line {
   return [' ', ...drawn, ...(isTold ? [dim(all)] : [])]
 }
 
-/** Example requests with their ids. */
+/** Ids of example requests: the slowest, and the last that broke. */
 function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
   const told = [
     [' slowest ', slowest],

@@ -42,7 +42,7 @@ export function isTooSmall({ columns, rows }: Size): boolean {
   return columns < LEAST_COLUMNS || rows < LEAST_ROWS
 }
 
-/** Cuts or fills to a height. */
+/** Cuts or fills lines to a height. */
 export function toHeight(lines: readonly Line[], height: number): Line[] {
   return Array.from({ length: height }, (_, i) => lines[i] ?? blank)
 }
@@ -55,7 +55,7 @@ export function linesBelow(view: FrameView, { columns }: Size): Line[] {
   return [grounded(sized(keyLine(view, columns), columns), 'bar')]
 }
 
-/** The body with a message over its last rows. */
+/** Draws the message over the last rows of the body. */
 export function withMessage(lines: readonly Line[], view: FrameView, problem?: string): Line[] {
   const { width, height } = view.area
   const message = messageLines(view, width, problem)
@@ -63,7 +63,7 @@ export function withMessage(lines: readonly Line[], view: FrameView, problem?: s
   return [...shown.slice(0, height - message.length), ...message.map((line) => sized(line, width))]
 }
 
-/** Area for overlays, above the message. */
+/** Where dialogs and pickers are drawn: above the message. */
 export function floatArea(view: FrameView, problem?: string): ScreenArea {
   const { width, height } = view.area
   return { width, height: Math.max(1, height - messageLines(view, width, problem).length) }
@@ -71,7 +71,7 @@ export function floatArea(view: FrameView, problem?: string): ScreenArea {
 
 const MESSAGE_ROWS_MAX = 3
 
-/** Wraps a message to a limited number of rows. */
+/** Wraps a message. Rows beyond the limit are replaced by an ellipsis. */
 function wrapped(text: string, width: number): readonly string[] {
   const rows = wrap(text, Math.max(1, width))
   return rows.length <= MESSAGE_ROWS_MAX ? rows : [...rows.slice(0, MESSAGE_ROWS_MAX - 1), '…']
@@ -79,7 +79,7 @@ function wrapped(text: string, width: number): readonly string[] {
 
 const SAME_AS_COLUMNS = 10
 
-/** The last result or problem; filter faults only if there is nothing else. */
+/** The last result or problem. A fault in the filter is shown only if there is neither. */
 function messageLines(view: FrameView, width: number, problem?: string): Line[] {
   const said = saidLines(view, width)
   return said.length === 0 && problem !== undefined ? [[warn(` ! ${problem}`)]] : said
@@ -93,7 +93,7 @@ function saidLines({ ui, health }: FrameView, width: number): Line[] {
     ])
   if (ui.toast) {
     const { text, tone } = ui.toast
-    // Double blanks separate parts; only long texts lose them.
+    // Two blanks separate the parts of a message. Wrapping loses them, so only long texts are wrapped.
     const rows = widthOf(text) < width ? [text] : wrapped(text, width - 1)
     return rows.map((row) => [{ text: ` ${row}`, tone }])
   }
@@ -140,7 +140,7 @@ const pickerHints = {
     { key: 'esc', word: 'close' },
   ],
   output: [
-    { key: '^S enter', word: 'save, to its record' },
+    { key: '^S enter', word: 'save, open record' },
     { key: 'esc', word: 'close' },
   ],
   putOff: [
@@ -166,7 +166,7 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
 const BOX_COLUMNS_MAX = 76
 const BOX_MARGIN = 4
 
-/** Low windows drop facts, never fields or buttons. */
+/** Draws a dialog. If rows are short it drops facts, but never fields or buttons. */
 export function dialogBox(dialog: Dialog, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4
@@ -238,12 +238,12 @@ function boxed({ title, content, width }: Box): Line[] {
   ]
 }
 
-/** Choices below the typed text. */
+/** Draws a picker: the typed text, and the choices below it. */
 export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
   const height = Math.min(area.height, Math.max(PICKER_ROWS_LEAST, Math.ceil(area.height * PICKER_SHARE))) - 2
   const lines = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, height) })
-  // The typed text keeps its place, however many choices remain.
+  // The box keeps its height, so the typed text does not move as choices disappear.
   const isSearch = picker.kind === 'palette' || picker.kind === 'help' || picker.kind === 'output'
   return boxed({
     title: picker.title ?? titles[picker.kind],
@@ -254,7 +254,7 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
 
 const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off', output: 'Output' } as const
 const PICKER_COLUMNS_MAX = 96
-/** Share of the body's height, but at least the rows below if there is room. */
+/** Share of the body's height. The box has at least the rows below, if there is room. */
 const PICKER_SHARE = 0.7
 const PICKER_ROWS_LEAST = 14
 
@@ -262,19 +262,19 @@ const HELP_COLUMNS = { group: 6, keys: 11 } as const
 
 type Help = { readonly where: Where; readonly title: string /** Rows gone down. */; readonly at: number }
 
-/** Keys of the screen by purpose, from an offset. */
+/** Draws the keys of a screen, grouped by purpose and scrolled by `at` rows. */
 export function helpBox({ where, title, at }: Help, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
-  // Narrow windows drop group names.
+  // Narrow windows have no room for group names.
   const isNarrow = area.width < NARROW_COLUMNS
   const columns = isNarrow ? 1 : 2
-  // Typed text above, note below if there is room.
+  // Leaves room for the typed text above and, if possible, a note below.
   const height = Math.max(1, area.height - 3)
   const count = bindingsOn(where).length
   const isWhole = count <= columns * height
   const room = isWhole ? count : columns * (height - 1)
   const from = Math.min(columns * at, Math.max(0, count - room))
-  // If too low, common keys come last.
+  // If not all keys fit, the groups come in reverse, so that keys to move around are last.
   const rows = helpRows(where, {
     order: isWhole ? groups : groups.toReversed(),
     group: isNarrow ? 0 : HELP_COLUMNS.group,
@@ -316,7 +316,7 @@ function inColumns(lines: readonly Line[], { columns, width }: { columns: 1 | 2;
   ])
 }
 
-/** Below the minimum size: state, gravest problem, required size. */
+/** Shown in windows that are too small: state, most serious problem, and the size needed. */
 export function cardLines(view: FrameView, river: RiverFacts | undefined, { columns, rows }: Size): Line[] {
   const { value } = view.needs
   const [gravest] = value?.items ?? []
@@ -326,13 +326,13 @@ export function cardLines(view: FrameView, river: RiverFacts | undefined, { colu
     waits,
     gravest === undefined ? blank : [' ', ...briefNeed(gravest, columns - 2)],
     ...(river === undefined ? [] : dayLines(river)),
-    [dim(` ${LEAST_COLUMNS}x${LEAST_ROWS} shows all of it`)],
+    [dim(` enlarge to ${LEAST_COLUMNS}x${LEAST_ROWS}`)],
     [accent(` ${keyFor('quit', view.keys)}`), ' quit'],
   ]
   return toHeight(lines, rows).map((line) => sized(line, columns))
 }
 
-/** Today's money, if known. */
+/** Today's money. */
 function dayLines({ paid_in: paid, held, agrees }: RiverFacts): Line[] {
   const books = agrees ? good('books agree') : bad('✗ books do not agree')
   return [

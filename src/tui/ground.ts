@@ -1,9 +1,9 @@
 import type { ThemeName } from './parts/palettes.ts'
 
-/** Wait for a terminal's answer about colors. */
+/** Longest wait for the terminal to report its background color. */
 const ANSWER_MS = 100
 const QUESTION = '\u001B]11;?\u0007'
-/** Background color: two or four hex digits per channel. */
+/** The terminal's report: two or four hex digits per color channel. */
 const ANSWER = new RegExp(
   String.raw`\u001B?\]11;rgb:${Array(3).fill('([0-9a-f]{2})[0-9a-f]{0,2}').join('/')}(?:\u0007|\u001B\\)?`,
   'i',
@@ -15,11 +15,14 @@ const HALF_BRIGHT = 127_500
 
 type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream }
 
-/** Asks for the terminal's background; returns typed input. @returns undefined without an answer */
+/**
+ * Asks the terminal for its background color. Keys typed meanwhile are put back into stdin.
+ * @returns the theme that suits it, undefined without an answer
+ */
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''
-  // Like Ink: a paused flowing stream gives its next reader nothing.
+  // Reads like Ink, on `readable`. After flowing mode, a paused stream would give its next reader nothing.
   const hear = () => {
     heard += String(stdin.read() ?? '')
     if (ANSWER.test(heard)) resolve()
@@ -38,7 +41,7 @@ export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName 
   return groundIn(heard)
 }
 
-/** Theme in an answer; undefined if invalid. */
+/** Theme that suits the reported color. Undefined if the text has no report. */
 export function groundIn(text: string): ThemeName | undefined {
   const found = ANSWER.exec(text)
   if (found === null) return undefined
@@ -46,7 +49,7 @@ export function groundIn(text: string): ThemeName | undefined {
   return bright > HALF_BRIGHT ? 'light' : 'dark'
 }
 
-/** Removes a late answer, which must not count as keys. */
+/** Removes a late report of the terminal from typed text, so that it does not count as keys. */
 export function withoutAnswer(typed: string): string {
   return typed.replace(ANSWER, '')
 }

@@ -19,18 +19,18 @@ import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
-/** Smaller differences are request latency. */
+/** Smaller offsets are only the latency of the request. */
 const LEAST_SHIFT_MS = 60_000
 const MS_PER_SECOND = 1_000
-/** Width for money and uptime in the header. */
+/** From this width the header shows money and uptime. */
 const FULL_COLUMNS = WIDE_COLUMNS
-/** Below this width only unusual states are shown. */
+/** Below this width the header shows only what is unusual. */
 const ROOMY_COLUMNS = 80
 
-/** Droppable parts, in order. */
+/** Parts of the header that are dropped if it is too wide. */
 type HeaderRoom = { readonly money: boolean; readonly actor: boolean; readonly clock: boolean }
 
-/** Place, user and state; problems, freshness and time. */
+/** The header. Left: marketplace, user and state. Right: clock offset, problems, freshness and time. */
 export function headerLine(view: FrameView, { columns }: Size): Line {
   // The notice of a stopped daemon needs the space of money and user.
   const isGone = view.health.problem?.kind === 'gone'
@@ -67,7 +67,7 @@ function headerRight(view: FrameView, { clock }: HeaderRoom, columns: number): L
   ]
 }
 
-/** Real money is always named. */
+/** The kind of money. Real money is named in every width. */
 function moneyWords({ health }: FrameView, isFull: boolean): Line {
   const { chain } = health.value ?? {}
   if (chain === 'base') return [warn(' · REAL MONEY')]
@@ -81,7 +81,7 @@ function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {
   return [...(where === undefined ? [] : actor), ...(readonly ? [warn(' · read-only')] : [])]
 }
 
-/** State of the instance; unknown is shown as such. */
+/** State of the instance, also if it cannot be reached. */
 export function stateWords({ health, now }: FrameView): Line {
   if (health.problem?.kind === 'starting') return [warn('○ starting')]
   if (health.problem?.kind === 'gone') {
@@ -97,7 +97,7 @@ export function stateWords({ health, now }: FrameView): Line {
   return [warn(`‖ paused${pausedAt === undefined ? '' : ` ${shortSpan(Math.max(0, now - pausedAt))}`}`)]
 }
 
-/** Moved business time differs from the displayed time. */
+/** Shows how far business time is ahead or behind, and whether it is frozen. */
 function clockWords({ clock, health }: FrameView): Line {
   if (clock.value === undefined || health.problem !== undefined) return []
   const { offsetMs, frozen } = clock.value
@@ -116,11 +116,11 @@ function needWords({ needs, health }: FrameView): Line {
   return [items.some(({ grave }) => grave) ? bad(`✗ ${words}`) : warn(`! ${words}`), '  ']
 }
 
-/** `live` means pushed events. */
+/** How the data is kept fresh. `live` means that the daemon pushes events. */
 function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
   if (ui.frozen) return [warn('‖ held'), '  ']
   if (health.problem !== undefined) {
-    // Limit the shown wait, since the displayed time lags by up to a second.
+    // At most one interval, since the displayed time lags by up to a second.
     const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
     return [dim(`tries again in ${Math.ceil(leftMs / MS_PER_SECOND)}s`), '  ']
   }
@@ -129,7 +129,7 @@ function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
 
 const GAPS = [3, 1, 0] as const
 
-/** Tabs with counts; short names if narrow, else the current one only. */
+/** Tabs with counts. Narrow windows shorten the names, then show only the current tab. */
 export function tabLine(view: FrameView, { columns }: Size): Line {
   const { screen: current } = view.ui
   const alone = screens.find(({ id }) => id === current)
@@ -148,7 +148,7 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
     lineOf(({ short }) => short, 0),
     lineOf(({ short }) => short.slice(0, 3), 1),
     lineOf(({ id, short, title }) => (id === current ? title : short.slice(0, 3)), 0),
-    // Names are shortened before tabs are dropped.
+    // Names are cut before tabs are dropped.
     lineOf(({ short }) => short.slice(0, 3), 0),
     lineOf(({ short }) => short.slice(0, 2), 0),
     lineOf(({ id, title }) => (id === current ? title : ''), 0),

@@ -16,9 +16,9 @@ export type HostOptions = {
   readonly screen: ScreenId
   readonly refreshMs: number
   readonly readonly: boolean
-  /** Key table (default: the usual). */
+  /** Key table (default: `bindings`). */
   readonly keys?: readonly Binding[] | undefined
-  /** Message shown at once, until esc. */
+  /** Message that the cockpit opens with. It stays until esc. */
   readonly notice?: string | undefined
   /** Copies text to the terminal's clipboard. */
   readonly copy: (text: string) => void
@@ -27,7 +27,7 @@ export type HostOptions = {
   readonly commandLine: Host['commandLine']
   readonly save?: Host['save']
   readonly elsewhere?: Host['elsewhere']
-  /** File of snoozed items (default: none). */
+  /** File that stores snoozed items (default: they are not stored). */
   readonly putOffFile?: PutOffFile | undefined
   /** Minimum time between automatic redraws. */
   readonly frameGapMs: number
@@ -38,7 +38,10 @@ export function faceless(screen: ScreenId): Face {
   return { screen, ids: [], draw: () => [], actions: {} }
 }
 
-/** Core of the cockpit. Every event hints that shown data may have changed. */
+/**
+ * Creates what all screens share. Every event of the log makes the queries fetch soon, since their data may have
+ * changed.
+ */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
   const { keys = bindings, notice, lastWords, elsewhere } = options

@@ -246,7 +246,7 @@ it('the card says state, need, gravest, money in, held, the size that shows all,
     expect.stringMatching(/^\? dispute Inkwell \$2\.625$/),
     '$1,284.30 in today',
     '$388.20 held, books agree',
-    '60x18 shows all of it',
+    'enlarge to 60x18',
     'q quit',
   ])
 })

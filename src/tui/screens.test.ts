@@ -212,7 +212,7 @@ describe('calls of endpoints', () => {
     const bars = text().match(/[━╸]+/g) ?? []
     expect(bars.map((one) => one.length)).toEqual([10, 29, 2, 1])
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')
-    expect(text()).toContain('price   varies   a pause  stops it, it takes money')
+    expect(text()).toContain('price   varies   a pause  stops it, since it takes money')
     for (const one of ['called', 'paid', 'paused', 'off', 'broken']) {
       await type('v')
       const isThere = ['called', 'paid', 'broken'].includes(one)

@@ -6,14 +6,14 @@ import type { CronFacts } from '../shell/cron-facts.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Items shown of each kind; the rest is counted. */
+/** Rows fetched of each kind. The screen only counts the rest. */
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 
 export const fetchClockFacts = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getClock', asked: { signal } }, readClock)
 
-/** Business time beside the machine's. */
+/** Business time and the machine's time. */
 export type ClockFacts = ReturnType<typeof readClock>
 
 function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>) {
@@ -43,11 +43,11 @@ export type DueFacts = {
 }
 
 export type Due = {
-  readonly rows: readonly DueFacts[] /** Held amounts and payouts beyond those looked at. */
+  readonly rows: readonly DueFacts[] /** Held amounts that were not fetched. */
   readonly unseen: number
 }
 
-/** Due money with a known time. */
+/** Held money and payouts that will move at a known time. */
 export const fetchDue =
   (link: Link) =>
   async (signal: AbortSignal): Promise<Outcome<Due>> => {

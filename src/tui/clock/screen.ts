@@ -87,7 +87,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   return [...above, table.head, ...table.body]
 }
 
-/** Business time between two responses follows the machine's unless frozen. */
+/** Business time now: runs with the machine's clock since the last response, unless it is frozen. */
 function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   if (value === undefined) return wall
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
@@ -149,7 +149,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
   ]
 }
 
-/** A move by a day runs many crons in order, so it may take long. */
+/** Moving by a day runs many crons one after the other, so it may take long. */
 const MOVE_TIMEOUT_MS = 5 * 60_000
 const SNAPSHOT = 'before-clock'
 
@@ -173,7 +173,7 @@ function moveOf(chosen: string | undefined, { nextCron }: ClockFacts): Move | un
   return { body: { set }, words: ['clock', 'set', set] }
 }
 
-/** Advances business time, with a snapshot to return to. */
+/** Dialog that advances business time, after saving a snapshot on request. */
 export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
   const { snapshot: save } = host
   const saves = ({ snapshot: said }: Values) => save !== undefined && said === 'yes'
@@ -219,7 +219,7 @@ async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outco
   return { ok: true, value: `${dateTime(Date.parse(now))} now, ${count(runs)} cron runs on the way.${back}` }
 }
 
-/** Freezes or resumes business time. */
+/** Dialog that freezes or resumes business time. */
 export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
   return {
     title: isFrozen ? 'RESUME THE CLOCK' : 'STOP THE CLOCK',

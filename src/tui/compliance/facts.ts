@@ -9,7 +9,7 @@ import { text, time } from '../shell/read.ts'
 
 export const ATTEMPTS_PAGE = 50
 
-/** A page of attempts, waiting ones first by default. */
+/** A page of identity checks. By default, waiting ones come first. */
 export const fetchAttempts =
   (link: Link, { page, asked }: ListPage<typeof verificationFields>) =>
   (signal: AbortSignal) =>

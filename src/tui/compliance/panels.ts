@@ -13,26 +13,26 @@ import type { ScreenArea, View } from '../shell/screen.ts'
 import type { SanctionFacts } from './facts.ts'
 import type { Kept, KeptFacts, ReadFacts, ReadLog } from './watch.ts'
 
-/* Panels above the identity checks: sanctions, kept money, accesses. */
+/* Panels above the identity checks: sanctions, kept money, reads of private data. */
 
 const PANES_FROM = 80
 const BAR_COLUMNS = 14
 const COUNT_COLUMNS = 6
 /** Rows reserved for the identity checks. */
 const LEAST_BELOW = 6
-/** Share of the height for refusal reasons. */
+/** Panels of refusal reasons take at most this fraction of the height: a quarter. */
 const REFUSALS_SHARE = 4
 /** Names per row. */
 const NAMED = 3
 /** Minimum name length. */
 const LEAST_NAME = 4
-/** Durations below this are in hours. */
+/** Ages up to this many hours are shown in hours. */
 const HOURS_UNTIL = 72
 
 export type PanelsModel = {
   readonly sanctions: Query<SanctionFacts>
   readonly kept: Query<Kept>
-  /** Total kept, decimal USDC; undefined until known. */
+  /** Sum of all kept money in decimal USDC. Undefined until known. */
   readonly keptSum: string | undefined
   readonly reads: Query<ReadLog>
   readonly exports: Query<readonly ReadFacts[]>
@@ -41,7 +41,7 @@ export type PanelsModel = {
   readonly view: View
 }
 
-/** Panels in pairs, or stacked if narrow; the last are dropped first. */
+/** Draws the panels in pairs, or stacked if the window is narrow. The last ones are dropped first. */
 export function panelLines(model: PanelsModel, { width, height }: ScreenArea): Line[] {
   const { health } = model.view
   const shelved = health.value?.shelved ?? []
@@ -75,7 +75,7 @@ function even(one: readonly Line[], other: readonly Line[]): Block {
   return [filled(one), filled(other)]
 }
 
-/** Blocks that fit; at least the first. */
+/** The blocks that fit into `room` rows. The first is always kept. */
 function fitting(blocks: readonly Block[], room: number): readonly Block[] {
   let used = 0
   return blocks.filter(([{ length } = []], i) => {
@@ -112,7 +112,7 @@ function hoursOf(ms: number): string {
   return hours >= 1 && hours < HOURS_UNTIL ? `${hours}h` : shortSpan(ms)
 }
 
-/** Effects of the list: refused calls and kept payouts. */
+/** What the sanctions list caused: refused calls and kept payouts. */
 function hitWords(health: HealthFacts | undefined, kept: Kept | undefined): Line {
   if (health === undefined || kept === undefined) return [dim('…')]
   const [, refused = 0] = health.refusals.find(([reason]) => reason === 'sanctioned') ?? []
@@ -163,7 +163,7 @@ const kinds: Readonly<Record<KeptFacts['kind'], string>> = {
   withdrawal: 'withdrawal',
 }
 
-/** Kept payouts: amount, owner, time, reason. */
+/** Payouts that are kept back: amount, owner, since when, and why. */
 function keptLines({ kept, keptSum, now }: PanelsModel, width: number): Line[] {
   const { value } = kept
   if (value === undefined) return [rule(width, 'Kept back'), ...waitingLines(kept, width)]
@@ -190,7 +190,7 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
   return [left, strong(money), `  ${whose}`, dim(what)]
 }
 
-/** Administrators' reads of private data, own exports, and other acts. */
+/** Who read private data: administrators, and participants who exported their own. Then the count of other actions. */
 function readLines({ reads, exports, view }: PanelsModel, width: number): Line[] {
   const { value } = reads
   const head = rule(width, 'Reads of private data', [dim('in 24 h')])
@@ -217,7 +217,7 @@ function readLine({ what, times, who }: ReadFacts): Line {
   return [` ${what}`.padEnd(NAME_COLUMNS), count(times).padStart(COUNT_COLUMNS), dim(`  by ${namedWords(who)}`)]
 }
 
-/** The first names, and the number of others. */
+/** The first names, and how many others there are. */
 function namedWords(all: readonly string[]): string {
   const rest = all.length - NAMED
   return [...all.slice(0, NAMED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ')

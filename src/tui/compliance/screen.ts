@@ -60,7 +60,7 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
   }
 }
 
-/** A hook: data of the panels. */
+/** A hook: fetches the data of the panels. */
 function useWatched({ link, clock, refreshMs }: Host): Omit<PanelsModel, 'now' | 'view'> {
   const every = SLOW_EVERY_MS
   const sanctions = useQuery(fetchSanctions(link), { name: 'sanctions', every })
@@ -114,7 +114,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
 
-/** Time limit of an attempt, by the newest open one. */
+/** How long identity checks stay open, measured at the newest open one. */
 function lifeWords(rows: readonly VerificationAttempt[]): string {
   const open = rows.find(isUnderWay)
   if (open === undefined) return ''
@@ -136,9 +136,9 @@ const wallet: Field = {
 
 const decision = needed({ name: 'decision', label: 'Decision', choices: decisions }, 'a decision')
 
-const undecided: Problem = { kind: 'failed', sentence: 'It needs a decision.', facts: [], next: [] }
+const undecided: Problem = { kind: 'failed', sentence: 'Choose a decision.', facts: [], next: [] }
 
-/** Decides an attempt as the sandbox vendor. */
+/** Dialog that decides an identity check in the vendor's place (sandbox only). */
 export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogSpec {
   const { id, participant_id: participant } = attempt
   const [name, operator] = [text(attempt.name), text(attempt.operator_name)]
@@ -149,7 +149,7 @@ export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogS
       ['attempt', id],
       ['of', name === '' ? participant : `${name}, ${participant}`],
       ['operator', operator || 'not named'],
-      ['What it does', 'the participant gets the identity-verified tier, or not'],
+      ['What it does', 'if approved, the participant gets the identity-verified tier'],
     ],
     fields: [decision, reason],
     verb: 'Decide',
@@ -168,7 +168,7 @@ export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogS
   }
 }
 
-/** Adds or removes a manually sanctioned wallet. */
+/** Dialog that adds a wallet to the manual blocklist, or removes one. */
 export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
   const isAdded = change === 'add'
   return {

@@ -6,30 +6,30 @@ import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Kept payouts shown; the rest is counted. */
+/** Kept payouts that are listed. The screen only counts the rest. */
 const KEPT_ROWS = 3
 /** Rows per response. */
 const ACTS = '100'
 const REQUESTS = '200'
 
-/** Kept money of a sanctioned wallet; business time. */
+/** A payout to a sanctioned wallet that is kept back. Times are business time. */
 export type KeptFacts = {
   readonly id: string
   readonly kind: PayoutKind
   readonly wallet: string
-  /** Owner; empty if unknown. */
+  /** Name of the owner, empty if unknown. */
   readonly name: string
   /** Decimal USDC. */
   readonly amount: string
   readonly since: number | undefined
   readonly nextLook: number | undefined
-  /** Reason of the sanction; empty if lifted. */
+  /** Why the wallet is sanctioned. Empty if it no longer is. */
   readonly why: string
 }
 
 export type Kept = { readonly kept: readonly KeptFacts[]; readonly total: number }
 
-/** Newest kept payouts with owner and reason. */
+/** The newest kept payouts, with the owner's name and the reason. */
 export const fetchKept = (link: Link) => async (signal: AbortSignal) => {
   const query = { filter: 'blocked:true', limit: String(KEPT_ROWS) }
   const found = await ask(link, { name: 'getPayouts', asked: { query, signal } }, (answer) => answer)
@@ -75,12 +75,12 @@ async function reasonOf(link: Link, wallet: string, signal: AbortSignal): Promis
   return found.ok ? found.value : ''
 }
 
-/** Counts of private reads by person. */
+/** How often administrators read one kind of private data, and who they are. */
 export type ReadFacts = { readonly what: string; readonly times: number; readonly who: readonly string[] }
 
 export type ReadLog = {
   readonly reads: readonly ReadFacts[]
-  /** Total reads, possibly more than listed. */
+  /** Number of all reads. `reads` may cover only the newest of them. */
   readonly total: number
   /** All administrators' acts. */
   readonly acts: number
@@ -88,7 +88,7 @@ export type ReadLog = {
 
 type Act = WireAnswer<Api['getAdminLog']>['acts'][number]
 
-/** Names of acts that read private data. */
+/** Operator actions that read private data, with their labels. */
 const readActs = {
   'job.read': 'evidence bundles',
   'thread.read': 'threads',
@@ -98,7 +98,7 @@ const readActs = {
 
 const isRead = (act: string): act is keyof typeof readActs => Object.hasOwn(readActs, act)
 
-/** Administrators' acts in 24 hours of business time. */
+/** What administrators read and did in the last 24 hours of business time. */
 export const fetchReads = (link: Link) => async (signal: AbortSignal) => {
   const filter = `act:${Object.keys(readActs).join(',')} age:<24h`
   const [reads, acts] = await Promise.all([
@@ -128,7 +128,7 @@ function readersOf(what: string, all: readonly Read[]): ReadFacts[] {
   return of.length === 0 ? [] : [{ what, times: of.length, who }]
 }
 
-/** Own exports within a day, as far as remembered. */
+/** Exports of participants' own data in the last 24 hours, as far back as the request log goes. */
 export const fetchExports = (link: Link, wall: () => number) => (signal: AbortSignal) => {
   const since = new Date(wall() - DAY_MS).toISOString()
   const query = { path: '/v1/export', status: '2xx', since, limit: REQUESTS }

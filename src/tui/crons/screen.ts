@@ -28,7 +28,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 const RUNS_SHOWN = 12
 const RUNS_SHOWN_WIDE = 20
 const DRAWER_LINES_MAX = 12
-/** Minimum share of the list above a drawer. */
+/** The list keeps at least this share of the height above a drawer. */
 const LIST_SHARE = 0.6
 const LEAST_DRAWER_LINES = 4
 
@@ -65,7 +65,7 @@ function factsOf(cron: CronFacts): Facts<typeof cronFields> {
   return { name: cron.name, state: cronState(cron), age: cron.lastSuccess ?? null }
 }
 
-/** Looks up the chosen row at the key press, since an earlier key may have moved it. */
+/** The chosen row is looked up when the key is pressed, since an earlier key may have moved the cursor. */
 function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
   const onChosen = (specOf: typeof runDialog) => () => {
     const rows = meant(host.ui.get(), crons, ({ name }) => name)
@@ -78,13 +78,13 @@ function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
 }
 
 type Shown = Pick<Crons, 'crons' | 'automatic'> & {
-  /** Fetch time, for ages. */
+  /** When the data was fetched. Ages are measured from it. */
   readonly at: number | undefined
   readonly source: Query<unknown>
   readonly stale: string | undefined
 }
 
-/** Admin data if available, else from `/health`. */
+/** The operator's list if it is available, else the crons of `/health`. */
 function cronsShown(listed: Query<Crons>, { health, now }: View): Shown {
   if (listed.value !== undefined) {
     return { ...listed.value, at: listed.at, source: listed, stale: staleness(listed, now) }
@@ -203,7 +203,7 @@ const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
   skipped: dim('– skipped'),
 }
 
-/** Runs of rare crons show their date. */
+/** Formats the latest runs. Runs on earlier days show their date. */
 function runLines(runs: readonly CronRunFacts[], now: number | undefined, width: number): Line[] {
   const times = runs.map(({ at }) => timeNear(at, now))
   const most = Math.max(...times.map((time) => time.length))

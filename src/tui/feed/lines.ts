@@ -27,7 +27,7 @@ type Feed = {
   /** Business time; undefined if unknown. */
   readonly now: number | undefined
   readonly stoppedAt?: number | undefined
-  /** Index of the chosen event, kept in sight. */
+  /** Index of the chosen event. The list scrolls so that it stays visible. */
   readonly chosen?: number | undefined
 }
 
@@ -66,7 +66,7 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
 
 type Told = { readonly now: number | undefined; readonly isNarrow: boolean }
 
-/** Equal widths; narrow windows drop seconds. */
+/** Time of an event, always equally wide. Narrow windows drop the seconds. */
 function whenOf(at: number | undefined, { now, isNarrow }: Told): string {
   if (at === undefined) return isNarrow ? '--:--' : '--:--:--'
   const whole = now === undefined ? clockTime(at) : timeOrDay(at, now)
@@ -79,7 +79,7 @@ const TIME_CHARS = '14:03:07'.length
 const AMOUNTS_FROM = 76
 const IDS_FROM = 120
 
-/** An event as sign, money direction, amount and sentence. */
+/** How an event is shown: symbol, direction of the money, amount and sentence. */
 type Sentence = {
   readonly sign: Piece
   /** `+` in, `→` out, `↩` back. */
@@ -200,10 +200,10 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} responded 410 and was disabled`],
 }
 
-/** First-party sales are paid and delivered at once. */
+/** The marketplace's own seller. Its sales are paid and delivered immediately. */
 const HOUSE = 'souk'
 
-/** Covered jobs hold no escrow. */
+/** Jobs paid by a subscription hold no escrow. */
 function isHeld({ method }: EventNames): boolean {
   return method !== 'subscription'
 }
@@ -227,17 +227,17 @@ export function sentenceOf({ type, subject, said, about, detail }: LiveEvent): S
     return { sign, way, amount, words }
   }
   const who = about.buyer === '' ? '' : `${about.buyer}: `
-  // Operator acts have their own names.
+  // Operator actions are named by their event type.
   const words = known[type] ?? `${type} ${subject}  ${detail}`
   return { sign: known[type] === undefined ? off : news, way: '', amount, words: `${who}${words}` }
 }
 
-/** Unknown events of other versions have no sentence. */
+/** Events of other versions may be unknown. They have no sentence. */
 function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
   return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
 }
 
-/** Sentences need all names. */
+/** Whether the names for a sentence are known. */
 function hasNames(type: string, { buyer, provider }: EventNames): boolean {
   return buyer !== '' || provider !== '' || !type.includes('.')
 }

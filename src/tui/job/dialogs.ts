@@ -12,7 +12,7 @@ import { resolveJob } from './rows.ts'
 const REASON_COLUMNS = 100
 const outcomes = ['release', 'refund', 'split'] as const
 
-/** Rules on a dispute: money moves at once, permanently. */
+/** Dialog that decides a dispute. The money moves immediately, and this cannot be undone. */
 export function rulingDialog(host: Host, job: Job): DialogSpec {
   const { service, amount, providerAmount, fee } = shownJob(job)
   const what = `${job.id}  ${clip(service, 30)}`
@@ -45,7 +45,7 @@ export function rulingDialog(host: Host, job: Job): DialogSpec {
   }
 }
 
-const undecided: Problem = { kind: 'failed', sentence: 'It needs an outcome.', facts: [], next: [] }
+const undecided: Problem = { kind: 'failed', sentence: 'Choose an outcome.', facts: [], next: [] }
 
 const outcomeField = needed({ name: 'outcome', label: 'Outcome', choices: outcomes }, 'an outcome')
 
@@ -53,9 +53,9 @@ function buyerField(job: Job): Field {
   const { amount } = shownJob(job)
   return {
     name: 'buyer',
-    label: `Back to the buyer, of ${amount} (only for a split)`,
+    label: `Amount for the buyer, of ${amount} (only for a split)`,
     check: (value, { outcome }) => {
-      if (outcome !== 'split') return value === '' ? undefined : 'an amount is for a split only'
+      if (outcome !== 'split') return value === '' ? undefined : 'only a split takes an amount'
       const [part, whole] = [microOf(value), microOf(amount)]
       return part === undefined || whole === undefined || part > whole ? `needs 0 to ${amount}` : undefined
     },
@@ -74,15 +74,15 @@ function effect(job: Job, { outcome, buyer = '' }: Values): string {
   if (outcome === 'refund') return `the buyer gets ${amount} back`
   const [part, whole] = [microOf(buyer), microOf(amount)]
   if (outcome !== 'split' || part === undefined || whole === undefined || part > whole) return 'money moves, final'
-  return `${dollars(part)} to the buyer, ${dollars(whole - part)} as a sale`
+  return `${dollars(part)} to the buyer, ${dollars(whole - part)} counts as a sale`
 }
 
-/** Whether the job holds refundable money. */
+/** Whether the job holds money that can be refunded. */
 export function canGiveBack({ escrow }: Job): boolean {
   return escrow?.status === 'held'
 }
 
-/** Refunds a job's held money at once, permanently. */
+/** Dialog that refunds the held money of a job immediately. This cannot be undone. */
 export function withdrawDialog(host: Host, job: Job): DialogSpec {
   const { service, buyer, provider, amount } = shownJob(job)
   const what = `${job.id}  ${clip(service, 30)}`
@@ -95,7 +95,7 @@ export function withdrawDialog(host: Host, job: Job): DialogSpec {
       ['it is', job.status.replaceAll('_', ' ')],
       ['held', `${amount}, paid by ${buyer} for ${provider}`],
       ['What happens', `${buyer} is refunded ${amount}, ${provider} gets nothing, and the job ends`],
-      ['Also', 'even while escrow is paused; this cannot be undone'],
+      ['Also', 'works even while escrow is paused; cannot be undone'],
     ],
     fields: [reason],
     verb: 'Give back',

@@ -4,7 +4,7 @@ import { buyerOf, type Job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { safe } from '../../text/text.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Newest entries of conversation and history. */
+/** Newest messages, history entries and bookings that are shown. */
 const ENTRIES_MAX = 200
 
 /** A job's displayed fields, sanitised for a terminal; amounts like `$0.525`. */
@@ -29,14 +29,14 @@ function money(amount = ''): string {
 export type HistoryEntry = { readonly at: number | undefined; readonly head: string; readonly words: string }
 type Posting = { readonly at: number | undefined; readonly kind: string; readonly lines: readonly string[] }
 
-/** All data of a job; with the admin key its ruling bundle. */
+/** All data of a job. With the admin key it includes what a ruling needs. */
 export type JobDetail = {
   readonly job: Job
   readonly input: unknown
   readonly deliverables: readonly unknown[]
   readonly timeline: readonly HistoryEntry[]
   readonly messages: readonly HistoryEntry[]
-  /** Schema faults; undefined if not checked. */
+  /** Where input and result break the listing's schemas. Undefined if not checked. */
   readonly faults: {
     readonly input: readonly string[] | undefined
     readonly deliverables: readonly string[] | undefined
@@ -59,7 +59,7 @@ export function readBundle(bundle: Bundle): JobDetail {
   }
 }
 
-/** All data of a job as a party sees it. */
+/** All data of a job that one of its parties can see. */
 export function readWhole(job: Job, messages: readonly Message[] = []): JobDetail {
   return {
     job,

@@ -10,7 +10,7 @@ import { type HistoryEntry, type JobDetail, shownJob } from './facts.ts'
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
 
-/** Item, status and price. */
+/** The service with the job's status and price. */
 export function factLine(job: Job, now: number | undefined, width: number): Line {
   const since = job.dispute?.status === 'open' ? Date.parse(job.dispute.opened_at) : undefined
   const age = since === undefined || now === undefined ? '' : ` for ${span(Math.max(0, now - since))}`
@@ -19,7 +19,7 @@ export function factLine(job: Job, now: number | undefined, width: number): Line
   return [' ', strong(clip(service, Math.max(1, width - lineWidth(stands) - 1))), ...stands]
 }
 
-/** Parties, payment and next event in a row. */
+/** Parties, payment and next event in one row. */
 export function partyLine(job: Job, now: number | undefined): Line {
   const { buyer, provider, paidBy } = shownJob(job)
   return [' ', buyer, dim(' → '), provider, dim('  paid '), paidBy, dim(`  ${escrowWords(job, now)}`)]
@@ -27,7 +27,7 @@ export function partyLine(job: Job, now: number | undefined): Line {
 
 const moveOf = ({ escrow }: Job) => movesBy[escrow?.next_event ?? '']
 
-/** Escrow with next event: `held, goes back in 23h`. */
+/** Escrow and what happens to it next: `held, goes back in 23h`. */
 function escrowWords(job: Job, now: number | undefined): string {
   const escrow = text(job.escrow?.status)
   if (escrow === 'none') return 'no escrow'
@@ -39,7 +39,7 @@ function escrowWords(job: Job, now: number | undefined): string {
     : `${escrow}, ${move} in ${deadlineSpan(at - now)}`
 }
 
-/** Parties, payment and next event in several rows, with ids. */
+/** Parties (with ids), payment and next event, a row each. */
 export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Line[] {
   const { buyer, provider, paidBy } = shownJob(job)
   const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(buyer), widthOf(provider)))
@@ -59,7 +59,7 @@ export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Lin
 const SIDE_LABEL = 9
 const PARTY_COLUMNS_MAX = 20
 
-/** Amounts of each ruling. */
+/** What each ruling pays to whom, a row each. */
 export function rulingLines(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
   const { amount, providerAmount, fee, buyer, provider } = shownJob(job)
@@ -84,7 +84,7 @@ export function rulingLines(job: Job, width: number): Line[] {
 const RULING_LABEL = 15
 const HELD_BAR_COLUMNS = 18
 
-/** Amounts of each ruling in one row. */
+/** What each ruling pays to whom, in one row. */
 export function rulingLine(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
   const { amount, providerAmount, fee, ...sides } = shownJob(job)
@@ -128,12 +128,12 @@ export function linesOf(tab: JobTab, shown: Shown): Line[] {
 
 type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece /** In place of a time. */; readonly when?: string }
 
-/** Final status as in lists. */
+/** A status in the history looks the same as in lists. */
 function inWords(entry: HistoryEntry): Entry {
   return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
 }
 
-/** Who must act, and the default result. */
+/** Whom the job waits for, and what happens if they do nothing. */
 function waiting(job: Job, now: number | undefined): Entry[] {
   const words = isAtStake(job) ? 'for a ruling of the operator' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]
@@ -156,7 +156,7 @@ function isState(event: string): event is Job['status'] {
   return Object.hasOwn(jobStates, event)
 }
 
-/** A cell with the flow's color unless it has one. */
+/** The first cell of an entry, padded. Accented unless it has a tone of its own. */
 function headPiece(head: Piece, columns: number): Piece {
   return typeof head === 'string' ? accent(padEnd(head, columns)) : { ...head, text: padEnd(head.text, columns) }
 }

@@ -21,20 +21,20 @@ const filterOf: Readonly<Record<JobView, string>> = {
 
 export type Jobs = {
   readonly jobs: readonly Job[]
-  /** Matches over all pages. */
+  /** Matching jobs on all pages. */
   readonly total: number
-  /** Searched jobs, if not all. */
+  /** How many jobs were searched, in words. Empty if all were. */
   readonly among: string
 }
 
 type Which = ListPage<typeof jobFields> & { readonly view: JobView; readonly admin: boolean }
 
-/** Ended jobs are listed newest first. */
+/** Whether a view lists the worst jobs first. Views of ended jobs list the newest first. */
 export function isWorstFirst(view: JobView): boolean {
   return view !== 'done' && view !== 'failed'
 }
 
-/** A page of a view, worst or newest first; own jobs without the admin key. */
+/** Fetches a page of a view, worst or newest first. Without the admin key, only own jobs. */
 export const fetchJobs =
   (link: Link, { view, page, admin, asked }: Which) =>
   (signal: AbortSignal): Promise<Outcome<Jobs>> => {
@@ -56,7 +56,7 @@ export const fetchJobs =
     }))
   }
 
-/** Own jobs are filtered here. */
+/** Whether a job belongs to a view. The list of own jobs has no filter, so they are filtered here. */
 function isIn(view: JobView, { status, escrow, late }: Job): boolean {
   if (view === 'all') return true
   if (view === 'late') return late === true
@@ -66,7 +66,7 @@ function isIn(view: JobView, { status, escrow, late }: Job): boolean {
   return escrow?.status === 'held' || ['created', 'dispatched', 'in_progress', 'disputed'].includes(status)
 }
 
-/** Job data; undefined without an id. */
+/** Fetches all data of a job. Undefined without an id. */
 export const fetchJob =
   (link: Link, { id, admin }: { id: string; admin: boolean }) =>
   async (signal: AbortSignal): Promise<Outcome<JobDetail | undefined>> => {
@@ -85,7 +85,7 @@ export const fetchJob =
 type Outcomes = (typeof rulings)[number]
 type RulingDraft = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
 
-/** Rules on a dispute. @returns the job afterwards */
+/** Decides a dispute. @returns the job afterwards */
 export function resolveJob(
   link: Link,
   id: string,

@@ -243,7 +243,7 @@ describe('the ruling', () => {
     ['s', '0.53', 'needs 0 to $0.525'],
     ['s', 'half', 'needs 0 to $0.525'],
     ['l', '', 'needs an outcome'],
-    ['r', '0.1', 'an amount is for a split only'],
+    ['r', '0.1', 'only a split takes an amount'],
   ])('of %j with %j is locked: %s', async (outcome, amount, why) => {
     const { type, text } = await jobs()
     await type(`D${outcome}\r${amount}\rwhy\ry`)
@@ -256,7 +256,7 @@ describe('the ruling', () => {
     const { type, text } = await jobs({ link })
     await type('Ds\r$0.000001\rwhy\ry')
     expect(posts()).toMatchObject([{ body: { outcome: 'split', buyer_amount: '0.000001', reason: 'why' } }])
-    expect(text()).toContain('Now released: $0.000001 to the buyer, $0.524999 as a sale.')
+    expect(text()).toContain('Now released: $0.000001 to the buyer, $0.524999 counts as a sale.')
   })
 
   it('stays with the error when it is refused', async () => {
@@ -270,7 +270,7 @@ describe('the ruling', () => {
   it('is for a dispute only, and not in a read-only cockpit', async () => {
     const { type, text } = await jobs()
     await type('jD')
-    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: only disputes are decided.  → v disputed`)
+    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: only disputed jobs can be decided.  → v disputed`)
     open?.close()
     const looking = await jobs({ readonly: true })
     await looking.type('D')

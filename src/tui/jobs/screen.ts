@@ -37,10 +37,10 @@ import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
 
-/** Rows of the list above a drawer. */
+/** A drawer below the list takes at most this fraction of the height: half. */
 const LIST_SHARE = 2
 
-/** A hook: all jobs, or own ones without the admin key, and the chosen one. */
+/** A hook: the jobs (only own ones without the admin key), and the chosen job. */
 export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
@@ -75,7 +75,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** Filterable facts; `late` and `open` as far as known. */
+/** Facts to filter by. `late` and `open` follow from the data at hand. */
 function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
   const { id, status, escrow, payment } = one
   return {
@@ -99,7 +99,7 @@ function tabOf({ pane, jobTab }: Ui): JobTab {
 type Wanted = { readonly id: string; readonly admin: boolean; readonly now: number | undefined }
 type Detail = { readonly detail: Query<JobDetail | undefined>; readonly lines: readonly Line[] }
 
-/** A hook: fetches a job when the cursor rests, and draws its tab. */
+/** A hook: fetches a job once the cursor rests on it, and draws its current tab. */
 function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): Detail {
   const wanted = { id: useSettled(id, clock), admin }
   const name = `job ${JSON.stringify(wanted)}`
@@ -108,7 +108,7 @@ function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }
   const tab = tabOf(ui)
   const side = sideOf(area.width)
   const width = ui.pane.open === 'beside' && side > 0 ? side : area.width
-  // Mostly constant within a minute.
+  // Rounded to minutes, so that the drawing is reused for a minute.
   const minute = now === undefined ? undefined : now - (now % MINUTE_MS)
   const drawn = useMemo(
     () => (value === undefined ? undefined : linesOf(tab, { detail: value, width, now: minute })),
@@ -140,7 +140,7 @@ function choosing({ ui }: Host): Face['actions'] {
 function decide(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'disputed')
-  if (other) refuse(host, `${other.id} is ${other.status}: only disputes are decided.  → v disputed`)
+  if (other) refuse(host, `${other.id} is ${other.status}: only disputed jobs can be decided.  → v disputed`)
   else
     askAll(
       host,
@@ -169,7 +169,7 @@ type Model = {
   readonly isOpen: boolean
   readonly admin: boolean
   readonly stream: Stream
-  /** Ruling command for a shell. */
+  /** The shell command that decides a dispute. */
   readonly commandOf: (id: string) => string
   /** Business time. */
   readonly now: number | undefined
@@ -200,7 +200,7 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   return [...head, table.head, ...table.body, ...drawer]
 }
 
-/** The chosen job at the right, events below. */
+/** The list with the feed below it, and the chosen job at the right. */
 function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   const { jobs: rows, chosen, now, view, stream } = model
   const side = sideOf(area.width)
@@ -217,7 +217,7 @@ function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   return joinedPanels(left, right, { width: area.width, split: width, height: area.height })
 }
 
-/** Height for the feed, and its rows. */
+/** From this height the feed is shown, with the rows below. */
 const FEED_FROM = 24
 const FEED_ROWS = 5
 
@@ -228,13 +228,13 @@ function emptyWords({ filters, jobView }: Ui): string {
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })
 
-/** Conversations show their end. */
+/** The lines that fit. Histories and conversations show their end. */
 function linesIn({ lines, view }: Model, room: number): readonly Line[] {
   const tab = tabOf(view.ui)
   return tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
 }
 
-/** Below the list: facts, tab, rulings. */
+/** The chosen job below the list: its parties, the current tab, and what rulings pay. */
 function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const rulings = rulingLine(job, width)
   const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)
@@ -243,7 +243,7 @@ function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line
   return [...head, ...shown, ...rulings]
 }
 
-/** Beside the list: one row per fact, with the ruling command. */
+/** The chosen job beside the list: a row per fact, and the command that decides a dispute. */
 function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const { now, view, commandOf } = model
   const rulings = rulingLines(job, width)
@@ -297,7 +297,7 @@ function tabWords(current: JobTab, room: number): Line {
 function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Model, width: number): Line[] {
   const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
   const total = listed.value?.total
-  // Only the current view's total is known; disputes are in the inbox.
+  // Totals of other views are unknown, except disputes, which the inbox counts.
   const disputed = admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {}
   const isWhole = total !== undefined && !ui.filters.jobs
   const counts = { ...disputed, ...(isWhole ? { [ui.jobView]: total } : {}) }

@@ -31,48 +31,48 @@ import { type Fetch, type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 
-/* A generic list screen over a noun: filter, sort, pages, and the chosen row's facts. */
+/* A list screen for any noun: filter, sort, pages, and the facts of the chosen row. */
 
 const PAGE = 50
 
-/** A page, and the searched number if not all. */
+/** A page of rows. `among` says how many rows were searched, if not all. */
 export type NounRows<R> = { readonly rows: readonly R[]; readonly total: number; readonly among?: string }
 
-/** Screen specifics of a noun. */
+/** What differs between list screens. */
 export type ListScreen<R> = {
   readonly id: ScreenId
   readonly noun: Noun<R>
-  /** Fields for filter and sort. */
+  /** Fields to filter and sort by. */
   readonly fields: ListFields
   readonly title: string
-  /** Text of an empty list. */
+  /** Text that an empty list shows. */
   readonly none: string
-  /** Fixed filter and order. */
+  /** Filter and order that the user cannot change. */
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
-  /** Name of that order. */
+  /** Words for that order. */
   readonly order?: string
-  /** A list filtered here, instead of the operator's. */
+  /** Replaces the operator's list by one that is filtered here. */
   readonly own?: {
     readonly factsOf: (row: R) => Facts
     readonly fetch: (link: Link, wanted: ListWish, ui: Ui) => Fetch<NounRows<R>>
   }
-  /** A hook: further data of the chosen row. */
+  /** A hook: fetches more about the chosen row and returns a function that draws it. */
   readonly useMore?: (host: Host, row: R | undefined) => (width: number) => readonly Line[]
 }
 
 /** Parts per draw. */
 export type ListParts<R> = {
-  /** Distinguishes differently requested lists. */
+  /** Part of the query's name. Lists that fetch different data need different keys. */
   readonly key?: string
   /** @param total - number of rows if known */
   readonly views: (total: number | undefined) => Line
-  /** Right end of the drawer's title. */
+  /** Shown at the right end of the drawer's title. */
   readonly tabs: Line
-  /** Show the drawer as JSON. */
+  /** Whether the drawer shows JSON. */
   readonly isRaw?: boolean
   readonly actions: (rows: readonly R[], ids: readonly string[]) => Face['actions']
   readonly above?: (area: ScreenArea) => readonly Line[]
-  /** Lines beside the list, if there is room; the drawer is then below. */
+  /** Drawn beside the list if there is room. The drawer is then below it. */
   readonly beside?: (area: ScreenArea) => readonly Line[]
 }
 
@@ -80,12 +80,12 @@ const plainParts = { views: () => [], tabs: [], actions: () => ({}) }
 
 export type ListWish = { readonly page: number; readonly filter: string; readonly sort: string | undefined }
 
-/** A page in default order. */
+/** Fetches a page of the operator's list. */
 const fetchRows =
   <R>(link: Link, { noun: { list }, fields, asked: always = {} }: ListScreen<R>, wanted: ListWish) =>
   (signal: AbortSignal): Promise<Outcome<NounRows<R>>> => {
     const page = { limit: String(PAGE), offset: String(wanted.page * PAGE) }
-    // Lists take a page and their fields' words.
+    // Only values that the endpoint accepts are sent.
     const typed = listAsked(wanted, fields)
     const filter = [always.filter, typed.filter].filter(Boolean).join(' ')
     const query = { ...page, ...always, ...typed, ...(filter === '' ? {} : { filter }) }
@@ -96,7 +96,7 @@ const fetchRows =
     }))
   }
 
-/** Creates the hook of a list screen; by default with list and drawer. */
+/** Creates the hook of a list screen. Without `parts` it shows only list and drawer. */
 export function listScreen<R extends object>(screen: ListScreen<R>) {
   const { id: where, noun, fields, own, useMore = useNothing } = screen
   const columns = columnsAt<R>((now) => screenColumns(noun, now))
@@ -156,7 +156,7 @@ function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] 
   return joinedPanels(listedLines(model, { width: split, height }), right, { width: area.width, split, height })
 }
 
-/** The list with lines above, and the drawer below or beside. */
+/** The list, with other lines above it and the drawer below it if that is not beside it. */
 function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
   const { noun, columns, listed, rows, chosen, view } = model
   const { width } = area
@@ -208,7 +208,7 @@ function emptyWords<R>({ id, none, view: { ui } }: Model<R>): string {
   return ui.filters[id] ? ' nothing matches: esc clears it' : ` ${none}`
 }
 
-/** All facts instead of the list. */
+/** All facts of a row, shown in place of the list. */
 function wholeLines<R>(noun: Noun<R>, row: R, { width, now }: { width: number; now: number | undefined }): Line[] {
   const state = noun.stateOf?.(row, now)
   return [
@@ -218,11 +218,11 @@ function wholeLines<R>(noun: Noun<R>, row: R, { width, now }: { width: number; n
   ]
 }
 
-/* Screen cells and facts of a noun; foreign text is sanitised here. */
+/* Cells and facts of a noun for the screen. Untrusted text is sanitised here. */
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
-/** Text with times in the display zone. */
+/** Sanitised text, with its times in the display zone. */
 function shown(text: string): string {
   return safe(text).replace(ISO_TIME, (time) => zonedTime(Date.parse(time)))
 }
@@ -245,10 +245,10 @@ const looks: Readonly<Record<Kind, Omit<ScreenColumn<never>, 'title' | 'value' |
   time: {},
   age: { align: 'right' },
 }
-/** Ids are dropped first. */
+/** Drop order of ids: first of all columns. */
 const ID_DROP = 9
 
-/** Screen columns: status first, id last. */
+/** The columns of a noun on a screen. The state comes first, the id last. */
 export function screenColumns<R>(noun: Noun<R>, now: number | undefined): readonly ScreenColumn<R>[] {
   const { stateOf } = noun
   const columns = columnsIn(noun.columns, 'screen').filter(({ kind }) => kind !== 'state')
@@ -276,7 +276,7 @@ function screenColumn<R>(column: NounColumn<R>, now: number | undefined): Screen
 
 const LABEL_COLUMNS = 13
 
-/** Facts in rows; addresses are whole or dropped. */
+/** Facts, wrapped to the width. A value without blanks is shown whole or not at all. */
 function factLines(facts: readonly NounFact[], width: number): Line[] {
   const room = Math.max(1, width - LABEL_COLUMNS - 2)
   return facts

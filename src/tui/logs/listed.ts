@@ -14,32 +14,32 @@ import { chosenIndex, type LogTab, logPart, logTabs, logViews, paneBeside, type 
 
 const DRAWER_SHARE = 0.5
 
-/** A view of the logs with its chosen row. */
+/** What a view of the logs shows: rows, the chosen one, and texts. */
 export type Listed<R> = {
   readonly query: Query<unknown>
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
   readonly idOf: (row: R) => string
-  /** Title of the chosen row, if its id is unreadable. */
+  /** Title of the chosen row, for views whose ids are not readable (default: the id). */
   readonly titleOf?: (row: R) => string
   readonly chosen: number
-  /** Total, `500` or `500, 12 older are gone`. */
+  /** The total in words: `500` or `500, 12 older are gone`. */
   readonly of: string
-  /** Text of an empty list. */
+  /** Text that an empty list shows. */
   readonly empty: string
   readonly drawer: (width: number) => readonly Line[]
   readonly tabs: readonly LogTab[]
-  /** Further filters after the views. */
+  /** Shown after the views, such as the log level. */
   readonly more?: Line
   readonly view: View
 }
 
-/** Chosen row; when following, the newest. */
+/** Index of the chosen row. While following, this is the newest row. */
 export function chosenIn(ui: Ui, ids: readonly string[]): number {
   return ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
 }
 
-/** Filter facts and extra acts of a view. */
+/** What a view adds: fields to filter by, and actions. */
 type Own = {
   readonly fields: ListFields
   readonly problem: string | undefined
@@ -66,7 +66,7 @@ export function listedFace<R extends object>(host: Host, listed: Listed<R>, own:
   }
 }
 
-/** List with drawer: beside, below, or instead. */
+/** The list with the drawer beside it, below it, or in its place. */
 function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Line[] {
   const { query, columns, rows, idOf, titleOf = idOf, chosen, drawer, view } = listed
   const { width, height } = area
@@ -115,7 +115,7 @@ function emptyWords({ empty, view: { ui } }: Pick<Listed<unknown>, 'empty' | 'vi
   return ui.filters.logs ? 'nothing matches: esc clears the filter' : empty
 }
 
-/** Current tab; the last is JSON. */
+/** The current tab. It is JSON if the row is opened as JSON. */
 export function tabIn({ pane, logTab }: Ui, tabs: readonly LogTab[]): LogTab {
   if (pane.open === 'raw') return 'json'
   return tabs.includes(logTab) ? logTab : (tabs[0] ?? 'json')
@@ -127,7 +127,7 @@ function tabWords({ tabs, view: { ui } }: Pick<Listed<unknown>, 'tabs' | 'view'>
   return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
 }
 
-/** Common acts: next view, tab, follow. */
+/** Actions that all views share: next view, next tab, follow. */
 function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[]): Face['actions'] {
   const { ui } = host
   const turn = (by: number) => () => {
@@ -144,7 +144,7 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
       const { logs } = ui.get()
       const next = logViews[(logViews.indexOf(logs.view) + 1) % logViews.length] ?? logs.view
       const now = ui.get()
-      // Filter and sort may not apply to the next view.
+      // Filter and sort are kept only if the next view has the same kind of rows.
       const same = logPart(logs.view) === logPart(next)
       const fresh = same ? { ...now, pane: paneBeside } : unnarrowed(now, 'logs')
       ui.set({ ...newestChosen(fresh), logs: { ...logs, view: next, follow: true } })
@@ -158,13 +158,13 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
   }
 }
 
-/** Follows the newest row. */
+/** Drops the chosen row, so that the newest one is chosen. */
 function newestChosen(ui: Ui): Ui {
   const { logs: _, ...chosen } = ui.chosen
   return { ...ui, chosen }
 }
 
-/** An opened row stays chosen. */
+/** Actions that open a row. They stop following, so that the row stays chosen. */
 function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions'] {
   const { ids, lines } = model
   const { open, raw, ...moving } = paneActions(host, lines, area)

@@ -21,7 +21,7 @@ import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 import { type Answered, askedWord } from './words.ts'
 
-/** A request with its number of steps, if known. */
+/** A request with its number of trace steps, if known. */
 type Counted = AskedFacts & { readonly steps: number | undefined }
 
 const empty: Readonly<Record<AskedView, string>> = {
@@ -67,7 +67,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-/** Unchanged rows keep their identity, since drawings are cached by it. */
+/** A row keeps its identity until its steps change, since drawings are cached by row. */
 const known = new WeakMap<AskedFacts, Counted>()
 
 function counted(asked: AskedFacts, steps: number | undefined): Counted {
@@ -85,7 +85,7 @@ function viewOf({ ui }: View): AskedView {
   return view === 'paid' || view === 'refused' || view === 'admin' ? view : 'requests'
 }
 
-/** Visible rows, up to the counting limit. */
+/** Ids of the visible rows, at most as many as one query may count. */
 function inSight(ids: readonly string[], chosen: number, height: number): readonly string[] {
   const many = Math.min(height, COUNTED_MAX)
   const first = windowStart({ rows: ids, chosen, height: many })
@@ -94,7 +94,7 @@ function inSight(ids: readonly string[], chosen: number, height: number): readon
 
 const COUNTS_KEPT = 1_000
 
-/** A hook: step counts of visible rows; known ones stay until updated. */
+/** A hook: fetches the step counts of visible rows. Counts of other rows are kept from before. */
 function useCounts(host: Host, ids: readonly string[]): StepCounts {
   const wanted = useSettled(ids.join(','), host.clock)
   const told = useQuery(fetchSteps(host.link, wanted), { name: `steps ${wanted}`, every: SLOW_EVERY_MS })
@@ -135,7 +135,7 @@ const fetchRequests =
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-/** A request in the instance's log, without headers and body; texts are sanitised for a terminal. */
+/** What is shown of a logged request. Texts are sanitised; `raw` is not. */
 type AskedFacts = ReturnType<typeof readRequest>
 
 function readRequest(request: Answered) {
@@ -144,11 +144,11 @@ function readRequest(request: Answered) {
   return {
     id: text(id),
     at: Date.parse(at),
-    /** Effect as sign and word. */
+    /** What the request did, as symbol and word: `● bought`. */
     what: askedWord(request),
     method: text(method),
     path: text(path),
-    /** Route as in the contract, `/v1/jobs/:id`; the trace shows the ids. */
+    /** Path as in the contract: `/v1/jobs/:id`. The trace has the real ids. */
     route: text(routes.get(endpoint ?? '') ?? path),
     status,
     ms,
@@ -157,7 +157,7 @@ function readRequest(request: Answered) {
     code: text(code),
     jobId: text(request.job_id),
     receiptId: text(request.receipt_id),
-    /** Id of the 402 whose price this request paid; empty if none. */
+    /** Id of the request that got the price (402) which this one paid. Empty if none. */
     offerId: text(request.offer_id),
     isOperator: caller === 'admin' || path.startsWith('/dashboard/'),
     raw: request,
@@ -167,7 +167,7 @@ function readRequest(request: Answered) {
 /** Views of requests. */
 type AskedView = Exclude<LogView, 'webhooks' | 'crons' | 'everything'>
 
-/** Filter of each view. */
+/** Which requests belong to each view. */
 const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
   requests: isMarket,
   paid: isPaid,
@@ -175,7 +175,7 @@ const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
   admin: (asked) => asked.isOperator && (asked.method !== 'GET' || isRefused(asked)),
 }
 
-/** A first 402 is no refusal. */
+/** The first request of a purchase gets a 402 with the price. It does not count as refused. */
 const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 
@@ -185,13 +185,13 @@ function isPaid(asked: AskedFacts): boolean {
   return asked.receiptId !== '' && !isRefused(asked) && !UNDONE.has(asked.code)
 }
 
-/** Excludes operator and cockpit requests. */
+/** Whether a request is market activity. Reads by the operator and of `/health` are not, unless they failed. */
 function isMarket(asked: AskedFacts): boolean {
   const isLook = asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')
   return !isLook || isRefused(asked)
 }
 
-/** Merges a 402 with its payment. */
+/** Hides a request that got a price (402) if a later request paid it. */
 function joined(rows: readonly AskedFacts[]): readonly AskedFacts[] {
   const paid = new Set(rows.map(({ offerId }) => offerId))
   return rows.filter(({ id }) => !paid.has(id))
@@ -226,12 +226,12 @@ function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
   }
 }
 
-/** Requests counted at once; each needs its trace, so only visible ones. */
+/** Most requests in one query for steps. Each costs the instance a trace, so only visible ones are counted. */
 const COUNTED_MAX = 50
 
 type StepCounts = ReadonlyMap<string, number>
 
-/** Step counts of requests. @param ids - comma-separated */
+/** Fetches the number of steps of requests. @param ids - comma-separated */
 const fetchSteps =
   (link: Link, ids: string) =>
   async (signal: AbortSignal): Promise<Outcome<StepCounts>> => {

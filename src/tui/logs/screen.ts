@@ -33,12 +33,12 @@ const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 /** One line of the instance's log. */
 type LogFacts = ReturnType<typeof readLogRecord>
 
-/** Members of a record may be any JSON. */
+/** A log record as shown. Its members may be any JSON. */
 function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {
-    /** Records have no id, so time, message and request identify one. */
+    /** Records have no id, so time, message and request id stand for one. */
     id: `${String(time)} ${word(record.msg)} ${word(record.request_id)}`,
     at: number(at),
     level: logLevels.find((level) => level === record.level) ?? 'info',
@@ -54,7 +54,7 @@ function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
 }
 
 type Logs = {
-  readonly records: readonly LogFacts[] /** Older records that the instance let go. */
+  readonly records: readonly LogFacts[] /** Number of older records that the instance has dropped. */
   readonly dropped: number
 }
 
@@ -71,10 +71,10 @@ const fetchLogs = (link: Link) => (signal: AbortSignal) => {
 }
 
 const DRAWER_LINES = 3
-/** Log lines have JSON only. */
+/** A log record has no trace, so JSON is its only tab. */
 const tabs: readonly LogTab[] = ['json']
 
-/** A hook: log records from a level on. */
+/** A hook: log records of the chosen level and above. */
 export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const query = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
@@ -95,7 +95,7 @@ export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
     titleOf: ({ source }) => source,
     chosen,
     of: `${count(query.value?.records.length ?? 0)}${dropped}`,
-    empty: `nothing of level ${ui.logs.level} or above was logged: l shows the others`,
+    empty: `nothing of level ${ui.logs.level} or above was logged: l changes the level`,
     drawer,
     tabs,
     more: [strong(`   level ≥ ${ui.logs.level}`)],
@@ -149,7 +149,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
     .map((text): Line => [' ', text])
 }
 
-/** A cron run; the log only has failures. */
+/** A run of a cron. The log has only the failed ones. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
 
 const results: Readonly<Record<CronRunFacts['result'], Piece>> = {
@@ -171,7 +171,7 @@ function factsOf({ cron, result, trigger, reason, tookMs, at }: RunFacts): Facts
   return { cron, result, trigger, why: reason, ms: BigInt(tookMs), age: at ?? null }
 }
 
-/** A hook: remembered runs of all crons, newest first. */
+/** A hook: the latest runs of all crons, newest first. */
 export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
@@ -220,7 +220,7 @@ function drawn(row: RunFacts | undefined, isJson: boolean, width: number): reado
       result,
       reason,
     })
-  const words = reason === '' ? 'it did what it is for' : reason
+  const words = reason === '' ? 'it ran without a problem' : reason
   return [
     [' ', results[result], dim(`  in ${count(tookMs)} ms, by ${trigger.replaceAll('_', ' ')}`)],
     ...wrap(words, width - 2).map((text): Line => [' ', text]),
@@ -236,7 +236,7 @@ const columnsOf = columnsAt<RunFacts>((now) => [
   { title: 'WHY', value: ({ reason }) => dim(reason), min: 10, drop: 3 },
 ])
 
-/** The newest matching deliveries. */
+/** Fetches the newest deliveries that match. */
 const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => (signal: AbortSignal) =>
   ask(
     link,
@@ -244,7 +244,7 @@ const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFie
     ({ deliveries: rows, total }) => ({ rows, total }),
   )
 
-/** A hook: deliveries with their traces. */
+/** A hook: webhook deliveries with their traces. */
 export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const finding = findingOf(ui, 'logs', deliveryFields)
@@ -278,7 +278,7 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-/** Sends the marked deliveries, or the chosen one, again; skips pending ones. */
+/** Sends deliveries again: the marked ones, or the chosen one. Pending ones are left out. */
 function sendAgain(host: Host, rows: readonly Delivery[]): void {
   const dead = meant(host.ui.get(), rows, delivery.idOf).filter(({ status }) => status !== 'pending')
   if (dead.length === 0) refuse(host, 'The selected delivery is pending: it is retried automatically.')
@@ -298,7 +298,7 @@ const parts: Readonly<Record<LogPart, Screen['use']>> = {
   everything: useRecords,
 }
 
-/** A hook: the current view; each part has its own hooks. */
+/** A hook: the current view. Views with different rows have their own hooks. */
 export function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = parts[logPart(view.ui.logs.view)]
   return useShown(host, view)

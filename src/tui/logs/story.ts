@@ -13,7 +13,7 @@ import type { Host } from '../shell/screen.ts'
 type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
 export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
 
-/** Trace of a request or delivery. */
+/** Fetches the trace of a request or delivery. Undefined without an id. */
 const fetchStory =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<Story | undefined>> => {
@@ -22,7 +22,7 @@ const fetchStory =
     return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
   }
 
-/** A hook: the chosen trace, when the cursor rests. */
+/** A hook: fetches the trace of the chosen row once the cursor rests on it. */
 export function useStory(host: Host, id: string): Story | undefined {
   const wanted = useSettled(id, host.clock)
   const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
@@ -34,7 +34,7 @@ const KIND_COLUMNS = 11
 /** Width for milliseconds. */
 const FINE_FROM = 56
 
-/** A trace, indented by depth. */
+/** Draws a trace. Steps are indented by depth. */
 export function storyLines(story: Story | undefined, width: number): Line[] {
   if (story === undefined) return [[dim(' asking…')]]
   const lines = story.steps.flatMap((step) => stepLines(step, width))
@@ -57,7 +57,7 @@ function stepLines({ depth, kind, at, sign, amount, ms, sentence }: Step, width:
 
 type Hang = { readonly room: number; readonly edge: number; readonly width: number }
 
-/** A hanging sentence; moves left rather than cutting a word. */
+/** Wraps a sentence with hanging indent. The indent shrinks before a long word would be cut. */
 function hung(sentence: string, { room, edge, width }: Hang): readonly string[] {
   const [begun = ''] = wrap(sentence, room)
   const first = sentence.startsWith(begun) ? begun : ''
@@ -73,7 +73,7 @@ function timeAt(ms: number, width: number): string {
   return `${clockTime(ms)}.${String(ms % 1_000).padStart(3, '0')}`
 }
 
-/** Total duration of a request. */
+/** Duration of a step. That of a whole request is marked `in all`. */
 function tookWord({ kind, depth, ms }: Pick<Step, 'kind' | 'depth' | 'ms'>): string {
   if (ms === null) return ''
   return `${count(ms)} ms${kind === 'request' && depth === 0 ? ' in all' : ''}`

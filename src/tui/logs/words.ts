@@ -6,7 +6,7 @@ import { accent, bad, dim, good, type Piece, warn } from '../parts/line.ts'
 
 export type Answered = WireAnswer<Api['listRequests']>['requests'][number]
 
-/** Labels of successful requests; others are labelled as read or change. */
+/** What successful requests did. Those not listed are named by their method. */
 const did: Readonly<Partial<Record<keyof Api, Piece>>> = {
   purchaseService: good('● bought'),
   purchaseProduct: good('● bought'),
@@ -111,7 +111,7 @@ const undone: Readonly<Record<string, Piece>> = {
   reversed: bad('✗ undone'),
 }
 
-/** Sign and word of a request's effect or failure. */
+/** What a request did, or why it failed, as symbol and word. */
 export function askedWord({ endpoint, method, status, code, remembered }: Answered): Piece {
   const state = own(undone, code)
   if (status === null) return state ?? (remembered === 'part' ? dim('– not known') : accent('● under way'))
@@ -128,7 +128,7 @@ const plainWords: Readonly<Record<string, Piece>> = {
   PUT: good('✓ changed'),
 }
 
-/** Own member by a possibly unknown API word. */
+/** Looks up a word of the API, which may be unknown to this version. */
 function own<K extends PropertyKey>(
   table: Readonly<Partial<Record<K, Piece>>>,
   name: PropertyKey | null,

@@ -20,10 +20,10 @@ export type BooksFacts = Pick<RiverAnswer, 'books' | 'agrees' | 'disputed' | 'ov
 const NAME_COLUMNS = 19
 const COUNT_COLUMNS = 13
 const BAR_COLUMNS = 12
-/** Height for one row per kind. */
+/** From this height every kind of account has its row. */
 const ALL_ROWS_FROM = 18
 
-/** Rows of the books in flow order; covers every kind. */
+/** Rows of the books, in the order in which money flows. Together they cover every kind of account. */
 const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; readonly of: string }[] = [
   { name: 'escrow', kinds: ['esc'], of: 'job' },
   { name: 'balances', kinds: ['bal', 'hold'], of: 'account' },
@@ -40,11 +40,11 @@ type Room = {
   readonly width: number
   readonly height: number
   readonly keys: readonly Binding[]
-  /** Notes by row, longest first. */
+  /** Notes by row name, longest first. */
   readonly notes: Readonly<Record<string, readonly string[]>>
 }
 
-/** Balances by kind, with the total check. */
+/** Draws the balances by kind of account, and whether they add up. */
 export function booksLines(books: Query<BooksFacts>, { width, height, keys, notes }: Room): Line[] {
   const { value } = books
   if (value === undefined) return [rule(width, 'Books'), ...waitingLines(books, width).slice(0, 2)]
@@ -89,20 +89,20 @@ function escrowNotes({ disputed, overdue }: BooksFacts): readonly string[] {
   return [parts.join(', '), parts[0] ?? '']
 }
 
-/** The longest text that fits whole. */
+/** The longest of the texts that fits. Empty if none does. */
 function fitting(wishes: readonly string[], room: number): string {
   return wishes.find((words) => widthOf(words) <= room) ?? ''
 }
 
 type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: BooksFacts }
 
-/** All accounts must sum to the chain's net inflow. */
+/** The sum of all accounts. It must equal what came in minus what left. */
 function totalLine({ amount, widest, all, value }: Total, width: number): Line {
   const came = -sumOf(value, ['ext']).micros
   const at = NAME_COLUMNS + COUNT_COLUMNS + widest + 4
   const agreed = ['= what came in − what left', '= in − out'].find((words) => widthOf(words) < width - at) ?? ''
   const told = `✗ came in ${shownMoney(formatAmount(came))}`
-  const fault = bad(widthOf(told) < width - at ? told : '✗ not what came in')
+  const fault = bad(widthOf(told) < width - at ? told : '✗ not in − out')
   const words = came === all ? dim(agreed) : fault
   return placed(width, [
     [1, [strong('all of it')]],

@@ -5,7 +5,7 @@ import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { BooksFacts } from './books.ts'
 
-/** Balances by account kind. */
+/** Fetches the balances by kind of account. */
 export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
@@ -20,14 +20,14 @@ export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
-/** Connected chain status; none for a sandbox. */
+/** Status of the connected chain. A sandbox has none. */
 export type ChainHead = {
   readonly health: 'ok' | 'degraded' | 'down'
   readonly words: string
   readonly fault: string
 }
 
-/** Chain head and pending work. */
+/** Fetches the newest block and the number of pending transactions. */
 export const fetchChain = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getChain', asked: { query: { limit: '1' }, signal } }, (told): ChainHead | null => {
     const { mode, head, queue, health, faults, gas_key: gas } = told
@@ -40,7 +40,7 @@ export const fetchChain = (link: Link) => (signal: AbortSignal) =>
 
 export type Audit = { readonly ok: boolean; readonly words: string }
 
-/** Recomputes the books; on request only, since it is costly. */
+/** Recomputes the books. Costly, so it runs only on request. */
 export function audit(link: Link): Promise<Outcome<Audit>> {
   return ask(link, { name: 'getAudit', asked: {} }, (report) => ({ ok: report.ok, words: auditWords(report) }))
 }

@@ -20,7 +20,7 @@ import { standingLines, useStanding } from './standing.ts'
 
 const NONE = 'none: v shows the others'
 const id = 'money'
-/** Money views, each with its hooks. */
+/** The views of money. Each is a list with its own hooks. */
 const lists = {
   holds: listScreen({
     id,
@@ -52,7 +52,7 @@ const lists = {
   }),
 } satisfies Record<MoneyView, unknown>
 
-/** A hook: held money, and whether the books agree. */
+/** A hook: the current list, and whether the books agree. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { moneyView } = view.ui
   const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
@@ -87,7 +87,7 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...unnarrowed(ui.get(), 'money'), moneyView: next })
 }
 
-/** Only job money can be refunded. */
+/** Opens the refund dialog of the job whose money is chosen. Only a job's money can be refunded. */
 function giveBackOf(host: Host, account: string): void {
   const job = /^esc:(job_.+)$/.exec(account)?.[1]
   if (job === undefined) refuse(host, 'Only money held for a job can be refunded.  → v held')
@@ -105,7 +105,7 @@ async function check(host: Host): Promise<void> {
 
 const chainSigns = { ok: good('✓'), degraded: warn('!'), down: bad('✗') } as const
 
-/** Chain head and queue, or problems. */
+/** State of the chain: its problem, or its newest block and queue. */
 function chainLines(chain: ChainHead | null, width: number): Line[] {
   if (chain === null) return []
   return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
@@ -119,7 +119,7 @@ const viewTitles: Readonly<Record<MoneyView, string>> = {
   balances: 'balances',
 }
 
-/** Failed payouts: number and newest. */
+/** How many payouts failed, and the newest of them. */
 type FailedPayouts = { readonly total: number; readonly to: string; readonly tries: number }
 
 const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
@@ -140,7 +140,7 @@ type NextFacts = {
   readonly now: number | undefined
 }
 
-/** Next event of each row's money, longest text first. */
+/** What happens next to the money of each row. The longest text comes first. */
 function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<string, readonly string[]>> {
   const next = (name: string) => nextRun(crons.find((cron) => cron.name === name) ?? NOWHERE, now)
   const said = (words: string, at: string) => (at === NEVER ? [] : [`${words} ${at === 'now' ? at : `in ${at}`}`])
@@ -149,7 +149,7 @@ function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<stri
     'owed to providers': said('next settlement', next('provider-settlement')),
     'payouts under way': failedWords(failed),
     fees: said('next payout', next('splitter-distribute')),
-    'referral money': said('next look', next('referral-rewards')),
+    'referral money': said('next check', next('referral-rewards')),
     'kept back': ['of sanctioned wallets'],
   }
 }

@@ -13,11 +13,11 @@ import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 
-/* Side panels: hourly inflow, top sellers, extremes. */
+/* Side panels: money paid in by hour, top sellers, largest balance and oldest hold. */
 
 type Searched = { readonly rows: number; readonly of: number } | undefined
 
-/** Whether all rows were searched; otherwise a larger value may exist. */
+/** Whether all rows were searched. If not, a larger value may exist. */
 const isWhole = (searched: Searched) => searched === undefined || searched.rows >= searched.of
 
 type Largest = { readonly who: string; readonly amount: string }
@@ -52,7 +52,7 @@ export type Beside = {
   readonly oldest: Oldest | null
 }
 
-/** A hook: independent requests, so one failure hides nothing else. */
+/** A hook: fetches each figure separately, so that a failure hides only that figure. */
 export function useStanding(link: Link): Beside {
   const series = useQuery(fetchSeries(link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
@@ -77,7 +77,7 @@ export function standingLines(standing: Beside, { width, height, now }: Room): L
   if (series === undefined) return []
   const sold = sellers === undefined ? [] : [blank, ...sellerLines(sellers, width)]
   const facts = factLines(standing, { width, height, now })
-  // Keeps charts at a readable size: rows below them are dropped first.
+  // Rows below the chart are dropped before it becomes too low to read.
   const below =
     [[...sold, blank, ...facts], sold, []].find((lines) => lines.length + CHART_ROWS_LEAST + 2 <= height) ?? []
   return [...paidInLines(series, { width, rows: Math.min(CHART_ROWS, height - 2 - below.length) }), ...below]
@@ -142,7 +142,7 @@ function factLines({ largest, oldest, series }: Beside, { width, now }: Room): L
 
 const textOfPiece = (piece: Line[number]) => (typeof piece === 'string' ? piece : piece.text)
 
-/** Fee share of sales; undefined without sales. */
+/** The platform's share of sales in percent. Undefined without sales. */
 function keptOf({ buckets }: SeriesFacts): number | undefined {
   const sum = (of: 'fees' | 'providers') => buckets.reduce((all, bucket) => all + amountOf(bucket[of]), 0n)
   const [fees, providers] = [sum('fees'), sum('providers')]
@@ -152,7 +152,7 @@ function keptOf({ buckets }: SeriesFacts): number | undefined {
 /** Sellers shown. */
 const TOP_SELLERS = 3
 
-/** Recent sales, total paid, and due, decimal USDC. */
+/** A seller's recent sales, and what was paid and is due, in decimal USDC. */
 type TopSeller = { readonly name: string; readonly sold: string; readonly paid: string; readonly due: string }
 
 const fetchTopSellers = (link: Link) => (signal: AbortSignal) => {
@@ -170,7 +170,7 @@ const BAR_COLUMNS = 8
 const titles = { sold: 'sold', paid: 'paid ever', due: 'due' } as const
 type Sum = keyof typeof titles
 
-/** Drops the total column if too narrow. */
+/** Which sums fit. `paid ever` is dropped first. */
 function columnsIn(sellers: readonly TopSeller[], width: number) {
   const place = (shown: readonly Sum[]) => {
     const widths = shown.map((of) => {
@@ -185,7 +185,7 @@ function columnsIn(sellers: readonly TopSeller[], width: number) {
   return first > SELLER_NAME_COLUMNS + 2 + BAR_COLUMNS ? all : place(['sold', 'due'])
 }
 
-/** One bar per seller, relative to the top. */
+/** A bar for each seller, relative to the best. */
 function sellerLines(sellers: readonly TopSeller[], width: number): Line[] {
   const most = sellers.reduce((greatest, { sold }) => Math.max(greatest, Number(amountOf(sold))), 0)
   const { shown, widths, ends } = columnsIn(sellers, width)
