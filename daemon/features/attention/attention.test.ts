@@ -101,12 +101,15 @@ test('messages that were given up, and endpoints that fail', async () => {
   await deliveryWorker.of(ctx()).idle()
   await commit(ctx(), async (t) => {
     const held = await t.table(deliveries).getForUpdate(row.id)
-    if (held) await t.table(deliveries).put({ ...held, state: 'dead', open: false, reason: 'HTTP 500', next_at: null })
+    const attempts = held?.attempts.map((one) => ({ ...one, error: 'It answered 500.' })) ?? []
+    const dead = { state: 'dead', open: false, reason: 'HTTP 500', next_at: null } as const
+    if (held) await t.table(deliveries).put({ ...held, ...dead, attempts })
     const listing = await t.table(services).getForUpdate(service)
     if (listing) await t.table(services).put({ ...listing, webhook_status: 'failing' })
   })
   expect(await of('delivery')).toMatchObject([{ subject: { id: row.id }, fix: `souk admin webhooks replay ${row.id}` }])
-  expect((await of('endpoint')).map(({ subject }) => subject.id)).toContain(service)
+  const failing = (await of('endpoint')).find(({ subject }) => subject.id === service)
+  expect(failing?.sentence).toMatch(/: It answered 500\.$/)
   const test = await commit(ctx(), (t, draw) => enqueue(t, draw, { ...news, type: TEST_TYPE }))
   if (!test) throw new Error('no test was sent')
   await deliveryWorker.of(ctx()).idle()

@@ -312,7 +312,9 @@ async function failuresOf(t: ReadTx, serviceId: string) {
   const taken = rows.findIndex((row) => row.attempts.at(-1)?.error === null)
   const failed = taken === -1 ? rows : rows.slice(0, taken)
   const tries = failed.reduce((sum, row) => sum + row.tries, 0)
-  return { tries, since: failed.at(-1)?.at ?? null, why: failed[0]?.attempts.at(-1)?.error ?? 'no answer' }
+  // Errors of endpoints are sentences; here one is a part of another.
+  const why = failed[0]?.attempts.at(-1)?.error?.replace(/\.$/, '') ?? 'no answer'
+  return { tries, since: failed.at(-1)?.at ?? null, why }
 }
 
 export const finders = [
