@@ -29,7 +29,7 @@ test('time is moved only by who agrees to it, and what cannot be made says why',
   const asked = await souk('trigger', 'subscription.past_due', '--no-input')
   expect(asked.code).toBe(2)
   expect((await json('clock', 'show')).offset_ms).toBe(0)
-  expect((await souk('trigger', 'identity.unlinked')).err).toContain('sold on a chain')
+  expect((await souk('trigger', 'identity.unlinked')).err).toContain('the sale of an identity on a chain')
   expect((await souk('trigger', 'job.disputd')).err).toContain('did you mean job.disputed?')
   expect((await json('trigger', 'subscription.past_due', '--yes')).moved_ms).toBeGreaterThan(0)
   expect((await json('clock', 'show')).offset_ms).toBeGreaterThan(28 * 86_400_000)
@@ -42,9 +42,7 @@ test('each event says what it can be about and what can be said of it, in the li
   expect(disputed).toMatchObject({ about: ['service', 'job'], settings: ['input', 'reason', 'category'] })
   const { code, err } = await souk('trigger', 'job.disputed', '--set', 'resaon=x')
   expect([code, err]).toEqual([2, expect.stringContaining('has no setting resaon (did you mean reason?)')])
-  expect(err).toContain(
-    'category: description of the problem; must be one of not_delivered, wrong_deliverable, quality, other',
-  )
+  expect(err).toContain('category: kind of problem; must be one of not_delivered, wrong_deliverable, quality, other')
 })
 
 test.each([
@@ -53,9 +51,9 @@ test.each([
   ['plan.created', ['--set', 'price=1e9'], '--set price must be an amount such as 1.50, from 0.01 to 40.00'],
   ['plan.created', ['--set', 'price'], '--set must be name=value; you gave "price"'],
   ['plan.created', ['--set', '__proto__=1'], 'plan.created has no setting __proto__'],
-  ['job.disputed', ['--set', 'input.=1'], '--set input. needs the name of a member'],
+  ['job.disputed', ['--set', 'input.=1'], '--set input. needs the name of an input field'],
   ['terms.accepted', ['--set', 'name=x'], 'terms.accepted has no settings'],
-  ['job.disputed', ['--for', 'p_0123456789abcdef'], '--for must be a whole id of service or job (svc_… or job_…)'],
+  ['job.disputed', ['--for', 'p_0123456789abcdef'], '--for must be a complete id of service or job (svc_… or job_…)'],
   ['plan.created', ['--for', 'plan_0123456789abcdef'], 'plan.created takes no --for'],
   ['plan.created', ['--repeat', '1000'], '--repeat must be at most 100'],
 ])('%s %j is refused before anything happens', async (type, words, said) => {

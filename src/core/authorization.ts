@@ -12,8 +12,8 @@ export const networks = {
 export type Network = keyof typeof networks
 
 /**
- * Network of each chain mode. Test money also says `base`, so that unmodified clients pay; the token's random address
- * keeps real money out.
+ * Network that each chain mode names. Test money also names `base`, so that unmodified clients pay. The test token's
+ * random address keeps real money out.
  */
 export const chainNetworks = {
   sandbox: 'base',
@@ -46,7 +46,7 @@ export type PriceRange = { min: Usdc; max: Usdc }
 
 /** Payment request, independent of the x402 version (decisions §4). */
 export type PaymentRequirement = {
-  /** A fixed price, or a range in which the authorised value counts. */
+  /** A fixed price, or a range that the authorised value must be in. */
   price: Usdc | PriceRange
   payTo: Wallet
   asset: Wallet
@@ -159,8 +159,8 @@ export type SplitSignature = { compact: Uint8Array; parity: 0 | 1 }
 export type SignatureFault = 'signature_length' | 'signature_high_s' | 'signature_invalid' | 'smart_wallet_unsupported'
 
 /**
- * Parses `r ‖ s ‖ v` strictly: 65 bytes, low s, v of 27 or 28 (0 and 1 are normalised). Other forms are refused by
- * name (decisions §4).
+ * Parses `r ‖ s ‖ v` strictly: 65 bytes, low s, v of 27 or 28 (0 and 1 are normalised). Other forms are refused, each
+ * with a named fault (decisions §4).
  */
 export function splitSignature(
   signature: Hex,

@@ -1,4 +1,4 @@
-// Schemas of amounts and addresses. The values are in `money.ts` and `hex.ts`, which need no schema library.
+// Schemas of amounts and addresses. Their types are in `money.ts` and `hex.ts`, which need no schema library.
 import { z } from 'zod'
 import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
 import { type IdNoun, idPrefixes } from './id-prefixes.ts'
@@ -22,7 +22,7 @@ export const Price = z
   })
   .meta({ id: 'Price', description: 'USDC, dollar sign and 2 to 6 decimals', examples: ['$0.525'] })
 
-/** Wire form `"0.525"` ⇄ micro-USDC; signed, for debits. */
+/** Wire form `"0.525"` ⇄ micro-USDC; negative for debits. */
 export const Amount = z
   .codec(z.string().regex(/^-?\d{1,12}(\.\d{1,6})?$/), isUsdc, { decode: readSigned, encode: formatAmount })
   .meta({ id: 'Amount', description: 'USDC as decimal text, 2 to 6 decimals', examples: ['0.525'] })

@@ -40,7 +40,7 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Members of every error in either form (decisions §2, RFC 9457 section 3.1). */
+/** Members of every error, in our form or as RFC 9457 problem details (section 3.1; decisions §2). */
 type CommonMember =
   | 'error'
   | 'code'
@@ -58,7 +58,7 @@ type ExtraMembers = Readonly<Record<string, unknown>> & { readonly [name in Comm
 
 export type ErrorFacts = {
   details?: readonly ErrorDetail[]
-  /** Retry delay in seconds, also the `Retry-After`. */
+  /** Retry delay in seconds, also sent as `Retry-After`. */
   retryAfter?: number
   /** Extra members of the code: `from`, `to`, `allowed`, `feature`, … */
   extra?: ExtraMembers

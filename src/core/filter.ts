@@ -2,10 +2,10 @@ import { parseAmount } from './money.ts'
 import { isKeyOf } from './record.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts'
 
-/* The filter grammar of lists: server, `--filter`, and `/` in the cockpit. */
+/* The filter grammar of lists, for the server, `--filter`, and `/` in the cockpit. */
 
 export const MAX_FILTER_CHARS = 200
-/** Rows searched per response; longer lists say so. */
+/** Largest number of rows that one response searches; the response says if the list is longer. */
 export const MAX_SEARCHED_ROWS = 10_000
 const MAX_TERMS = 20
 const MAX_VALUES = 20
@@ -75,12 +75,12 @@ function termOf(word: string, fields: ListFields): Term {
   const [, name, values = ''] = FIELD.exec(rest) ?? []
   if (name === undefined) {
     const value = plain(rest).toLowerCase()
-    if (value === '') throw new Refused('has a ! with nothing behind it')
+    if (value === '') throw new Refused('has a ! without a term after it')
     return { field: undefined, not, wanted: [{ order: '=', value, whole: false }] }
   }
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (field === undefined) {
-    throw new Refused(`has no field ${name}: there are ${Object.keys(fields).join(', ')}; quote a text with a colon`)
+    throw new Refused(`has no field ${name}: use ${Object.keys(fields).join(', ')}; put text with a colon in quotes`)
   }
   const isContrary = values.startsWith('!')
   const given = splitValues(isContrary ? values.slice(1) : values)
@@ -110,13 +110,13 @@ function wantedOf(text: string, { name, field }: Named): FilterParams {
 const signs = { '': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 
 export function exampleOf(name: string, field: ListField): string {
-  if (field.kind === 'choice') return `it is one of ${field.choices.join(', ')}`
+  if (field.kind === 'choice') return `use one of ${field.choices.join(', ')}`
   return {
     text: `like ${name}:word`,
     money: `like ${name}:>1.50`,
     count: `like ${name}:>10`,
     age: `like ${name}:>2h`,
-    flag: 'it is yes or no',
+    flag: 'use yes or no',
   }[field.kind]
 }
 
@@ -137,7 +137,7 @@ function spanOf(text: string): number | undefined {
   return digits === undefined || !isKeyOf(UNIT_MS, unit) ? undefined : Number(digits) * UNIT_MS[unit]
 }
 
-/** Whether a row's facts match. @param now epoch milliseconds of the ages' clock */
+/** Whether a row's facts match. @param now time in epoch milliseconds from which ages are counted */
 export function passesFilter({ terms }: Filter, facts: Facts, now: number): boolean {
   return terms.every(({ field, not, wanted }) => {
     if (field === undefined) return wanted.some(({ value }) => wordsHave(facts, String(value))) !== not
@@ -194,7 +194,7 @@ export function sortDescription(orders: ListOrders = {}): string {
   return `field, or -field for descending${named.join('')}`
 }
 
-/** Comparator of a sort word: text by alphabet, smallest amount, youngest and false first; missing values last. */
+/** Comparator for a sort word: A to Z, smallest amount, youngest age, false first; missing values last. */
 export function inOrder(fields: ListFields, word: string): (a: Facts, b: Facts) => number {
   const turn = word.startsWith('-') ? -1 : 1
   const name = word.replace(/^-/, '')

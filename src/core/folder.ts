@@ -5,9 +5,9 @@ import { errnoOf } from './error.ts'
 const PRIVATE_FOLDER_MODE = 0o700
 
 /**
- * Creates a folder with parents, private by default. Node's recursive mkdir hangs under /proc, where existing folders
- * refuse children.
- * @throws the system error with the highest failing folder
+ * Creates a folder and its parents, private by default. Node's recursive mkdir is not used: it hangs under /proc, where
+ * existing folders refuse children.
+ * @throws the system error of the highest failing folder
  */
 export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
   if (isFolder(path)) return path

@@ -26,13 +26,13 @@ export function toBytes32(text: string): Hex | undefined {
   return BYTES32_SHAPE.test(text) ? `0x${text.slice(2).toLowerCase()}` : undefined
 }
 
-/** @param address - any case @throws RangeError if invalid: check foreign input with `isAddress` */
+/** @param address - any case @throws RangeError if invalid: check external input with `isAddress` */
 export function toWallet(address: string): Wallet {
   if (!isAddress(address)) throw new RangeError(`${address} is not an address`)
   return address.toLowerCase() as Wallet
 }
 
-/** Cached checksums: few addresses repeat, and each costs a keccak-256. */
+/** Largest number of cached checksums. The same few addresses repeat, and each checksum costs a keccak-256. */
 const MEMO_ENTRIES = 4_096
 const checksummed = new Map<Hex, Hex>()
 

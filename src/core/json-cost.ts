@@ -2,12 +2,12 @@ import { MAX_JSON_DIGITS, MAX_JSON_VALUES } from './limits.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** A value follows a comma or an opening bracket. */
+/** Bytes that a value may follow: a comma and the opening brackets. */
 const BEFORE_A_VALUE: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 const ZERO = 0x30
 const NINE = 0x39
 
-/** Finds costly JSON before parsing, outside strings: too many values, or too many digits. */
+/** Why a JSON text is too costly to parse: too many values, or too many digits of a number; else undefined. */
 export function costlyPart(text: Uint8Array, maxValues = MAX_JSON_VALUES): string | undefined {
   if (text.length <= maxValues) return undefined
   let values = 0
@@ -33,7 +33,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE
 }
 
-/** Bytes scanned singly before a native search, which only pays for long strings. */
+/** Number of bytes to scan one by one before a native search, which is faster for long strings only. */
 const SHORT_TEXT_BYTES = 256
 
 /** Closing quote of a string, or the end. */
@@ -57,7 +57,7 @@ function walked(text: Uint8Array, from: number): number {
   return at
 }
 
-/** Whether an odd number of backslashes precedes a byte, from `from`. */
+/** Whether a byte is escaped: an odd number of backslashes, counted back to `from`, precedes it. */
 function isEscaped(text: Uint8Array, at: number, from: number): boolean {
   let first = at
   while (first > from && text[first - 1] === BACKSLASH) first -= 1

@@ -1,42 +1,40 @@
 /** Limits shared by contract, daemon and clients. */
 
-/** Default and largest page size. */
+/** Default page size; `MAX_PAGE` is the largest. */
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
 /** Days of sales figures, including today. */
 export const SOLD_DAYS = 7
 
-/** JSON bodies of our own schemas. */
+/** Largest JSON body of a request, unless its endpoint allows more. */
 export const MAX_BODY_BYTES = 256 * 1024
-/** A provider's delivery as JSON, and its request body. */
+/** Largest delivery of a provider as JSON; `MAX_DELIVERY_BODY_BYTES` limits the whole request body. */
 export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 export const MAX_DELIVERY_BODY_BYTES = MAX_DELIVERABLE_BYTES + 64 * 1024
-/** Nesting of a JSON body, checked before schemas. */
+/** Deepest nesting of a JSON body, checked before its schema. */
 export const MAX_JSON_DEPTH = 32
-/** Values in a JSON body: more would block everybody. */
+/** Most values in a JSON body; parsing more would block all requests. */
 export const MAX_JSON_VALUES = 250_000
-/** Digits of a JSON number: more would block everybody. */
+/** Most digits of a JSON number; parsing more would block all requests. */
 export const MAX_JSON_DIGITS = 1_000
-/** Stars of a rating. */
 export const MAX_RATING = 5
-/** `Idempotency-Key`. */
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255
 /** Lengths of names and descriptions. */
 export const MAX_NAME_CHARS = 100
 export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048
-/** The file of a digital product. */
+/** Largest file of a digital product. */
 export const MAX_PRODUCT_BYTES = 100 * 1024 * 1024
-/** A file of a conversation. */
+/** Largest file in a conversation. */
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
-/** A message of a conversation. */
+/** Longest message in a conversation. */
 export const MAX_MESSAGE_CHARS = 5_000
-/** Brief of an inquiry, text or JSON. */
+/** Longest brief of an inquiry, as text or JSON. */
 export const MAX_BRIEF_CHARS = 32 * 1024
 
 /**
- * Payment windows by settlement order: requested by the 402, and remaining when verified (decisions §4). `last`
- * includes 30 s for the handler.
+ * Payment windows if settlement comes before (`first`) or after (`last`) the handler, which has 30 s. The 402 requests
+ * `maxTimeoutSeconds`; `marginSeconds` must remain at verification (decisions §4).
  */
 export const paymentWindows = {
   first: { marginSeconds: 6, maxTimeoutSeconds: 60 },

@@ -1,6 +1,6 @@
 /**
- * Payment refusals (402): reason by x402 generation, and a sentence. `v1` follows the published v1 list, `v2` the v2
- * `exact` scheme.
+ * Payment refusals (402): a reason code for each x402 version, and a sentence. `v1` follows the published v1 list, `v2`
+ * the `exact` scheme of v2.
  */
 const faults = {
   missing: {
@@ -131,7 +131,7 @@ const faults = {
   self_payment: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'The paying wallet is also the payee, which is not settled.',
+    sentence: 'The paying wallet is also the payee; such payments are not settled.',
   },
   value_too_small: {
     v1: 'invalid_payment_requirements',

@@ -16,8 +16,8 @@ export function hiddenCharacter(text: string): string | undefined {
 const HOUSE = 'souk'
 
 /**
- * Lookalikes of its letters (UTS #39 confusables, lower case), plus digits, dollar sign and stroked letters. Accents
- * and compatibility forms are removed before.
+ * Lookalikes of the letters of `souk` (UTS #39 confusables, lower case), plus digits, dollar sign and stroked letters.
+ * Accents and compatibility forms have been removed before the lookup.
  */
 const looksLike: Readonly<Record<string, string>> = {
   s: '5$§\u0455\uA731\u01BD\uABAA\u{118C1}\u{10448}\u057F\uABA5\uA4E2\u{16F3A}\u{10296}\u13D5\uABD5\u015F',
@@ -29,7 +29,7 @@ const letters = new Map(
   Object.entries(looksLike).flatMap(([letter, signs]) => [...signs].map((sign) => [sign, letter] as const)),
 )
 
-/** Whether a name imitates the house's. */
+/** Whether a name imitates the reserved name. */
 export function isHouseName(text: string): boolean {
   const plain = text
     .replace(/[\u2122\u2120]/g, '') // marks of a trade, which would become letters

@@ -21,7 +21,7 @@ export function isKeyOf<T extends object>(table: T, name: PropertyKey): name is 
   return Object.hasOwn(table, name)
 }
 
-/** Own member by a foreign key; ignores inherited ones such as `constructor`. */
+/** Own member by an untrusted key; ignores inherited ones such as `constructor`. */
 export function ownOf<T>(table: { readonly [name: string]: T }, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
@@ -44,7 +44,6 @@ export function before(text: string, mark: string): string {
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** Removes the oldest entry. */
 export function dropOldest(map: Map<unknown, unknown>): void {
   for (const key of map.keys()) {
     map.delete(key)

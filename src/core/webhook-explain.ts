@@ -8,7 +8,7 @@ import {
   webhookForms,
 } from './webhook-verify.ts'
 
-/** Bodies searched for one changed byte; each guess is a digest. */
+/** Largest body that is searched for one changed byte; each guess costs a digest. */
 const MAX_SEARCHED_BYTES = 4_096
 const MAX_GUESSES = 400_000
 /** Printable ASCII and newline. */
@@ -32,9 +32,9 @@ type Mismatch = Extract<WebhookVerdict, { ok: false }>
 const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> = {
   missing: 'Check the headers of the raw request; a proxy or framework may have removed some.',
   malformed: 'Pass the header unchanged.',
-  scheme: 'Verify a header that is present; this marketplace sends both, signed with HMAC-SHA256.',
+  scheme: 'Verify one of the two signature headers unchanged; this marketplace signs both with HMAC-SHA256.',
   truncated: 'The header was truncated: check for a length limit, or a split at "=" or ",".',
-  stale: 'A resent message has a new timestamp and signature; otherwise check the clock of the receiver.',
+  stale: 'Resend the message, which then gets a new timestamp and signature, or check the clock of the receiver.',
 }
 
 /** Local diagnosis of a failed signature; takes up to a second. */
@@ -54,7 +54,7 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   const spelled = message.secrets.flatMap(spellings).find((secret) => isSigned(body, [secret]))
   if (spelled !== undefined) {
     const said = 'The secret has surrounding whitespace, or was copied incompletely.'
-    return { fault: 'secret', message: said, advice: 'Use it exactly as the account shows it, whsec_ included.' }
+    return { fault: 'secret', message: said, advice: 'Use the secret as the account shows it, including whsec_.' }
   }
   const changed = changeOf(body, (guess) => isSigned(guess, message.secrets))
   if (changed !== undefined)
@@ -74,7 +74,7 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   }
 }
 
-/** Whether the signature matches other bytes or secrets. */
+/** Returns a check: whether the received signature fits other bytes or secrets. */
 function signedBy(header: string, { headers }: ReceivedWebhook) {
   const form = webhookForms.find(({ signature }) => signature === header)
   const given = form === undefined ? [] : signaturesIn(form, headers)
@@ -92,7 +92,7 @@ function spellings(secret: string): string[] {
   return [trimmed, bare, `whsec_${bare}`, trimmed.replace(/^["']|["']$/g, '')].filter((one) => one !== secret)
 }
 
-/** A small difference to the signed body. */
+/** Describes a small difference from the signed body; undefined if none is found. */
 function changeOf(body: Buffer, isSigned: (guess: Uint8Array) => boolean): string | undefined {
   const text = body.toString('utf8')
   const whole = [text.trimEnd(), `${text}\n`, text.replaceAll('\r\n', '\n'), text.replace(/^\uFEFF/, '')]

@@ -5,7 +5,7 @@ import { unixSeconds } from './time.ts'
 const SECRET_PREFIX = 'whsec_'
 
 export type Signing = {
-  /** Constant over attempts; the receiver's idempotency key. */
+  /** The same in all attempts; the receiver's idempotency key. */
   readonly id: string
   readonly body: string
   /** Current secret first; during a rotation also the previous. */
@@ -16,8 +16,8 @@ export type Signing = {
 
 /**
  * Signs an attempt in both forms (decisions §10): Standard Webhooks over `id.timestamp.body` with a signature per
- * secret, and hex over `timestamp.body` with the secret as text. The hex form's previous signature has its own
- * header.
+ * secret, and hex over `timestamp.body` with the secret as text. During a rotation, the hex signature of the previous
+ * secret has its own header.
  */
 export function signedHeaders({ id, body, secrets, wall }: Signing): Record<string, string> {
   const timestamp = String(unixSeconds(wall))

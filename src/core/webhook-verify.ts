@@ -28,7 +28,7 @@ export type ReceivedWebhook = {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** Raw bytes, never re-serialised. */
   readonly body: string | Uint8Array
-  /** From the account; after a rotation both. */
+  /** Secrets of the account; after a rotation, the new and the old one. */
   readonly secrets: readonly string[]
   /** Receiver's clock. */
   readonly now: number
@@ -42,10 +42,10 @@ export type WebhookVerdict =
 type Form = {
   readonly signature: string
   readonly timestamp: string
-  /** Signed text before the body. */
+  /** Text that is signed in front of the body. */
   readonly prefix: (headers: ReceivedWebhook['headers']) => string
   readonly key: (secret: string) => string | Uint8Array
-  /** Signatures of this scheme in a header. */
+  /** Parses the signatures of this scheme from a header. */
   readonly read: (value: string) => readonly Buffer[]
   readonly written: string
 }

@@ -9,7 +9,7 @@ import type { Person } from './hand.ts'
 export type BuyerName = Exclude<RoleName, 'lingua' | 'inkwell' | 'pixelforge'>
 export const buyers = ['acme', 'bot7', 'quill'] as const satisfies readonly BuyerName[]
 
-/** Context of the demo's acts. */
+/** Context of the demo's actions. */
 export type Play = Opened & {
   readonly agenda: Agenda
   readonly dice: Dice
@@ -81,7 +81,7 @@ export async function verify(play: Play, buyer: Person, job: string): Promise<vo
   await buyer.pay('verifyJob', { params: { id: job }, body: { rating, comment: play.dice.pick(remarks) } })
 }
 
-/** Buys and schedules the rest: work, messages, delivery, buyer's response. */
+/** Buys a service and schedules what follows: work, messages, delivery, and the buyer's response. */
 export async function deal(play: Play, sale: DemoSale): Promise<void> {
   const { agenda, dice, cast, now } = play
   const buyer = cast[sale.who]
@@ -94,7 +94,7 @@ export async function deal(play: Play, sale: DemoSale): Promise<void> {
     agenda.at(begins + HOUR_MS, () => say(buyer, order.job, 'Please mind the new name of the product.'))
   }
   agenda.at(ends, () => hand(play, order))
-  // Silent buyers accept after two days.
+  // If the buyer stays silent, the delivery is accepted after two days.
   if (isByHand && dice.below(4) > 0)
     agenda.at(ends + (2 + dice.below(20)) * HOUR_MS, () => verify(play, buyer, order.job))
 }
@@ -103,7 +103,7 @@ export async function say(who: Person, job: string, message: string): Promise<vo
   await who.call('postJobMessage', { params: { id: job }, body: { message } })
 }
 
-/** A price negotiation that may end in a job; `upTo` limits it. */
+/** A price negotiation that may end in a job; it stops after the step `upTo`. */
 export async function negotiate(
   play: Play,
   who: BuyerName,

@@ -1,16 +1,16 @@
-/** Scheduled acts, run in order of time. */
+/** Scheduled actions, which run in order of time. */
 export type Agenda = {
-  /** Schedules an act; a past time comes next. */
+  /** Schedules an action; one with a past time runs next. */
   readonly at: (time: number, act: () => Promise<void>) => void
-  /** Runs everything up to a time, including newly scheduled acts. */
+  /** Runs all actions up to a time, including those that they schedule. */
   readonly run: (until: number, goTo: (time: number) => Promise<void>) => Promise<void>
-  /** Time of the next act; infinite if none. */
+  /** Time of the next action; infinite if none. */
   readonly next: () => number
 }
 
 type Planned = { readonly time: number; readonly order: number; readonly act: () => Promise<void> }
 
-/** Limit of scheduled acts, to catch bugs. */
+/** Limit of scheduled actions, to catch bugs. */
 const MAX_PLANNED = 5_000
 
 export function createAgenda(): Agenda {

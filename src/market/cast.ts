@@ -23,7 +23,7 @@ const PAGE = { type: 'object', properties: { url: { type: 'string', maxLength: 2
 export type Ware = 'french' | 'legal' | 'copy' | 'audit' | 'logo' | 'palette'
 type Seller = 'lingua' | 'inkwell' | 'pixelforge'
 
-/** Their listings. */
+/** Listings of the demo users. */
 const shelf: Readonly<Record<Ware, SentBody<'createService'> & { readonly by: Seller }>> = {
   french: {
     by: 'lingua',
@@ -141,7 +141,7 @@ async function listed(cast: Cast): Promise<Shelf> {
   return Object.fromEntries(ids) as Shelf // one for each ware
 }
 
-/** The users at an existing marketplace: registers missing ones, and replaces lost keys. */
+/** Joins the demo users at an existing marketplace: registers missing ones and replaces lost keys. */
 export async function joinCast(stage: Stage, keyOf: (address: string) => string | undefined): Promise<Opened> {
   const operator = operatorOf(stage)
   const people: [RoleName, Person][] = []
@@ -168,7 +168,7 @@ async function joined(stage: Stage, operator: Operator, { role, keyOf }: Joining
   return personAt(stage, role, { id, key: fresh ?? '' })
 }
 
-/** Funds a wallet, up to the daily limit. */
+/** Funds a wallet; does nothing if its daily limit is reached. */
 export async function topUp(operator: Operator, { address }: Person): Promise<void> {
   const given = operator.call('faucet', { body: { wallet: address, amount: TOP_UP } })
   await given.catch((error) => (isCode(error, 'rate_limited') ? undefined : Promise.reject(error)))

@@ -43,10 +43,10 @@ export async function openSink(status = 200): Promise<Sink> {
 const PAYMENT_REQUIRED = 402
 const FIRST_ERROR = 400
 const NONCE_BYTES = 32
-/** Seed of the demo's public keys, for test money only. */
+/** Hashed with a wallet name, this gives a demo user's key. Anybody can do so: for test money only. */
 const KEY_WORDS = 'souk demo wallet of '
 
-/** A test marketplace for actors. */
+/** A test marketplace in which demo users act. */
 export type Stage = {
   readonly url: string
   /** Pinned certificate, for https. */
@@ -54,7 +54,7 @@ export type Stage = {
   /** What may be sent over plain HTTP. */
   readonly inTheClear?: InTheClear | undefined
   readonly adminKey: string
-  /** Its wall time, for signatures. */
+  /** Wall time of the marketplace, for signatures. */
   readonly wall: () => number
 }
 
@@ -73,7 +73,7 @@ export type Person = {
 
 export type Operator = Pick<Person, 'call'>
 
-/** @returns the operator's acts */
+/** The operator, who calls endpoints with the admin key. */
 export function operatorOf(stage: Stage): Operator {
   const transport = transportTo(stage)
   const headers = { authorization: `Bearer ${stage.adminKey}` }
@@ -91,7 +91,7 @@ export function demoKey(name: string): Hex {
 export type Known = { readonly id: string; readonly key: string }
 const UNKNOWN: Known = { id: '', key: '' }
 
-/** A wallet, with its account if known. */
+/** A demo user by wallet name, with its account if known. */
 export async function personAt(stage: Stage, name: string, known: Known = UNKNOWN): Promise<Person> {
   return personOf(stage, { name, secret: demoKey(name), ...known })
 }

@@ -14,7 +14,7 @@ import { bidOn, openStock, planWeeks, postRequest, type Stock } from './weeks.ts
 
 /** Length of the demo's history. */
 export const DEMO_MS = 98 * DAY_MS
-/** Ordinary trade ends before the special situations. */
+/** Ordinary trade ends this long before the end of the history; special situations follow. */
 const LAST_WEEK_MS = 8 * DAY_MS
 const DICE_SEED = 20_261
 
@@ -54,9 +54,9 @@ export const demoPeople: readonly DemoPerson[] = roleNames.map((wallet) => {
 })
 
 /**
- * Creates the demo history, ending now, in a data folder, and the users' wallets and keys on this machine. Existing
- * histories stay.
- * @throws StoreLocked while its daemon runs
+ * Creates the demo history in a data folder, up to now, and the demo users' wallets and keys on this machine. An
+ * existing history stays.
+ * @throws StoreLocked while a daemon uses the folder
  */
 export async function seedDemo({ places, system, onDay }: SeedContext, dataDir: string): Promise<HistoryOutcome> {
   const until = system.now()
@@ -77,7 +77,7 @@ export async function seedDemo({ places, system, onDay }: SeedContext, dataDir: 
   return outcome
 }
 
-/** Counts days as they pass. */
+/** Reports each day of the history as it passes. */
 function counting(past: PastMarket, until: number, onDay: (day: number, of: number) => void): PastMarket {
   const days = Math.round(DEMO_MS / DAY_MS)
   let told = 0
@@ -92,7 +92,7 @@ function counting(past: PastMarket, until: number, onDay: (day: number, of: numb
   }
 }
 
-/** Existing wallets stay; the demo's gets another name. */
+/** Creates a demo wallet. If the user has another wallet of that name, the demo wallet gets a prefix. */
 export async function keepWallet(places: SeedContext['places'], name: string, createdAt: string): Promise<void> {
   const names = walletNames(places)
   const isOwn = names.includes(name) && !getWallet(places, name).well_known
@@ -101,9 +101,9 @@ export async function keepWallet(places: SeedContext['places'], name: string, cr
   await createWallet(places, { name: kept, createdAt, privateKey: demoKey(name), active: false, wellKnown: true })
 }
 
-/** An unused port: discard. */
+/** A URL that refuses connections, since port 9 (discard) is unused. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** Times after which each attempt is certainly due. */
+/** Delays after which each delivery attempt is due. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -117,7 +117,7 @@ const DOWN_MS = 20 * HOUR_MS
 
 type Scene = { readonly play: Play; readonly stock: Stock; readonly until: number; readonly stage: Stage }
 
-/** Creates an example of every lasting state. */
+/** Schedules an example of every lasting state. */
 export function planFinale(scene: Scene): void {
   planSubscriptions(scene)
   planDisputes(scene)
@@ -179,7 +179,7 @@ function planDisputes({ play, until }: Scene): void {
   })
 }
 
-/** Buys, delivers and disputes with a picture. @returns the job */
+/** Buys, delivers and disputes, with a picture as evidence. @returns id of the job */
 async function dispute(play: Play, sale: DemoSale, reason: string): Promise<string> {
   const buyer = play.cast[sale.who]
   const order = await buy(play, sale)
@@ -300,7 +300,7 @@ function planPeople({ play, until, stage }: Scene): void {
   agenda.at(until - 90 * MINUTE_MS, () => hookOf(cast.lingua, null))
 }
 
-/** @returns id of the attempt, which waits for the vendor */
+/** @returns id of the verification, which waits for the vendor */
 async function consented(who: Person, operatorName: string): Promise<string> {
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
   const token = new URL(url).pathname.split('/').at(-1) ?? ''

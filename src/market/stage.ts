@@ -16,7 +16,7 @@ export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session
   const { target } = session
   const { chain } = await session.call('getHealth', {})
   if (chain.mode !== 'sandbox') {
-    throw new CliError('conflict', `Seeds need test money; ${target.name} is on ${chain.mode}.`)
+    throw new CliError('conflict', `This command needs test money; ${target.name} is on ${chain.mode}.`)
   }
   const { authorization = '' } = await session.adminHeaders()
   return {
@@ -28,7 +28,7 @@ export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session
   }
 }
 
-/** The demo users there, with local wallets and keys. */
+/** The demo users at the selected instance, with local wallets and keys. */
 export async function castAt(host: Context, session: Session): Promise<Opened & { readonly stage: Stage }> {
   const { places, io } = host
   const { target } = session
@@ -42,7 +42,7 @@ export async function castAt(host: Context, session: Session): Promise<Opened & 
   return { ...opened, stage }
 }
 
-/** Runs with a temporary folder. */
+/** Runs a function with a temporary folder. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {

@@ -13,9 +13,9 @@ import { type Opened, topUp, type Ware } from './cast.ts'
 import { castAt, withFolder } from './stage.ts'
 import { requestWork } from './weeks.ts'
 
-/** Demo hours pass in minutes. */
+/** Scheduled steps come this many times faster, so that hours pass in minutes. */
 const SPEED = 60
-/** Failures in a row before it stops. */
+/** Traffic stops after this many failures in a row. */
 const MAX_FAILED = 20
 /** Sales between top-ups. */
 const SALES_PER_TOP_UP = 30
@@ -23,7 +23,7 @@ const SALES_PER_TOP_UP = 30
 const wares = ['french', 'palette', 'french', 'audit', 'copy', 'palette'] as const satisfies readonly Ware[]
 const methods = ['x402', 'balance'] as const
 
-/** One act as reported. */
+/** A reported action. */
 export type TrafficItem = {
   readonly at: string
   readonly who: string
@@ -44,7 +44,7 @@ export type Traffic = {
 }
 
 /**
- * Buys at a rate and has sellers deliver, until signal or end; public requests only.
+ * Buys at a rate and has sellers deliver, by public requests only, until `signal` or `until`.
  * @throws AppError the last refusal when nothing works; TransportError when unreachable
  */
 export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<TrafficItem> {
@@ -64,7 +64,7 @@ export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<Tra
   }
 }
 
-/** Next turns: sales at the rate, and due steps. */
+/** Yields what is due next: a sale at the rate, or a scheduled step. */
 async function* turns(how: Traffic, agenda: Agenda): AsyncGenerator<'sale' | 'step'> {
   const { now, sleep, signal, until, perMinute } = how
   const everyMs = MINUTE_MS / perMinute
@@ -75,7 +75,7 @@ async function* turns(how: Traffic, agenda: Agenda): AsyncGenerator<'sale' | 'st
       yield 'step'
       continue
     }
-    // Missed sales are not made up.
+    // Missed sales are not made up for.
     due = Math.max(due, now() - everyMs) + everyMs
     yield 'sale'
   }
@@ -118,7 +118,7 @@ function goOn(play: Play): Promise<TrafficItem> {
   return told(play, { who: 'everybody', did: 'continued an order' }, () => play.agenda.run(time, async () => undefined))
 }
 
-/** Refusals are reported; an unreachable instance ends it. */
+/** Runs an action. A refusal is reported in the item; an unreachable instance throws. */
 async function told(
   { now }: Play,
   { who, did }: { readonly who: string; readonly did: string },

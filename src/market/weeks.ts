@@ -23,7 +23,7 @@ const methods = ['x402', 'balance'] as const
 /** Shared objects of all weeks. */
 export type Stock = { readonly plan: string; readonly product: string }
 
-/** A product, a plan and balances. */
+/** Creates a product and a plan, and funds the balances. */
 export async function openStock(play: Play): Promise<Stock> {
   const { cast, shelf } = play
   const icons = await fileOf(play, 'icons.svg', '<svg xmlns="http://www.w3.org/2000/svg"><title>icons</title></svg>\n')
@@ -44,7 +44,7 @@ export async function openStock(play: Play): Promise<Stock> {
   return { plan, product }
 }
 
-/** Ordinary trade between two times. */
+/** Schedules ordinary trade between two times. */
 export function planWeeks(play: Play, stock: Stock, span: { readonly from: number; readonly until: number }): void {
   const { agenda, dice } = play
   const count = Math.floor((span.until - span.from) / WEEK_MS)

@@ -11,14 +11,14 @@ export type KeyFault = { readonly line: number; readonly words: string }
 
 /** A snoozed problem, on this machine only. */
 export type PutOff = {
-  /** Its instance, since ids such as `cron reputation` repeat. */
+  /** Its instance, since ids such as `cron reputation` occur at every instance. */
   readonly instance: string
   readonly id: string
-  /** End of the snooze, wall time; if absent, when its text changes. */
+  /** End of the snooze, wall time; if absent, the snooze ends when the text changes. */
   readonly until?: number
   /** Its text when snoozed. */
   readonly said: string
 }
 
-/** Entries kept; the oldest are dropped. */
+/** Largest number of snoozed problems; the oldest are dropped. */
 export const PUT_OFF_MAX = 500

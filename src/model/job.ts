@@ -20,13 +20,13 @@ export type JobStatus = (typeof jobStatuses)[number]
 
 export const paymentMethods = ['x402', 'balance', 'subscription'] as const
 export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] as const
-/** Contract states of a job's money. */
+/** States of a job's money in the escrow contract. */
 export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
 
 /** States of a deal; `unused`: it ended before a deposit. */
 export const dealStates = [...escrowStates, 'unused'] as const
 
-/** Contract acts; `drop`: ended before a deposit, nothing to do. */
+/** Actions on the escrow contract; `drop` does nothing, since the deal ended before a deposit. */
 export const dealActs = [
   'deposit',
   'drop',
@@ -47,7 +47,7 @@ export type Ruling = (typeof rulings)[number]
 export const jobDueEvents = ['expire', 'verify', 'release', 'resolve', 'remind'] as const
 export type JobDueEvent = (typeof jobDueEvents)[number]
 
-/** Who verified: buyer, time, service type, or ruling. */
+/** Who verified a delivery: the buyer, a ruling, or `auto`, by time or service type. */
 export const Verification = z.strictObject({
   by: z.enum(['buyer', 'auto', 'ruling']),
   rating: z.int().nullable(),

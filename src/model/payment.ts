@@ -28,7 +28,7 @@ export type FacilitatorConfig = {
   readonly payTo?: readonly Wallet[]
   /** Smallest value, since each settlement costs gas. */
   readonly minValue?: Usdc
-  /** Gas per key and UTC day. */
+  /** Gas limit per key and UTC day. */
   readonly dailyGas?: number
   /** Wait before `pending`. */
   readonly waitMs?: number
@@ -42,23 +42,23 @@ export type ChainSetup = {
   readonly anvil?: string
   /** Devnet block interval (default: one block per transaction). */
   readonly blockTimeS?: number
-  /** Key files: receiver and payer of payouts, and gas. */
+  /** Key file of the wallet that receives payments and pays payouts; `gasKeyFile` is for the wallet that pays gas. */
   readonly payToKeyFile?: string
   readonly gasKeyFile?: string
   /** Highest gas price. */
   readonly maxFeeGwei?: number
-  /** Larger payments wait for more than a block: decimal USDC. */
+  /** Payments above this, in decimal USDC, wait for more than one block. */
   readonly instantLimit?: string
-  /** Factories of wallets deployed with their first payment. */
+  /** Factory contracts of wallets that are deployed with their first payment. */
   readonly walletFactories?: readonly string[]
   /** External facilitator for buyers' payments, checked on the chain. */
   readonly settleThrough?: string
-  /** Real money was confirmed by typing. */
+  /** Whether the operator confirmed real money by typing. */
   readonly realMoney?: boolean
 }
 
 /**
- * Transaction states: `signed` (stored and being sent), `included`, `confirmed`, `final`; `superseded`: a foreign
+ * Transaction states: `signed` (stored and being sent), `included`, `confirmed`, `final`; `superseded`: another
  * transaction used its nonce.
  */
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const

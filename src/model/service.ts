@@ -4,12 +4,12 @@ import { Micro } from '../core/codecs.ts'
 export const billingPeriods = ['monthly', 'annual'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
 
-/** `suspended`: with its provider. */
+/** `suspended`: while its provider is suspended. */
 export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
 /** Plan members that stay valid for quotes after an edit. */
 export const PlanVersion = z.strictObject({
-  /** Provider's net; for first-party, the price. See `rules/pricing.ts`. */
+  /** Net price of the provider; for first-party plans, the price. See `rules/pricing.ts`. */
   price: Micro,
   billing_period: z.enum(billingPeriods),
   service_ids: z.array(z.string()),

@@ -1,4 +1,4 @@
-/** Steps of a start in order, as text. A step ends with the next; some may be skipped. */
+/** Steps of a start in order, with their texts. A step ends when the next one begins; some may be skipped. */
 export const startSteps = {
   launch: 'starting the process',
   program: 'loading the program',

@@ -26,7 +26,7 @@ export const Proposal = z.strictObject({
   message: z.string(),
   /** null: as the listing. */
   estimated_delivery: z.string().nullable(),
-  /** Listing terms at the offer; absent in old rows. */
+  /** Listing terms when the price was offered; absent in old rows. */
   terms: SaleTerms.exactOptional(),
   /** Increases per conversation, so it identifies the proposal. */
   proposed_at: z.int(),

@@ -49,7 +49,7 @@ export type ScreenId = (typeof screenIds)[number]
 export const dimensions = ['quality', 'reliability', 'speed', 'communication'] as const
 export type Dimension = (typeof dimensions)[number]
 
-/** Results of a dispute; `recorded` held no money. */
+/** Results of a dispute; `recorded`: no money was held any more. */
 export const disputeEnds = ['none', 'recorded', 'released', 'split', 'refunded'] as const
 
 export const standingKinds = ['provider', 'service', 'service_type'] as const
@@ -58,7 +58,7 @@ export const documentKinds = ['feedback', 'evidence'] as const
 
 /** `suspended`: was for sale when its provider was suspended. */
 export const productStatuses = ['draft', 'active', 'inactive', 'suspended', 'deleted'] as const
-/** States for the operator; suspended shows as withdrawn. */
+/** Product states in the operator's list; a suspended product shows as `inactive`. */
 export const shownProductStatuses = ['draft', 'active', 'inactive'] as const
 
 /** States of requests and bids (decisions §9). */
@@ -109,6 +109,6 @@ export const attentionKinds = [
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
 
-/** Own attention kinds, most urgent first. */
+/** Attention kinds of a participant, most urgent first. */
 export const ownAttentionKinds = ['dispute', 'work', 'verify', 'proposal', 'past_due', 'delivery', 'endpoint'] as const
 export type OwnAttentionKind = (typeof ownAttentionKinds)[number]

@@ -53,7 +53,7 @@ describe('what is typed behind /', () => {
   it('is told what is wrong with it at once, with the fields there are, and not sent', async () => {
     const { type, advance, asked, text } = await onJobs()
     await type('vvvvv/buyr:acme')
-    expect(text()).toContain('! The filter has no field buyr: there are id, status')
+    expect(text()).toContain('! The filter has no field buyr: use id, status')
     await advance(SETTLED_MS)
     expect(asked().filter).toBeUndefined()
   })
@@ -112,7 +112,7 @@ describe.each(bindings.find(({ action }) => action === 'sort')?.on ?? [])('the l
     const { type, text } = await onList()
     await type('/colour:red')
     expect(text()).toContain('/colour:red▏')
-    expect(text()).toContain('! The filter has no field colour: there are ')
+    expect(text()).toContain('! The filter has no field colour: use ')
   })
 
   it('puts a column away and has it back', async () => {

@@ -17,7 +17,6 @@ import { type Act, actNames, type SeedFile, type Someone } from './shape.ts'
 
 type Context = CommandContext<unknown, unknown>
 
-/** Completed steps in order. */
 export type Played = { readonly step: string; readonly did: string; readonly id: string | null }
 
 type Cast = ReadonlyMap<string, Person>
@@ -50,7 +49,7 @@ export async function* play(host: Context, session: Session, file: SeedFile): As
   }
 }
 
-/** Adds the file's place to a refusal. */
+/** Adds the place in the file to the message of a refusal. */
 function placed(error: unknown, path: string): unknown {
   if (!(error instanceof AppError)) return error
   return new AppError(error.code, `${path}: ${error.message}`, { details: error.details ?? [], cause: error })
@@ -89,7 +88,7 @@ async function joined(host: Context, session: Session, { stage, operator, someon
   return person
 }
 
-/** Local wallets keep their spending policy; the user approved the file. */
+/** Pays from a local wallet by its spending policy. There is no other limit, since the user approved the file. */
 function gatedPurse(host: Context, session: Session, name: string): Purse {
   const spender = { ...host, budget: createBudget() }
   const spend = ({ price, payTo }: Chosen, call: Words) =>

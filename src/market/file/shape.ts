@@ -60,7 +60,7 @@ const Act = z
   .refine((one) => Object.values(one).filter(Boolean).length === 1, `must be one of ${Object.keys(acts).join(', ')}`)
 export type Act = z.output<typeof Act>
 
-/** People, listings, and acts in order. */
+/** People, listings, and actions (`acts`) in order. */
 export const SeedFile = z.strictObject({
   people: z.array(Someone).min(1).max(MAX_PEOPLE),
   services: z.array(Offer).max(MAX_SERVICES).default([]),
@@ -97,7 +97,7 @@ const expectedWords: Readonly<Record<string, string>> = {
   record: 'a set of fields',
 }
 
-/** A fault in our words. */
+/** Translates a schema issue into faults with our own messages. */
 function faultsIn(issue: z.core.$ZodIssue, document: unknown): Fault[] {
   const at = issue.path.join('.')
   const path = at || 'the file'
@@ -153,7 +153,7 @@ function dangling({ people, services, acts: list }: SeedFile): Fault[] {
 type Known = Readonly<Record<'person' | 'service' | 'job', Set<string>>>
 const kindOf = { who: 'person', service: 'service', job: 'job' } as const
 
-/** A job exists from the act that buys it. */
+/** Undefined names in an action. A job is defined by the action that buys it. */
 function danglingIn(known: Known, act: Act, at: string): Fault[] {
   const [name, one] = actNames.flatMap((key) => (act[key] ? [[key, act[key]] as const] : []))[0] ?? []
   if (!one) return []

@@ -4,7 +4,7 @@ import { peopleSituations } from './people.ts'
 import type { Situation } from './scene.ts'
 import { workSituations } from './work.ts'
 
-/** How to cause each event, or why it is impossible; total by type. */
+/** How to cause each event, or why that is impossible; complete by type. */
 export const situations: Readonly<Record<EventType, Situation>> = {
   ...peopleSituations,
   ...workSituations,

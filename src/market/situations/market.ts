@@ -5,7 +5,7 @@ import { bidOn, postRequest } from '../weeks.ts'
 import { listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS
-/** A failed renewal is retried for six days. */
+/** Business time until an unpaid subscription expires; a failed renewal is retried for six days. */
 const UNPAID_MS = 41 * DAY_MS
 
 async function awarded(scene: Scene): Promise<void> {
@@ -78,7 +78,7 @@ async function planLife({ cast, shelf, told }: Scene): Promise<void> {
 
 type Subscribed = { readonly who: Person; readonly seller: Person; readonly id: string }
 
-/** A new user subscribed to a new user's plan. */
+/** Subscribes a new user to the plan of another new user. */
 async function subscribed(scene: Scene): Promise<Subscribed> {
   const seller = await visitor(scene, { type: 'provider' })
   const service = await listingOf(seller)
@@ -90,7 +90,7 @@ async function subscribed(scene: Scene): Promise<Subscribed> {
   return { who, seller, id }
 }
 
-/** Subscribes to the given plan, or a new one. */
+/** Subscribes a new user to the given plan, or to a new one. */
 async function joined(scene: Scene): Promise<void> {
   const { on } = scene
   if (on === undefined) await subscribed(scene)

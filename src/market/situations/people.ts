@@ -32,7 +32,7 @@ async function linked(scene: Scene): Promise<void> {
   if (identity) await who.call('linkIdentity', { body: identity })
 }
 
-/** @returns id of the attempt, which waits for the vendor */
+/** @returns id of the verification, which waits for the vendor */
 async function consented(scene: Scene): Promise<string> {
   const who = await visitor(scene)
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
@@ -70,13 +70,13 @@ async function arrivedMoney(scene: Scene): Promise<void> {
   await payOut(scene)
 }
 
-/** A blocked withdrawal returns to the balance. */
+/** Makes a withdrawal fail by a sanction; the amount returns to the balance. */
 async function withdrawalFails(scene: Scene): Promise<void> {
   const who = await withdrawn(scene)
   await sanctioned(scene, who, () => payOut(scene))
 }
 
-/** Earnings of a sanctioned wallet are kept. */
+/** Blocks a seller's earnings by a sanction, and unblocks them after it ends. */
 async function earningsBlocked(scene: Scene): Promise<void> {
   const seller = await visitor(scene, { type: 'provider' })
   const job = await buyListing(await visitor(scene), await listingOf(seller))
@@ -108,7 +108,7 @@ async function sanctioned(
   }
 }
 
-/** Adjusts a user's balance; a new user's is reduced. */
+/** Adjusts the balance of the given user, or reduces the balance of a new one. */
 async function adjusted(scene: Scene): Promise<void> {
   const { on, told } = scene
   const id = on ?? (await deposited(scene)).id
@@ -117,7 +117,7 @@ async function adjusted(scene: Scene): Promise<void> {
   await scene.operator.call('adjustBalance', { params: { id }, body })
 }
 
-/** A sale between two users whom Acme Corp referred. */
+/** Sales between two users whom a third one referred. @returns the referrer */
 async function rewarded({ cast, operator, ...scene }: Scene, prices: readonly string[]): Promise<Person> {
   const all: Scene = { cast, operator, ...scene }
   const referrer = await visitor(all)
@@ -139,7 +139,7 @@ async function rewardTaken(scene: Scene): Promise<void> {
   await referrer.call('withdrawReferrals', { body: { to: 'balance' } })
 }
 
-/** An endpoint that responds 410. */
+/** Sends a message to an endpoint that responds 410. */
 async function goneEndpoint(scene: Scene): Promise<void> {
   const sink = await scene.sink(GONE)
   const seller = await visitor(scene, { type: 'provider' })
@@ -154,7 +154,7 @@ export const peopleSituations = {
   'participant.key_rotated': made(rotated),
   'terms.accepted': made(agreed),
   'identity.linked': made(linked),
-  'identity.unlinked': { why: 'it needs an identity sold on a chain, which the sandbox does not have' },
+  'identity.unlinked': { why: 'it needs the sale of an identity on a chain, which the sandbox does not have' },
   'verification.pending_consent': made(consented),
   'verification.vendor_pending': made(consented),
   'verification.approved': made(decided('approved')),

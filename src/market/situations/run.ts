@@ -48,7 +48,7 @@ export async function trigger(
   try {
     const stream = await events(over.signal)
     const seen = firstOf(stream, type, on)
-    seen.catch(() => undefined) // looked at below, when the situation is there
+    seen.catch(() => undefined) // awaited below, after the situation has been made
     await make(scene)
     const timer = setTimeout(() => over.abort(), WAIT_MS)
     try {
@@ -78,7 +78,7 @@ async function firstOf(stream: TransportResponse, type: EventType, on?: string):
   throw new Error(`the stream ended before ${type}`)
 }
 
-/** Concurrent events of other participants are ignored. */
+/** Whether an event is about the given object; concurrent events of others are ignored. */
 function isAbout({ id }: Triggered['subject'], on: string | undefined): boolean {
   const kind = (text: string) => text.slice(0, text.indexOf('_'))
   return on === undefined || kind(on) !== kind(id) || id === on

@@ -73,7 +73,7 @@ export async function listingOf(
   return (await seller.call('createService', { body })).id
 }
 
-/** A demo user by account id. @throws CliError conflict for others, who act themselves */
+/** A demo user by account id. @throws CliError conflict for any other user, whose key this machine does not have */
 export function ofCast({ cast }: Scene, id: string, does: string): Person {
   const found = Object.values(cast).find((one) => one.id === id)
   if (found) return found

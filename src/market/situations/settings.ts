@@ -8,7 +8,7 @@ import { clip, nearest } from '../../text/text.ts'
 const TEXT_CHARS_MAX = 1_000
 const NAME_CHARS_MAX = 100
 const SETTINGS_MAX = 50
-/** Upper price: visitors have 60 dollars. */
+/** Highest price or amount; new users have 60 dollars. */
 const PRICE_MAX_MICRO = 40_000_000n
 const RATING_MAX = 5
 const GIVEN_CHARS_MAX = 60
@@ -34,17 +34,16 @@ const rating = {
   read: (given: string) => (/^[1-5]$/.test(given) ? Number(given) : undefined),
 }
 
-/** Settings with their parsers. */
 const settingTable = {
   price: { means: 'price', ...money },
   amount: { means: 'amount', ...money },
-  name: { means: 'id of the object or user that the event is about', ...text(NAME_CHARS_MAX) },
+  name: { means: 'name of the user, service, plan or product', ...text(NAME_CHARS_MAX) },
   title: { means: 'title of the request', ...text(NAME_CHARS_MAX) },
   role: { means: 'account type', ...oneOf(['agent', 'provider', 'both']) },
   text: { means: 'text', ...text(TEXT_CHARS_MAX) },
   reason: { means: 'why', ...text(TEXT_CHARS_MAX) },
-  category: { means: 'description of the problem', ...oneOf(disputeCategories) },
-  rating: { means: 'name of the service', ...rating },
+  category: { means: 'kind of problem', ...oneOf(disputeCategories) },
+  rating: { means: 'rating of the delivery', ...rating },
   comment: { means: 'comment on the rating', ...text(TEXT_CHARS_MAX) },
 } as const
 
@@ -82,7 +81,7 @@ export function settingLine(name: SettingName): string {
 
 /** @throws BadSetting that names a setting which the event does not accept, or whose value is invalid */
 export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly string[]): EventSettings {
-  if (pairs.length > SETTINGS_MAX) throw new BadSetting(`--set may be given ${SETTINGS_MAX} times.`)
+  if (pairs.length > SETTINGS_MAX) throw new BadSetting(`--set may be given at most ${SETTINGS_MAX} times.`)
   const told: Record<string, unknown> = {}
   const input: Record<string, unknown> = {}
   for (const pair of pairs) {
@@ -100,7 +99,7 @@ export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly str
 
 function inputOf(name: string, given: string): readonly [string, Json] {
   const member = name.slice(INPUT.length)
-  if (member === '') throw new BadSetting('--set input. needs the name of a member, such as input.text=hello.')
+  if (member === '') throw new BadSetting('--set input. needs the name of an input field, such as input.text=hello.')
   try {
     return [member, parseJson(given)]
   } catch {
@@ -130,6 +129,6 @@ export function subjectOf(type: string, { about = [] }: Sayable, id: string | un
   if (forms === '') throw new BadSetting(`${type} takes no --for: it is always about something new.`)
   if (about.some((noun) => new RegExp(`^${idPrefixes[noun]}[0-9a-f]{16}$`).test(id))) return id
   throw new BadSetting(
-    `--for must be a whole id of ${about.join(' or ')} (${forms}) for ${type}; you gave "${clip(id, GIVEN_CHARS_MAX)}".`,
+    `--for must be a complete id of ${about.join(' or ')} (${forms}) for ${type}; you gave "${clip(id, GIVEN_CHARS_MAX)}".`,
   )
 }

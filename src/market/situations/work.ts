@@ -15,7 +15,7 @@ type Deal = {
   readonly deliverables: Readonly<Record<string, string>>
 }
 
-/** An act in a job. */
+/** A step of a job. */
 type Step = (scene: Scene, deal: Deal) => Promise<unknown>
 
 /** Buys a demo listing or the given one, or uses the given job. */
@@ -119,13 +119,13 @@ async function talked({ cast, shelf, told }: Scene): Promise<void> {
 
 type Story = {
   readonly ware?: Ware
-  /** Acts before the last, for a new job. */
+  /** Steps before the last one; only a new job takes them. */
   readonly before?: readonly Step[]
   readonly sets?: readonly SettingName[]
   readonly moves?: number
 }
 
-/** A new job up to an act; an existing job takes only the last. */
+/** Takes a new job through its steps up to `last`; an existing job takes only the last step. */
 function story(last: Step | undefined, { ware = 'audit', before = [], sets = [], moves }: Story = {}): Situation {
   const act = async (scene: Scene) => {
     const deal = await dealOf(scene, ware)
@@ -152,7 +152,7 @@ export const workSituations = {
   'job.expired': story(undefined, { moves: 2 * DAY_MS }),
   'job.disputed': story(dispute, { before: [hand], sets: ['reason', 'category'] }),
   'job.refunded': story(refund, { before: [hand, dispute], sets: ['reason', 'category'] }),
-  // Machine deliveries are paid before the rating.
+  // Deliveries of automated services are paid out before they are rated.
   'job.rated': story(judge, { ware: 'palette', before: [hand], sets: ['rating', 'comment'] }),
   'job.dispute_recorded': story(disputeLate, { ware: 'palette', before: [hand], sets: ['reason', 'category'] }),
   'job.dispute_undecided': story(dispute, { before: [hand], sets: ['reason', 'category'], moves: 4 * DAY_MS }),

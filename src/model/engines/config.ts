@@ -24,13 +24,13 @@ export const EngineConfig = z.strictObject({
   /** osv.dev-like API (default: osv.dev). */
   advisories: z.strictObject({ url: Url }).exactOptional(),
   audio: z.strictObject({ ffmpeg: Path }).exactOptional(),
-  /** Path of Chromium; sandbox off only if unsupported. */
+  /** Path of Chromium. Turn `sandbox` off only if the system does not support it. */
   browser: z.strictObject({ path: Path.exactOptional(), sandbox: z.boolean().default(true) }).exactOptional(),
   /** CoinGecko; the address depends on the plan. */
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
-  /** jsdom as a weaker accessibility engine: `{}` if installed beside the program, else its folder. */
+  /** jsdom, for accessibility without a browser: `{}` if installed next to the program, otherwise its folder. */
   dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
   /** Grants.gov-like API (default: Grants.gov). */
   grants: z.strictObject({ url: Url }).exactOptional(),
@@ -57,7 +57,7 @@ export const EngineConfig = z.strictObject({
       models: z.array(Name).min(1).max(MAX_NAMES).default(['eleven_multilingual_v2']),
     })
     .exactOptional(),
-  /** Full translation; `llm` uses the model above. */
+  /** Full translation; the provider `llm` uses the configured language model. */
   translate: z
     .discriminatedUnion('provider', [
       z.strictObject({ provider: z.literal('libretranslate'), url: Url, key: Key.exactOptional() }),

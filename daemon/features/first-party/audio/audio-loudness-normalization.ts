@@ -7,7 +7,7 @@ import { checkAddress } from '../docs/pages.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { fetchPage, mediaType } from '../web/page.ts'
 
-/** Limits of a recording (specification). */
+/** Largest recording (specification). */
 const MAX_SOURCE_BYTES = 8 * 1024 * 1024
 const MAX_SECONDS = 180
 const DEFAULT_LUFS = -16
@@ -16,10 +16,10 @@ const OK = 200
 
 /** A true peak above this clips on playback. */
 const MAX_PEAK_DBTP = -1
-/** Encoding moves peaks, so limiting starts lower and is lowered further if needed. */
+/** Encoding raises peaks, so the first limiter ceiling is below `MAX_PEAK_DBTP`; later passes lower it if needed. */
 const FIRST_CEILING_DBTP = -1.3
 const CEILING_MARGIN_DB = 0.2
-/** Difference that is inaudible. */
+/** Loudness differences up to this are inaudible. */
 const CLOSE_LU = 0.2
 const MAX_PASSES = 5
 const SILENCE_LUFS = -70
@@ -95,12 +95,12 @@ function wishesOf(input: JsonInput) {
 
 async function sourceOf(input: JsonInput, ctx: ServiceCtx<'audio'>): Promise<Uint8Array> {
   const page = await fetchPage(ctx, input, { field: 'url', accept: 'audio/*', maxBytes: MAX_SOURCE_BYTES })
-  if (page.status !== OK) throw new AppError('provider_failed', `The address answered ${page.status}.`)
-  if (!mayBeAudio(mediaType(page))) throw new AppError('provider_failed', 'The address holds no recording.')
+  if (page.status !== OK) throw new AppError('provider_failed', `The URL returned status ${page.status}.`)
+  if (!mayBeAudio(mediaType(page))) throw new AppError('provider_failed', 'The URL does not return an audio file.')
   return page.body
 }
 
-/** Servers send unknown files as any type; text is surely a page. */
+/** Servers send unknown files as `application/octet-stream` or without a type; text is surely a page. */
 function mayBeAudio(type: string): boolean {
   return /^(audio|video)\//.test(type) || ['', 'application/ogg', 'application/octet-stream'].includes(type)
 }
@@ -150,7 +150,7 @@ function mended({ gainDb, ceilingDbtp, output }: Pass, target: number): Settings
   return { gainDb: next, ceilingDbtp: lower }
 }
 
-/** Clipping weighs more than any distance from the target. */
+/** How far a pass is off, in LU; clipping counts more than any distance from the target. */
 function faultOf({ output }: Pick<Pass, 'output'>, target: number): number {
   const tooHigh = Math.max(0, peakOf(output) - MAX_PEAK_DBTP)
   return Math.abs(target - output.integratedLufs) + (tooHigh > 0 ? MAX_GAIN_DB + tooHigh : 0)

@@ -154,7 +154,7 @@ describe.skipIf(!ffmpeg)('loudness (needs ffmpeg)', () => {
 
   it.each<[string, () => Buffer | string, string, string]>([
     ['silence', () => sound('anullsrc=d=2'), 'audio/wav', 'The audio is silent: there is no loudness to measure.'],
-    ['a page', () => '<p>no sound</p>', 'text/html', 'The address holds no recording.'],
+    ['a page', () => '<p>no sound</p>', 'text/html', 'The URL does not return an audio file.'],
     ['noise that is no recording', () => Buffer.alloc(5_000, 7), 'audio/mpeg', 'The file contains no readable audio'],
     ['a picture', () => sound('sine=d=1').subarray(0, 20), 'audio/wav', 'The file contains no readable audio'],
   ])('of %s is a failure that says why', async (_, ...[body, type, message]) => {
@@ -180,7 +180,7 @@ describe.skipIf(!ffmpeg)('loudness (needs ffmpeg)', () => {
   it('of what is too large, gone, or not on https costs nothing', async () => {
     give('/large', Buffer.alloc(8 * 1024 * 1024 + 1))
     await expect(normalize({ url: at('/large') })).rejects.toMatchObject({ code: 'provider_failed' })
-    await expect(normalize({ url: at('/gone') })).rejects.toMatchObject({ message: 'The address answered 404.' })
+    await expect(normalize({ url: at('/gone') })).rejects.toMatchObject({ message: 'The URL returned status 404.' })
     expect(() => audioLoudnessNormalization.check({ url: 'http://site.test/a.wav' })).toThrow(/^url: /)
   })
 })
@@ -287,7 +287,7 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
     ['model_id', 'none'],
   ])('by a %s that is not there (%s) is refused before payment, and says what there is', (field, value) => {
     const check = () => textToSpeech.check({ text: 'a', [field]: value }, { engines: { speech: speech.port } })
-    expect(check).toThrow(new RegExp(`^${field}: unknown voice; available: .*e`))
+    expect(check).toThrow(new RegExp(`^${field}: unknown value; available: .*e`))
   })
 })
 

@@ -8,7 +8,7 @@ import { fromUpstream } from '../service/upstream.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
-/** Below this confidence, a short text may be in another language. */
+/** From this confidence on, a text in a language without a voice is refused. */
 const SURE = 0.5
 
 /** Speaks a text with the local program, or with configured natural voices. */
@@ -42,7 +42,7 @@ export const textToSpeech = defineService({
     characters: textOf(input, 'text').length,
     bytes: spoken.audio.byteLength,
     sha256: createHash('sha256').update(spoken.audio).digest('hex'),
-    // Worker results are plain Uint8Arrays.
+    // `audio` comes from a worker thread as a plain `Uint8Array`.
     audio_base64: Buffer.from(spoken.audio).toString('base64'),
     engine: { ...spoken.engine, ...(spoken.isFallback ? { fallback_from: 'natural voices' } : {}) },
   }),
@@ -66,5 +66,5 @@ function check(input: JsonInput, field: 'voice_id' | 'model_id', there: ReturnTy
   const name = nameIn(input, field)
   if (name === undefined || there.includes(name)) return
   const some = there.filter((one) => !one.includes('+')).slice(0, MAX_VOICES_NAMED)
-  throw wrongField(field, `unknown voice; available: ${some.join(', ')}`)
+  throw wrongField(field, `unknown value; available: ${some.join(', ')}`)
 }

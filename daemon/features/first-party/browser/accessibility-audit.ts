@@ -18,7 +18,7 @@ type Seen = {
   readonly at: number
   readonly engine: ResultEngine
 }
-/** Without a browser: the page as sent. */
+/** The page as the server sent it, for audits without a browser. */
 type Sent = {
   readonly kind: 'sent'
   readonly finalUrl: string
@@ -31,7 +31,7 @@ type Source = Seen | Sent
 const AUTOMATED_MS = 120_000
 const MAX_ISSUES = 100
 
-/** The automatic WCAG rules, over a page in a browser. */
+/** Checks a page against the automatic WCAG rules, in a browser or, without one, in jsdom. */
 export const accessibilityAudit = defineService({
   slug: 'accessibility_audit',
   wants: ['browser', 'dom'],

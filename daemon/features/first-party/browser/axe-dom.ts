@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { AppError } from '../../../../src/core/error.ts'
 import { AXE_RUN, type AxeReport, axeSource, reportOf } from './axe.ts'
 
-/** The used part of jsdom. */
+/** The part of jsdom that is used here. */
 type Jsdom = {
   readonly JSDOM: new (
     html: string,
@@ -49,7 +49,7 @@ type Asked = { readonly html: string; readonly url: string; readonly entry: stri
  * @throws AppError provider_failed for a page with too many elements
  */
 export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeReport> {
-  // Checked before parsing: each element takes kilobytes.
+  // Count tags before parsing, since each element takes kilobytes of memory.
   if ((html.match(TAG)?.length ?? 0) > MAX_ELEMENTS) throw tooMuch()
   const { JSDOM, VirtualConsole }: Jsdom = (await import(pathToFileURL(entry).href)).default
   const { window } = new JSDOM(html, { url, runScripts: 'outside-only', virtualConsole: new VirtualConsole() })
@@ -58,7 +58,7 @@ export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeRepor
     window.eval(NO_WAY_OUT)
     window.eval(await axeSource())
     const off = JSON.stringify(Object.fromEntries(layoutRules.map((rule) => [rule, { enabled: false }])))
-    // As text, because its objects belong to another realm.
+    // The report crosses as text, because jsdom's objects belong to another realm.
     return reportOf([JSON.parse(String(await window.eval(`${AXE_RUN(off)}.then(JSON.stringify)`)))])
   } finally {
     window.close()

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { prepared } from '../../../ports/browser/cdp.ts'
 import type { BrowserPage } from '../../../ports/browser/page.ts'
 
-/** File name of the rules beside the bundle. */
+/** File name of axe-core, next to the bundle. */
 const AXE = 'axe.min.js'
 const MAX_HTML_CHARS = 200
 const MAX_SELECTOR_CHARS = 300
@@ -24,7 +24,7 @@ const Issue = z.object({
   html: z.string(),
   count: z.number(),
   contrast: Contrast.optional().catch(undefined),
-  /** URL of the frame, unless it is the page itself. */
+  /** URL of the frame; absent for the page itself. */
   frame: z.string().optional(),
 })
 export type AxeIssue = z.output<typeof Issue>
@@ -36,7 +36,7 @@ const Report = z.object({
 })
 export type AxeReport = z.output<typeof Report>
 
-/** Runs in an isolated world, so the page's policy and scripts do not affect it. It fetches nothing. */
+/** Script for an isolated world, where the page's policy and scripts do not affect it. It fetches nothing. */
 export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.run(document, {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
   rules: ${rules},
@@ -75,7 +75,7 @@ let script: Promise<Buffer> | undefined
 export function reportOf(found: readonly unknown[]): AxeReport {
   const reports = found.map((one) => Report.parse(one))
   const [first] = reports
-  if (!first) throw new Error('a page has a frame')
+  if (!first) throw new Error('axe-core returned no report')
   const issues = new Map<string, AxeIssue>()
   for (const issue of reports.flatMap((report) => report.issues)) {
     const known = issues.get(issue.id)
@@ -88,7 +88,7 @@ export function reportOf(found: readonly unknown[]): AxeReport {
 
 let text: Promise<string> | undefined
 
-/** Source of the rules. */
+/** Source text of axe-core. */
 export function axeSource(): Promise<string> {
   const beside = fileURLToPath(new URL(`./${AXE}`, import.meta.url))
   const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`axe-core/${AXE}`)
@@ -99,7 +99,7 @@ export function axeSource(): Promise<string> {
 const weights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
 const WHOLE = 100
 
-/** A rule costs by its impact, and sublinearly by its number of hits. */
+/** Score from 100 down to 0. Each violated rule costs points by its impact and, logarithmically, its number of hits. */
 export function accessibilityScore(issues: readonly AxeIssue[]): number {
   const cost = issues.reduce((sum, { severity, count }) => sum + weights[severity] * (1 + Math.log2(count)), 0)
   return Math.max(0, Math.round(WHOLE - cost))

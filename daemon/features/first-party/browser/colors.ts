@@ -6,7 +6,7 @@ const CHANNELS = /rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/
 const LOW = 0.04045
 const HEX = 16
 
-/** Parses a computed colour; undefined in another colour space. */
+/** Parses an `rgb()` or `rgba()` colour; undefined for any other colour space. */
 export function rgbOf(text: string): Rgb | undefined {
   const [, r, g, b] = CHANNELS.exec(text) ?? []
   return r === undefined ? undefined : [Number(r) / FULL, Number(g) / FULL, Number(b) / FULL]
@@ -43,7 +43,7 @@ export function distanceOf(a: Rgb, b: Rgb): number {
   return Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])
 }
 
-/** Published matrices of OKLab. */
+/** Converts sRGB to OKLab by its published matrices. */
 function oklab(color: Rgb): Rgb {
   const [r, g, b] = linear(color)
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)

@@ -10,7 +10,6 @@ import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/
 
 export type BrowserCtx = ServiceCtx<'browser'>
 
-/** What to open, and how. */
 export type Opening = {
   readonly input: JsonInput
   /** Input field with the address. */
@@ -19,7 +18,7 @@ export type Opening = {
 }
 
 /**
- * Opens the page of an input field in its own browser.
+ * Opens the page whose URL is in an input field, in a browser of its own.
  * @throws AppError input_invalid for a refused address, provider_failed for an unavailable page
  */
 export async function onPage<T>(

@@ -112,7 +112,7 @@ function accessibilityFindings({ issues, passes }: AxeReport): Finding[] {
   return [...found, { id: 'accessibility_rules', status: 'pass', message: `${passes} rules passed.`, weight: 0 }]
 }
 
-/** SEO rules over the page after its scripts ran. */
+/** Applies the SEO rules to the page as its scripts left it. */
 function searchOf({ document, loaded, robots, resources }: Source) {
   const body = Buffer.from(`<!doctype html>${document.markup}`)
   const headers = { ...loaded.headers, 'content-type': 'text/html; charset=utf-8' }
@@ -120,7 +120,7 @@ function searchOf({ document, loaded, robots, resources }: Source) {
   return judgeBy(seoRules, {
     page: factsOfPage({ ...at, headers, body }),
     redirects: resources.length === 0 ? 0 : loaded.redirects.length,
-    robots: { found: robots !== undefined, allows: true, sitemaps: [] }, // it was opened, which robots.txt would have forbidden
+    robots: { found: robots !== undefined, allows: true, sitemaps: [] }, // the page was opened, so robots.txt allows it
     sitemapIsRead: undefined,
     others: [],
   })

@@ -24,9 +24,9 @@ const MARKER = 0xff
 const FIRST_SEGMENT_AT = 2
 const FRAME_HEIGHT_AT = 5
 const FRAME_WIDTH_AT = 7
-/** JPEG frame markers; others in the range define tables. */
+/** Markers that start a JPEG frame: baseline, extended or progressive. */
 const frames: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
-/** Page height in pixels; the rest is cut off. */
+/** Largest height in pixels; the rest of the page is cut off. */
 const MAX_HEIGHT = 10_000
 /** Reserved for the result's other fields. */
 const ROOM_BYTES = 64 * 1024
@@ -124,7 +124,7 @@ function pictureSize(picture: Buffer): { width: number; height: number } {
   }
   let at = FIRST_SEGMENT_AT
   while (!frames.has(picture[at + 1] ?? 0)) {
-    if (picture[at] !== MARKER) throw new Error('the picture has no frame')
+    if (picture[at] !== MARKER) throw new Error('the JPEG has no frame header')
     at += 2 + picture.readUInt16BE(at + 2)
   }
   return { width: picture.readUInt16BE(at + FRAME_WIDTH_AT), height: picture.readUInt16BE(at + FRAME_HEIGHT_AT) }

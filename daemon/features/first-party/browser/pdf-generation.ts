@@ -19,7 +19,7 @@ const MAX_HTML_BYTES = 100 * 1024
 const MAX_PAGES = 200
 /** Bytes at the end of a file that point to its object table. */
 const TRAILER_BYTES = 100
-/** Length of a table entry. */
+/** Length of an entry in the object table. */
 const ENTRY_BYTES = 20
 const OFFSET_DIGITS = 10
 
@@ -70,7 +70,7 @@ export const pdfGeneration = defineService({
   },
 })
 
-/** Text wins over a URL. */
+/** Shows `html` if given, otherwise loads `url`. */
 async function shownIn(
   page: BrowserPage,
   input: JsonInput,
@@ -100,7 +100,7 @@ async function print(page: BrowserPage, paper: Omit<Paper, 'pages'>) {
   return { bytes, pages: pagesIn(bytes), truncated: isLonger }
 }
 
-/** Page count from the root of the page tree (ISO 32000-1, 7.7.3); the browser writes plain object tables. */
+/** Page count from the root of the page tree (ISO 32000-1, 7.7.3). The browser writes uncompressed object tables. */
 function pagesIn(file: Buffer): number {
   const end = file.subarray(-TRAILER_BYTES).toString('latin1')
   const table = file.subarray(Number(/startxref\s+(\d+)/.exec(end)?.[1])).toString('latin1')

@@ -18,14 +18,14 @@ const AUTOMATED_MS = 120_000
 const MAX_RESOURCES = 50
 const MAX_URL_CHARS = 500
 
-/** Measures the speed of a page on desktop and on a slowed phone, and its causes. */
+/** Measures how fast a page is on desktop and on a throttled phone, and why. */
 export const performanceAnalysis = defineService({
   slug: 'performance_analysis',
   needs: ['browser'],
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
   async read(input, ctx): Promise<Source> {
-    // Each in a new browser, so that no cache is shared.
+    // Each run has a new browser, so that the runs share no cache.
     const run = (device: Device) => measure(ctx, { input, field: 'site_url', device }, async (_, speed) => speed)
     const desktop = await run('desktop')
     const mobile = await run('mobile')

@@ -9,7 +9,7 @@ export type StyledPage = {
   readonly url: string
   readonly html: string
   readonly sheets: readonly string[]
-  /** Named style sheets that could not be fetched. */
+  /** Number of linked style sheets that could not be fetched. */
   readonly lost: number
 }
 
@@ -46,7 +46,7 @@ async function withSheets(page: WebPage, ctx: ServiceCtx, known: Map<string, str
   return { url: page.url, html, sheets, lost: urls.length - sheets.length }
 }
 
-/** Excludes print style sheets. */
+/** URLs of the style sheets that a page links, except those for print. */
 function sheetsNamedIn(html: string, from: string): string[] {
   const found = new Set<string>()
   for (const { name, attribs } of elementsOf(parseHtml(html))) {

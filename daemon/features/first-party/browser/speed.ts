@@ -8,7 +8,7 @@ const MAX_LISTED = 250
 const MAX_CHARS = 300
 /** A page has settled when there was no layout shift and no long task for this long. */
 const QUIET_MS = 1_000
-/** Longest wait for a page to settle; below the response limit of the page. */
+/** Longest wait for a page to settle; shorter than the time in which a page must answer. */
 const MAX_WAIT_MS = 3_500
 const LOOK_MS = 50
 
@@ -29,7 +29,7 @@ const Timings = z.object({
 })
 export type Timings = z.output<typeof Timings>
 
-/** One load of a page, measured. */
+/** Measurements of one page load. */
 export type PageSpeed = {
   readonly loaded: Loaded
   readonly timings: Timings
@@ -86,7 +86,7 @@ const TIMINGS = `(async () => {
   }
 })()`
 
-/** Applied throttling needs this share of the simulated network values (Lighthouse, throttling guide). */
+/** Factor from simulated to applied latency (Lighthouse, throttling guide). */
 const LATENCY_FACTOR = 3.75
 const THROUGHPUT_FACTOR = 0.9
 const BITS_PER_BYTE = 8
@@ -96,7 +96,7 @@ function line(roundTripMs: number, kilobits: number, cpu: number): Throttling {
   return { cpu, latencyMs: roundTripMs * LATENCY_FACTOR, bytesPerSecond }
 }
 
-/** As Lighthouse measures: a mid-range phone on slow 4G, and a desktop on a dense line. */
+/** Lighthouse's profiles: a mid-range phone on slow 4G, and a desktop on a fast line. */
 const devices = {
   mobile: { screen: 'labMobile', line: line(150, 1_638.4, 4) },
   desktop: { screen: 'labDesktop', line: line(40, 10_240, 1) },
@@ -106,7 +106,7 @@ export type Device = keyof typeof devices
 type Measuring = { readonly input: JsonInput; readonly field: string; readonly device: Device }
 type Look<T> = (page: BrowserPage, speed: PageSpeed) => Promise<T>
 
-/** Loads the page of an input field as on a device, and measures it. @throws AppError or EngineGone as `inBrowser` */
+/** Loads an input field's page with a device's screen and network, and measures it. @throws as `inBrowser` */
 export function measure<T>(ctx: BrowserCtx, { input, field, device }: Measuring, look: Look<T>): Promise<T> {
   const { screen, line } = devices[device]
   return inBrowser(ctx, { field, screen }, async (page) => {
@@ -119,12 +119,12 @@ export function measure<T>(ctx: BrowserCtx, { input, field, device }: Measuring,
 
 type Curve = readonly [p10: number, median: number, weight: number]
 type Metric = 'fcp_ms' | 'lcp_ms' | 'tbt_ms' | 'cls'
-/** Published control points: the value of the best 10 % and of the median. */
+/** Lighthouse's published score curves: value of the best 10 %, median value, and weight. */
 const curves: Readonly<Record<Device, Readonly<Record<Metric, Curve>>>> = {
   mobile: { fcp_ms: [1_800, 3_000, 10], lcp_ms: [2_500, 4_000, 25], tbt_ms: [200, 600, 30], cls: [0.1, 0.25, 25] },
   desktop: { fcp_ms: [934, 1_600, 10], lcp_ms: [1_200, 2_400, 25], tbt_ms: [150, 350, 30], cls: [0.1, 0.25, 25] },
 }
-/** Standard deviations below the mean of the lowest 10 %. */
+/** The lowest 10 % of a normal distribution are this many standard deviations below the mean. */
 const TENTH = 1.2815515655446004
 const WHOLE = 100
 
@@ -142,7 +142,7 @@ export function speedScore(timings: Pick<Timings, Metric>, device: Device): numb
   return Math.round((WHOLE * got) / whole)
 }
 
-/** Share of worse pages on a log-normal curve. */
+/** Share of pages that are worse, from 0 to 1, on a log-normal curve through `p10` and `median`. */
 export function share(value: number, p10: number, median: number): number {
   if (value <= 0) return 1
   const deviations = (Math.log(value / median) * TENTH) / Math.log(median / p10)

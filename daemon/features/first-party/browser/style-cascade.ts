@@ -10,7 +10,7 @@ extend([names])
 export type Styled = {
   readonly element: Element
   readonly isUnseen: boolean
-  /** Characters of its own text, and including its descendants. */
+  /** Characters of the element's own text; `within` includes its descendants. */
   readonly letters: number
   readonly within: number
   readonly color: string
@@ -60,7 +60,7 @@ export function cascadeOf(html: string, sheets: readonly string[]): Cascade {
   }
 }
 
-/** An absurdly nested sheet counts as empty. */
+/** A style sheet that is nested too deeply to parse counts as empty. */
 function readable(css: string): StyleSheet {
   try {
     return readSheet(css)
@@ -73,7 +73,7 @@ function readable(css: string): StyleSheet {
 type Page = ReturnType<typeof openHtml>
 type Given = ReadonlyMap<HtmlNode, ReadonlyMap<string, string>>
 
-/** Declarations of each element by cascade order. */
+/** For each element, the value of each property that wins the cascade. */
 function declaredFor(page: Page, rules: readonly StyleRule[]): Given {
   const weighed = new Map<HtmlNode, Map<string, { value: string; weight: number }>>()
   const tell = (node: HtmlNode, declared: readonly Declared[], weight: number) => {
@@ -109,7 +109,7 @@ function walked(document: HtmlNode, given: Given, properties: ReadonlyMap<string
   return styled
 }
 
-/** Reversed, for a stack. */
+/** Children in reverse order, so that a stack yields them in page order. */
 function childrenOf({ children = [] }: HtmlNode): HtmlNode[] {
   return [...children].reverse()
 }
@@ -180,13 +180,13 @@ function fontOf(text: string) {
   return { size, lineHeight, stack, weight: /\b(bold|[1-9]00)\b/.exec(before)?.[1] ?? 'normal' }
 }
 
-/** A colour as computed; undefined if invalid or transparent. */
+/** A colour in computed form, such as `rgb(0, 0, 238)`; undefined if invalid or transparent. */
 export function rgb(text: string): string | undefined {
   const color = colord(text.trim())
   return color.isValid() && color.alpha() > 0 ? color.toRgbString() : undefined
 }
 
-/** Undefined for a length that depends on layout. */
+/** Pixels of a length; undefined if it depends on layout. */
 export function pxOf(text: string, emPx: number): number | undefined {
   const [, digits, unit] = /^(-?\d*\.?\d+)(px|rem|em|pt|%)?$/.exec(text.trim()) ?? []
   const factors: Readonly<Record<string, number>> = { px: 1, rem: EM_PX, em: emPx, pt: POINTS, '%': emPx / 100 }

@@ -24,7 +24,7 @@ const uses = z.array(Use).max(MAX_LISTED)
 /** Visible style of one page; unused rules do not count. */
 export const StyleFacts = z.object({
   background: z.string(),
-  /** By area, characters, and number of links and buttons. */
+  /** Counts: area for backgrounds, characters for text, number of elements for accents and borders. */
   colors: z.object({ background: uses, text: uses, accent: uses, border: uses }),
   fonts: z.array(Font).max(MAX_LISTED),
   spacings: uses,
@@ -37,7 +37,7 @@ export const StyleFacts = z.object({
 })
 export type StyleFacts = z.output<typeof StyleFacts>
 
-/** Runs in an isolated world: computed styles of visible elements. */
+/** Script for an isolated world that reads the computed styles of visible elements. */
 export const STYLE_FACTS = `(() => {
   const cut = (text) => String(text).slice(0, ${MAX_CHARS})
   const top = (map) => [...map].sort((a, b) => b[1] - a[1]).slice(0, ${MAX_LISTED}).map(([value, count]) => ({ value: cut(value), count: Math.round(count) }))

@@ -18,7 +18,7 @@ type Seen = {
   readonly at: number
   readonly engine: ResultEngine
 }
-/** Without a browser: the page and sheets as sent. */
+/** Without a browser, the source is the pages and style sheets as the server sent them. */
 type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
 const AUTOMATED_MS = 120_000
@@ -30,7 +30,7 @@ const MAX_STEPS = 12
 const roles = ['background', 'text', 'accent', 'border'] as const
 type Role = (typeof roles)[number]
 
-/** The visible style of a site, from what a browser shows. */
+/** Describes a site's visible style, from what a browser shows or, without one, from its style sheets. */
 export const styleGuide = defineService({
   slug: 'style_guide',
   wants: ['browser'],
@@ -65,9 +65,9 @@ const undecided = [
 ]
 const unseen = [
   'layout; shares are computed from text length, not area',
-  'styles and elements that scripts add, sheets that import others, and custom properties that differ within a page',
+  'styles and elements added by scripts, imported style sheets, and custom properties that differ within a page',
 ]
-/** Engine name when css-tree reads the sheets. */
+/** Engine of results without a browser: css-tree reads the style sheets. */
 const readingEngine: ResultEngine = {
   name: 'css-tree',
   version: '3.2.1',
@@ -106,7 +106,7 @@ function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Seen> {
   })
 }
 
-/** Further pages may be missing; undefined then. */
+/** Undefined if the page is unavailable. */
 async function factsOfFurther(page: BrowserPage, url: string): Promise<StyleFacts | undefined> {
   try {
     await loadedOk(page, url)

@@ -7,7 +7,7 @@ import { screens } from '../../../ports/browser/browser.ts'
 export type Declared = { readonly property: string; readonly value: string; readonly isImportant: boolean }
 export type StyleRule = {
   readonly selector: string
-  /** Higher wins; of equals, the later. */
+  /** The higher value wins; between equal values, the later rule. */
   readonly specificity: number
   readonly declared: readonly Declared[]
 }

@@ -12,7 +12,7 @@ const v3: Weights = {
   I: { H: 0.56, L: 0.22, N: 0 },
   A: { H: 0.56, L: 0.22, N: 0 },
 }
-/** Privileges weigh less when the scope changes. */
+/** Weights of required privileges, by scope: unchanged or changed. */
 const privileges: Weights = { U: { N: 0.85, L: 0.62, H: 0.27 }, C: { N: 0.85, L: 0.68, H: 0.5 } }
 
 const v2: Weights = {
@@ -26,7 +26,7 @@ const v2: Weights = {
 
 const MOST = 10
 
-/** 0 to 10 with one decimal; undefined for another version or an incomplete vector. */
+/** Base score from 0 to 10 with one decimal; undefined for another version or an incomplete vector. */
 export function cvssScore(vector: string): number | undefined {
   const [head = ''] = vector.split('/')
   const metrics = new Map<string, string>()
@@ -80,7 +80,7 @@ function scoreOf2(metrics: Metrics): number | undefined {
   return Math.round(score * 10) / 10
 }
 
-/** Severity names of version 3. */
+/** Severity of a score, by the thresholds of version 3. */
 export function severityOfScore(score: number): 'critical' | 'high' | 'moderate' | 'low' | 'unknown' {
   if (score >= 9) return 'critical'
   if (score >= 7) return 'high'

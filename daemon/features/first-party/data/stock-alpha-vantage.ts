@@ -12,7 +12,7 @@ import {
 
 const MAX_DAYS = 200
 
-/** Reports rate limits and bad keys as text. */
+/** Response to a rate limit or a bad key: text instead of prices. */
 const Busy = z.union([z.object({ Note: z.string() }), z.object({ Information: z.string() })]).transform((): never => {
   throw busySource()
 })

@@ -100,12 +100,12 @@ export const weather = defineService({
   },
 })
 
-/** Coordinates win over a city. @throws AppError input_invalid when one of them is missing */
+/** Coordinates of the input; undefined if only a city is given. @throws AppError input_invalid */
 function coordinatesOf(input: JsonInput): Spot | undefined {
   const { lat, lon } = input
   const city = textOf(input, 'city').trim()
   if (lat === undefined && lon === undefined) {
-    if (city === '') throw wrongField('city', 'is missing: name one, or lat and lon')
+    if (city === '') throw wrongField('city', 'is missing: set it, or lat and lon')
     return undefined
   }
   if (typeof lat !== 'number' || Math.abs(lat) > MAX_LAT)

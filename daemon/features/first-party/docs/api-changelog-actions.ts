@@ -27,10 +27,9 @@ export const apiChangelogActions = defineService({
     const wanted = textOf(input, 'change_window').trim() || DEFAULT_WINDOW
     const window = windowOf(wanted, at)
     const { format, entries } = entriesOf(page)
-    if (entries.length === 0)
-      throw nothingFound('The page holds no entries of a changelog: no heading names a version or a day.')
+    if (entries.length === 0) throw nothingFound('No changelog entries were found: no heading names a version or date.')
     const dated = entries.filter(({ date }) => date !== null)
-    if (dated.length === 0) throw nothingFound('The changelog names no days, so nothing can be said of a window.')
+    if (dated.length === 0) throw nothingFound('The changelog has no dates, so its entries match no time window.')
     const inWindow = entries.filter(({ date }) => date !== null && date >= window.from && date <= window.to)
     const { actions, ignored } = actionsOf(inWindow, { focus: textOf(input, 'endpoint_focus'), today: isoDay(at) })
     return {
@@ -44,7 +43,7 @@ export const apiChangelogActions = defineService({
         actions: actions.slice(0, MAX_ACTIONS),
         ...(actions.length > MAX_ACTIONS ? { actions_truncated: true } : {}),
         ignored,
-        not_checked: ['entries without a date', ...(page.truncated ? ['what stands after the first megabyte'] : [])],
+        not_checked: ['entries without a date', ...(page.truncated ? ['content after the first megabyte'] : [])],
         fetched_at: new Date(page.at).toISOString(),
       },
     }

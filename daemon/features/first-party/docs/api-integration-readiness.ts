@@ -26,9 +26,9 @@ type Area = {
   readonly text: string
   readonly signs: RegExp
   readonly weight: number
-  /** Words in a use case that make it required; without a pattern it always is. */
+  /** A use case that matches requires this area; without a pattern, every use case does. */
   readonly neededBy?: RegExp
-  /** Its absence is a gap; for other requirements "none" is an answer. */
+  /** The documentation must affirm this area; for other areas, "none" is also an answer. */
   readonly isThing?: true
   readonly risk: string
 }
@@ -95,7 +95,7 @@ const areas: readonly Area[] = [
     signs: /\bidempoten\w+/i,
     weight: 7,
     neededBy: /\b(pay|payment|charge|order|book|invoice|transfer|refund|create|checkout)\w*/i,
-    risk: 'A retry may repeat its effect.',
+    risk: 'A retried request may take effect twice.',
   },
   {
     id: 'webhooks',
@@ -104,7 +104,7 @@ const areas: readonly Area[] = [
     signs: /\bwebhooks?\b|\bcallback url\b|\bevent (notification|subscription)s?\b/i,
     weight: 7,
     neededBy: /\b(receive|notif\w+|react|event|alert|real[- ]?time|status change)\b/i,
-    risk: 'Changes must be polled for.',
+    risk: 'You must poll for changes.',
   },
   {
     id: 'sandbox',
@@ -121,7 +121,7 @@ const areas: readonly Area[] = [
       /\b(status page|service level|sla\b|incident)|\buptime\b[^\n]{0,40}(%|guarant|commit)|\d\s?%[^\n]{0,20}\buptime\b/i,
     weight: 3,
     neededBy: /\b(production|critical|customer|availability)\b/i,
-    risk: 'Its reliability is unknown.',
+    risk: 'The reliability of the API is unknown.',
   },
   {
     id: 'terms',
@@ -149,7 +149,7 @@ const pagesIn = defineStep('api_integration_readiness.pages', (page: WebPage) =>
   }),
 )
 
-/** Checks documentation for what an integration needs: quotes or gaps. */
+/** Checks whether documentation covers what an integration needs, with a quote or a gap for each requirement. */
 export const apiIntegrationReadiness = defineService({
   slug: 'api_integration_readiness',
   timeoutMs: AUTOMATED_MS,
@@ -231,7 +231,6 @@ function requirementOf(
   }
 }
 
-/** A documented absence weighs more than silence. */
 function gapOf({ text, status, evidence, area }: Requirement): string {
   if (area === 'endpoints' && status === 'unclear')
     return `${text}: no documented endpoint matches the words of the use case.`
@@ -306,7 +305,7 @@ function clientRequirement({
   }
 }
 
-/** Authentication and operations are prerequisites. */
+/** Without documented authentication or endpoints, an integration is blocked. */
 function readinessOf(open: readonly string[]): 'ready' | 'partial' | 'blocked' {
   if (open.includes('auth') || open.includes('endpoints')) return 'blocked'
   return open.length === 0 ? 'ready' : 'partial'

@@ -2,7 +2,6 @@ import { documentOf, markdownDocument } from '../web/document.ts'
 import { type HtmlNode, isHidden } from '../web/html.ts'
 import type { WebPage } from '../web/page.ts'
 
-/** One block of a document. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'text'; readonly text: string; readonly time?: string }
@@ -123,7 +122,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Outermost elements with some names. */
+/** Outermost elements with one of the names. */
 function within(node: HtmlNode, names: readonly string[]): HtmlNode[] {
   return (node.children ?? []).flatMap((child) => (names.includes(child.name ?? '') ? [child] : within(child, names)))
 }

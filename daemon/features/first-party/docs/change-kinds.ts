@@ -4,7 +4,7 @@ export type ChangeKind = ActionKind | 'addition' | 'fix'
 /** Meaning of a changelog section; `other`: irrelevant to users. */
 type Section = 'removal' | 'security' | 'breaking' | 'deprecation' | 'addition' | 'fix' | 'other'
 
-/** By headings of Keep a Changelog, Conventional Commits, changesets and similar; first match wins. */
+/** Patterns of section headings, as in Keep a Changelog, Conventional Commits and changesets; the first match wins. */
 const sections: readonly (readonly [Section, RegExp])[] = [
   ['breaking', /\bbreaking\b|incompatib|\bmigrat|\bupgrad|\bnotable\b/],
   ['removal', /^remov/],
@@ -97,7 +97,7 @@ function breakingAs(words: string): ChangeKind {
   return REMOVES.test(words) || REMOVED.test(words) ? 'removal' : 'breaking'
 }
 
-/** Changes to documentation only. */
+/** Whether a line is about documentation only. */
 function isOnPaper(words: string): boolean {
   return (
     /\b(?:docs?|documentation|readme|typos?|sidebar|changelog|website|screenshots?)\b/i.test(words) && !PATH.test(words)
@@ -122,7 +122,7 @@ function asWritten(words: string, section: Section | undefined): ChangeKind | un
   return reading?.kind ?? (section === 'addition' ? 'addition' : undefined)
 }
 
-/** An addition may be a requirement or an end-of-life notice. */
+/** A line that adds something may announce a new requirement or an end of life. */
 function addedAs(words: string): ChangeKind {
   if (FUTURE.test(words)) return 'deprecation'
   if (/^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'

@@ -22,7 +22,7 @@ const MAX_EVIDENCE_CHARS = 300
 const MAX_ENDPOINTS = 10
 const ENDPOINT = /(?<![\w/.])(?:(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+)?(\/[\w{}:.~-]+(?:\/[\w{}:.~-]*)*)/g
 const DEADLINE = /\b(?:by|on|until|before|after|from|effective|starting|as of)\s+(?=([^.;]{4,40}))/gi
-/** Consequences for users who do nothing; other dates are no deadlines. */
+/** Words that state a consequence for users who do nothing. */
 const ACT =
   /\b(?:remov|retir|sunset|shut|discontinu|drop|going away|end of|no longer|stop|requir|must|migrat|expire|reject)/i
 const PAST = /\b(?:released?|introduced|added|announced|launched|available|since|created)\W+(?:\w+\W+){0,2}$/i
@@ -30,7 +30,7 @@ const PAST = /\b(?:released?|introduced|added|announced|launched|available|since
 export type ChangelogAsked = { readonly focus: string /** Day of UTC. */; readonly today: string }
 type Ignored = { additions: number; fixes: number; out_of_focus: number }
 
-/** Actions, most urgent first, and how many were left out. */
+/** Required actions, most urgent first, and the number of ignored changes by reason. */
 export function actionsOf(entries: readonly ChangelogEntry[], asked: ChangelogAsked) {
   const ignored: Ignored = { additions: 0, fixes: 0, out_of_focus: 0 }
   const actions = entries.flatMap((entry) =>
@@ -83,7 +83,7 @@ function actionOf(
   }
 }
 
-/** The date that follows the stated consequence, if any. */
+/** The first date after the stated consequence, otherwise the first date; null without one. */
 function deadlineIn(line: string): string | null {
   const act = line.search(ACT)
   const dates = [...line.matchAll(DEADLINE)].flatMap(({ index, 1: words = '' }) => {
@@ -112,7 +112,7 @@ export function endpointsIn(line: string): string[] {
   return [...new Set(found)].slice(0, MAX_ENDPOINTS)
 }
 
-/** A path in the focus must be a prefix of one in the line; otherwise one word must match. */
+/** Whether a line is in focus: a path of the focus is a prefix of a path in the line, or one word matches. */
 function isInFocus(line: string, focus: string): boolean {
   const wanted = focus.trim().toLowerCase()
   if (wanted === '') return true

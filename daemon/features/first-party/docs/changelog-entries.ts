@@ -137,7 +137,7 @@ function feedEntries(text: string): ChangelogEntry[] {
   parser.on('closetag', () => void path.pop())
   parser.on('text', take)
   parser.on('cdata', take)
-  parser.on('error', () => undefined) // what was read until there is what there is
+  parser.on('error', () => undefined) // entries before the error are kept
   parser.write(text).close()
   return items.map(entryOf)
 }

@@ -65,7 +65,7 @@ describe.each([
     await run(service, { [field]: site.at('/hostile'), ...rest }).catch((error: unknown) => {
       expect(error).toMatchObject({
         code: 'provider_failed',
-        message: expect.stringMatching(/No endpoints|no page|not API documentation|no entries/),
+        message: expect.stringMatching(/No endpoints|no page|not API documentation|No changelog entries/),
       })
     })
   })

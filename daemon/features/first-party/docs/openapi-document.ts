@@ -15,7 +15,7 @@ const MAX_DEPTH = 8
 const MAX_MEMBERS = 100
 const MAX_TEXT_CHARS = 300
 
-/** An OpenAPI 3.1 description from documentation; each operation has its quotes. */
+/** Drafts an OpenAPI 3.1 description from documentation; each operation quotes its source. */
 export function openapiOf({ title, origin, operations, prose }: Parts): Document {
   const auth = authOf(prose)
   const paths: { [path: string]: Members } = {}
@@ -103,7 +103,7 @@ function responsesOf(responses: ReadonlyMap<string, unknown>): Members {
   return Object.fromEntries(entries)
 }
 
-/** A schema from an example. */
+/** Infers a JSON schema from an example value. */
 function schemaOf(value: unknown, depth: number): Members {
   if (depth >= MAX_DEPTH || value === null || value === undefined) return {}
   if (Array.isArray(value)) return { type: 'array', items: value.length > 0 ? schemaOf(value[0], depth + 1) : {} }
@@ -131,7 +131,7 @@ export function authOf(prose: string): { name: string; scheme: Members } | undef
 
 const BASE = /base (?:url|address|uri)[^\n]{0,80}?(https?:\/\/[^\s"'<>|)]+)/i
 
-/** Base address from the documentation, else from most examples. */
+/** Base URL that the documentation states, otherwise the most common origin of the examples; null if unknown. */
 export function originOf(prose: string, operations: readonly ApiOperation[]): string | null {
   const told = BASE.exec(prose)?.[1]?.replace(/[/.,]+$/, '')
   if (told !== undefined && URL.canParse(told)) {

@@ -19,7 +19,7 @@ const MAX_OPERATIONS = 200
 /** Below this confidence an operation becomes a question. */
 const LEAST_CONFIDENCE = 0.5
 const MAX_QUESTIONS = 50
-/** YAML aliases can multiply content. */
+/** Limit of YAML aliases, since they can multiply content. */
 const MAX_ALIASES = 100
 
 export type DocsSource = { readonly pages: readonly WebPage[]; readonly published: WebPage | undefined }
@@ -54,7 +54,7 @@ export const openapiDraft = defineService({
   },
 })
 
-/** Documentation, and the description that it links to. */
+/** Reads documentation, and the OpenAPI description that it links to, if any. */
 export async function readDocs(
   input: JsonInput,
   ctx: ServiceCtx,
@@ -68,7 +68,7 @@ export async function readDocs(
 const PUBLISHED =
   /["'(=\s>]((?:https?:\/\/|\.{0,2}\/)?[\w./%:@-]{0,300}(?:openapi|swagger|api-docs)[\w./-]{0,80}\.(?:json|ya?ml))\b/gi
 
-/** Same-site addresses that look like descriptions. */
+/** URLs on the same site that look like OpenAPI descriptions. */
 const candidatesIn = defineStep('openapi_draft.candidates', (page: WebPage) => {
   const found = new Set<string>()
   for (const [, href = ''] of decode(page).matchAll(PUBLISHED)) {
@@ -111,7 +111,7 @@ type Drafted = {
 
 type Published = { paths?: { [path: string]: { [method: string]: unknown } }; openapi?: unknown; swagger?: unknown }
 
-/** A published description is more reliable than prose. */
+/** Result from a published description, which is more reliable than prose; undefined without a usable description. */
 function fromPublished(page: WebPage | undefined, focus: string): Drafted | undefined {
   const described = page && describedBy(page)
   if (!described) return undefined
@@ -134,7 +134,7 @@ function fromPublished(page: WebPage | undefined, focus: string): Drafted | unde
   }
 }
 
-/** Parsed description; undefined if it is none. */
+/** Parsed OpenAPI description; undefined if the page is none. */
 function describedBy(page: WebPage) {
   const parsed = parsedOf(page)
   const version = parsed?.openapi ?? parsed?.swagger
@@ -163,7 +163,7 @@ function parsedOf(page: WebPage): Published | undefined {
     const parsed: unknown = parse(decode(page), { maxAliasCount: MAX_ALIASES })
     return typeof parsed === 'object' && parsed !== null ? (JSON.parse(JSON.stringify(parsed)) as Published) : undefined // read member by member
   } catch {
-    return undefined // what cannot be read is as good as none
+    return undefined // not valid YAML or JSON
   }
 }
 
@@ -215,7 +215,7 @@ function questionsOf({ sure, unsure, origin, prose }: Unknowns): string[] {
   ].slice(0, MAX_QUESTIONS)
 }
 
-/** Whether a text matches the buyer's focus: a path, or one word. */
+/** Whether a text contains a path or word of the buyer's focus. */
 export function suits(focus: string, text: string): boolean {
   if (focus === '') return true
   const plain = text.toLowerCase()

@@ -5,11 +5,11 @@ import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.js
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import draft04 from 'ajv-draft-04'
 
-/** Faults listed at most. */
+/** Largest number of listed faults. */
 const MAX_FAULTS = 5
 const NOTHING_MATCHES = 'no schema is published for this version'
 
-/** Published schemas of the OpenAPI Initiative, by version; those before 3.1 use an older draft. */
+/** Published schemas of the OpenAPI Initiative, by version. Versions before 3.1 use an older JSON Schema draft. */
 const schemas = {
   '2.0': { schema: schema20, isOlder: true },
   '3.0': { schema: schema30, isOlder: true },

@@ -5,27 +5,27 @@ export type OperationMethod = (typeof methods)[number]
 
 export type NamedOperation = {
   readonly method: OperationMethod
-  /** Absolute, or a path with `{name}` for variables. */
+  /** Absolute URL, or a path with `{name}` for variables. */
   readonly url: string
   /** Confidence from 0 to 1. */
   readonly confidence: number
-  /** The quote that names it. */
+  /** The quote that names the operation. */
   readonly evidence: string
 }
 
-/** Confidence by the way of naming. */
+/** Confidence by how the documentation names an operation. */
 const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6, bare: 0.5 } as const
 
 const METHODS = methods.join('|')
 /** A variable in place of scheme and host. */
 const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
-/** Not the slash in `GET/POST`; a method badge may touch its path. */
+/** A URL or path, but not the slash in `GET/POST`. A method badge may touch its path. */
 const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
 /** `GET /ducks`, `HTTP GET "/ducks"`. */
 const STATED = `(?:HTTP\\s+)?(${METHODS})\\s*["'\`]?${ADDRESS}`
 const WITH_METHOD = new RegExp(`^\\W{0,3}${STATED}`)
 const FURTHER = new RegExp(`(?:\\band|\\bor|[,;/])\\s*${STATED}`, 'g')
-/** Submit a PUT request to `/ducks/{id}`. */
+/** In prose, such as: submit a PUT request to `/ducks/{id}`. */
 const IN_PROSE = new RegExp(
   `\\b(${METHODS})\\s+(?:HTTP\\s+)?(?:requests?|calls?)\\s+(?:to|on|against)\\s+(?:the\\s+)?(?![.\\w]*\\.)["'\`_]?\\s?${ADDRESS}`,
   'g',
@@ -45,14 +45,14 @@ const CLIENT = new RegExp(
 const FETCH = new RegExp(
   `\\bfetch\\(\\s*(?:[\\w.]{1,60}\\s*\\+\\s*)?["'\`]${URL_TEXT}["'\`](?:[\\s\\S]{0,200}?method\\s*:\\s*["'\`](\\w+))?`,
 )
-/** Starts of commands and calls in a listing; each is its own operation. */
+/** Matches where a command or call starts in a code block; each is one operation. */
 const BEGINS = new RegExp(
   `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:HTTP\\s+)?(?:${METHODS})\\s+["'\`]?(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
   'm',
 )
 const MAX_PIECES = 100
 
-/** Splits a listing into its calls. */
+/** Splits a code block into its calls. */
 export function piecesOf(block: Block): Block[] {
   if (block.kind !== 'code') return [block]
   const pieces = block.text.split(BEGINS, MAX_PIECES).filter((text) => text.trim() !== '')
@@ -74,7 +74,7 @@ export function namesIn(block: Block): NamedOperation[] {
 
 const BARE = /^\/[\w{}<>:[\]/.?&=-]*\w[\]}>/]?.*$/
 
-/** Lines that are nothing but paths, in a chapter of operations; words such as `POST method:` stand before. */
+/** Operations of a code block that contains only paths. @param before text above it, such as `POST method:` */
 export function bareIn(block: Block, before: string): NamedOperation[] {
   if (block.kind !== 'code') return []
   const lines = block.text.split('\n').map((line) => line.trim())

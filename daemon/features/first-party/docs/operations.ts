@@ -18,7 +18,7 @@ export type ApiOperation = {
   readonly origin: string | null
   /** Confidence from 0 to 1. */
   readonly confidence: number
-  /** The quote that names it. */
+  /** The quote that names the operation. */
   readonly evidence: string
   /** Heading above it. */
   readonly summary: string
@@ -62,7 +62,7 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   return withoutExamples([...found.values()])
 }
 
-/** Finds operations in consecutive blocks; in a chapter of operations a path alone counts as one. */
+/** Finds operations block by block; in a chapter about endpoints, a path alone counts as one. */
 function namesInTurn(): (block: Block) => NamedOperation[] {
   let chapter = ''
   let before = ''
@@ -79,7 +79,7 @@ const CHAPTER_LEVEL = 2
 /** Headings of chapters in which a path alone is an operation. */
 const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
 
-/** `/ducks/raymarine-1` is an example of `/ducks/{id}`. */
+/** Removes operations that are examples of others: `/ducks/raymarine-1` is one of `/ducks/{id}`. */
 function withoutExamples(all: readonly Open[]): Open[] {
   const split = all.map((operation) => ({ operation, parts: operation.path.split('/') }))
   return split
@@ -137,7 +137,7 @@ function begun({ method, confidence, evidence }: NamedOperation, path: string, h
 
 const SURER = 0.05
 
-/** Two independent mentions raise the confidence. */
+/** Each further quote that names the operation raises the confidence. */
 function makeSurer(known: Open, { confidence, evidence }: NamedOperation): void {
   if (known.evidence !== evidence) known.confidence = Math.min(1, Math.max(known.confidence, confidence) + SURER)
 }
@@ -199,7 +199,7 @@ function describeText(operation: Open, block: Block & { readonly text: string },
   if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
 }
 
-/** A list item such as `size (integer, required): how large`, below words that name the list. */
+/** Adds a parameter from a list item such as `size (integer, required): how large`. @param said words above the list */
 function describeItem(operation: Open, text: string, said: string): void {
   const [, name, type = '', description = ''] = ITEM.exec(text) ?? []
   const place = placeSaid(said)
@@ -283,7 +283,7 @@ function shortly(text: string): string {
 
 type Place = Exclude<Parameter['in'], 'path'> | 'path' | 'any' | 'answer'
 
-/** Parameter place named by a heading or cell. */
+/** Place of parameters that a heading or table cell names, such as `query`. */
 function placeSaid(words: string): Place | undefined {
   if (/\b(respon(se|ses|ds)|returns?|returned|answer|error)\b/i.test(words)) return 'answer'
   if (/\b(quer(?:y|ies)|url param\w*|querystring)\b/i.test(words)) return 'query'
@@ -326,7 +326,7 @@ function describeExample(operation: Open, text: string, heading: string): void {
     return
   }
   const status = /^HTTP\/[\d.]+ ([1-5]\d\d)/.exec(text)?.[1]
-  // A message has its body after an empty line.
+  // In an HTTP message, an empty line precedes the body.
   const body = REQUEST_LINE.test(text) ? (text.split(/\n\s*\n/, 2)[1] ?? '') : text
   const example = jsonOf(body.slice(Math.max(0, body.search(/[{[]/))))
   if (example === undefined) return
@@ -342,7 +342,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // an example with dots or comments in it shows nothing that could be kept
+    return undefined // such as an example with dots or comments
   }
 }
 

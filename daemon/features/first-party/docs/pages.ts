@@ -17,7 +17,7 @@ const MAX_URL_CHARS = 2_000
 const MAX_LABEL_CHARS = 200
 const OK_FROM = 200
 const OK_BELOW = 300
-/** Time limit of a further page; the first has the fetcher's whole time. */
+/** Time limit of each linked page; the first page has the fetcher's full time limit. */
 const FURTHER_PAGE_MS = 8_000
 
 export type PageLink = { readonly url: string; readonly text: string }
@@ -26,7 +26,7 @@ type Wanted = {
   /** Input field with the first page's address. */
   readonly field: string
   readonly maxPages?: number
-  /** Linked addresses worth reading, best first. */
+  /** Finds linked addresses worth reading, best first. */
   readonly links: ThreadStep<[page: WebPage], string[]>
   readonly accept?: string
 }

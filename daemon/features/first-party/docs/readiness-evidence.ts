@@ -46,7 +46,7 @@ function piecesOf(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** The beginning identifies a published description. */
+/** First characters of a published description, which serve as its quote. */
 export function beginningOf(page: WebPage): string {
   return decode(page).trimStart().slice(0, MAX_BEGINNING_CHARS).toWellFormed()
 }
@@ -72,8 +72,8 @@ export function operationsOf({ pages, published }: DocsSource): Operation[] {
 type Offer = { readonly status: 'found' | 'missing' | 'unclear'; readonly evidence?: QuotedAt }
 
 /**
- * Whether documentation offers something. A mention proves nothing, and *we do not support webhooks* denies it.
- * Contradictions and empty headings are unclear.
+ * Whether documentation offers something, with a quote. With `isThing`, a sentence such as *we do not support webhooks*
+ * is a denial. Contradictions and headings without text are unclear.
  */
 export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: { isThing: boolean }): Offer {
   const named = lines.flatMap((line, at) => (signs.test(line.text) ? [{ ...line, below: lines[at + 1] }] : []))
@@ -108,7 +108,7 @@ const REFUSED_AFTER =
   /^[^.;]{0,40}?\b(?:(?:is|are|be)(?:n't| not| no longer)|not|never)\s+(?:\w+\s+){0,2}(?:support|offer|provid|availab|implement|planned|possible|included)|^[^.;]{0,40}?\bdo(?:es)?(?:n't| not)\s+exist|^\W*(?:(?:is|are)\s+)?(?:none\b|coming soon|planned\b|on (?:our|the) roadmap|not yet\b|n\/a\b|unsupported|unavailable)/i
 const REFUSAL = /^\W*(?:none\b|not\b|no\b|n\/a\b|coming soon|unsupported|unavailable)/i
 
-/** Whether the text under a heading denies it. */
+/** Whether the text under a heading denies what the heading names. */
 function isRefusal(text: string): boolean {
   const said = text.slice(0, NEAR_CHARS)
   return (
@@ -121,7 +121,7 @@ function isRefusal(text: string): boolean {
 /** Words farther from the match are ignored as unrelated. */
 const NEAR_CHARS = 300
 
-/** Whether a sentence affirms what it names; undefined if it says neither. */
+/** Whether a sentence names something and does not deny it. */
 export function isOffered(text: string, signs: RegExp): boolean {
   const match = signs.exec(text)
   if (!match) return false

@@ -35,7 +35,7 @@ export const seoAudit = defineService({
   make(input, { pages, robots, sitemap, at }: Source): Json {
     const [first, ...others] = pages.map(factsOfPage)
     if (!first) throw new Error('no page was read')
-    const allows = true // it was fetched, which robots.txt would have forbidden
+    const allows = true // the page was fetched, so robots.txt allows it
     const sitemaps = sitemapsIn.run(robots)
     const subject = {
       page: first,
@@ -68,7 +68,7 @@ export const seoAudit = defineService({
   },
 })
 
-/** Undefined if there is none and none is named. */
+/** Whether the sitemap is valid; undefined if there is none and robots.txt names none. */
 function sitemapState(sitemap: WebPage | undefined, named: readonly string[]): boolean | undefined {
   if (sitemap) return /<(urlset|sitemapindex)[\s>]/.test(decode(sitemap))
   return named.length > 0 ? false : undefined

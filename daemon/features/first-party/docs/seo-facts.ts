@@ -96,7 +96,7 @@ function noindexOf(meta: Map<string, string>, header: string | undefined): strin
   return said?.slice(0, MAX_TEXT_CHARS) ?? null
 }
 
-/** A linked image is labelled by its alternative text. */
+/** Label of a link; for an image, its alternative text. */
 function labelOf(link: Element): string {
   const own = textIn(link) || (link.attribs['aria-label'] ?? '') || (link.attribs['title'] ?? '')
   const picture = [...elementsOf(link)].find(({ name }) => name === 'img')?.attribs['alt']

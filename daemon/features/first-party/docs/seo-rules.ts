@@ -5,7 +5,7 @@ export type SeoSubject = {
   readonly page: PageFacts
   readonly redirects: number
   readonly robots: { readonly found: boolean; readonly allows: boolean; readonly sitemaps: readonly string[] }
-  /** Undefined: no sitemap was found. */
+  /** Whether the sitemap is valid; undefined if none was found. */
   readonly sitemapIsRead: boolean | undefined
   readonly others: readonly PageFacts[]
 }
@@ -132,7 +132,7 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
     if (others.length === 0) return undefined
     const twins = others.filter(({ title }) => title !== null && title === page.title)
     return twins.length === 0
-      ? ['pass', 'Each page read has its own title.']
+      ? ['pass', 'Every page that was read has its own title.']
       : ['warn', 'Other pages have the same title.', twins.map(({ url }) => url).join(' ')]
   }),
 ]

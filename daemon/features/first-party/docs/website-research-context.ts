@@ -16,7 +16,7 @@ const MAX_LISTED = 30
 const MAX_QUOTE_CHARS = 300
 const DIGEST = { sentences: 4, words: 120 }
 
-/** Most informative pages first, in the common languages. */
+/** Kinds of pages, most informative first, by words in common languages. */
 const kinds = [
   [
     'about',
@@ -116,13 +116,13 @@ function pathOf(url: string): string {
   }
 }
 
-/** Link words are separated by spaces, address words by dashes or underscores. */
+/** Index of the page kind, or -1. Words are separated by spaces in links, by dashes or underscores in addresses. */
 function kindAt(text: string): number {
   const said = `${text} ${text.replace(/[\s_]+/g, '-')}`
   return kinds.findIndex(([, words]) => words.test(said))
 }
 
-/** Notes on entries that limited lists omit. */
+/** For each shortened list, a note with the number of omitted entries. */
 function leftOut(lists: Readonly<Record<string, readonly unknown[]>>): string[] {
   return Object.entries(lists).flatMap(([name, { length }]) =>
     length > MAX_LISTED ? [`${length - MAX_LISTED} more ${name} of the same pages`] : [],
@@ -239,7 +239,7 @@ function contactsIn({ visible, source, page }: Read) {
   ]
   const phones = [
     ...source.matchAll(/href=["']tel:([+\d][\d ().-]{5,20})/gi),
-    // International form with country code only.
+    // Only numbers in international form, with a country code.
     ...text.matchAll(/(?<![\d+])(\+\d{1,3}[ \d()/-]{6,18}\d)(?!\d)/g),
   ]
   return [
@@ -311,7 +311,7 @@ type Dossier = {
   readonly contacts: readonly { readonly kind: string; readonly value: string }[]
 }
 
-/** For a model: the site wrote the content, so it is data and no instruction. */
+/** The dossier as Markdown for a model, which is told that the site's text is data, not instructions. */
 function markdownOf({ url, name, description, pages, facts, contacts }: Dossier): string {
   const lines = [
     `# ${name}`,

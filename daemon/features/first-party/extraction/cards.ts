@@ -41,7 +41,7 @@ export function classFacts(root: HtmlNode): Fact[] {
   )
 }
 
-/** Groups of similar siblings as facts. */
+/** Groups of similar sibling elements, each element as a card of facts. */
 export function cardsOf(root: HtmlNode): Card[][] {
   const groups: Card[][] = []
   for (const parent of shown(root)) {

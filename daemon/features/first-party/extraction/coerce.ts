@@ -62,7 +62,7 @@ export function numberOf(value: PlainValue): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** Of two separators the last is the decimal one; a single one is, unless it is a comma with three digits after it. */
+/** With both separators, the last is the decimal one. Commas before groups of three digits separate thousands. */
 function asDecimal(text: string): string {
   const [comma, dot] = [text.lastIndexOf(','), text.lastIndexOf('.')]
   if (comma >= 0 && dot >= 0) {
@@ -100,7 +100,7 @@ function textOf(text: string, { format }: AnyObject, base: string): string | und
   switch (format) {
     case 'uri':
     case 'uri-reference': {
-      // A name such as `bremen.de` is a site, and no page beside this one.
+      // A host name such as `bremen.de` is a site, not a path relative to this page.
       const isSite = /^[\w-]+(\.[\w-]+)+$/.test(text) && parseName(text).isIcann === true
       const url = /\s/.test(text) ? null : URL.parse(isSite ? `https://${text}` : text, base)
       return url && /^https?:$/.test(url.protocol) ? url.href : undefined
@@ -116,7 +116,7 @@ function textOf(text: string, { format }: AnyObject, base: string): string | und
   }
 }
 
-/** Requires a year, since the rest is ambiguous. */
+/** Requires a year, since a date without one is ambiguous. */
 function dateOf(text: string): string | undefined {
   if (!/\b\d{4}\b/.test(text)) return undefined
   const iso = /\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?/.exec(text)?.[0]

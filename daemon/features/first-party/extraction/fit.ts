@@ -112,7 +112,7 @@ type Named = { readonly fact: Fact; readonly names: readonly string[] }
 type Candidate = { readonly fact: Fact; readonly confidence: number }
 
 function namedOf(facts: readonly Fact[]): Named[] {
-  // Text in brackets after a label qualifies it: `Population (2022)`.
+  // Text in brackets after a label is not part of the name: `Population (2022)`.
   return facts.map((fact) => ({
     fact,
     names: fact.path.map((name) => plainName(name.replace(/(?<=\S)\s*\([^)]*\)/g, ''))),
@@ -121,7 +121,7 @@ function namedOf(facts: readonly Fact[]): Named[] {
 
 const UNIT = /^(.{2,})_(km2|m2|km|cm|mm|m|kg|g|lb|ft|mb|gb|tb|percent|pct|days|hours|minutes|seconds)$/i
 
-/** Facts with a name; else with the name without its unit (`elevation_m`), if the value has that unit. */
+/** Facts that match a name. If none do, a unit at its end (`elevation_m`) is ignored for values with that unit. */
 function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
   const found = candidates(named, path)
   const [, plain, unit = ''] = UNIT.exec(path.at(-1) ?? '') ?? []
@@ -140,7 +140,7 @@ function candidates(facts: readonly Named[], path: readonly string[]): Candidate
     .sort((one, other) => other.confidence - one.confidence)
 }
 
-/** For a single value, these members stand for the thing itself. */
+/** Members that stand for their parent: `brand.name` is the brand. */
 const ofItself = new Set(['name', 'value', 'url'])
 const STEP = 0.02
 /** Scores by name match: with and without a matching parent. */
@@ -200,13 +200,13 @@ function listOfScalars(fitting: Fitting, items: AnyObject, path: readonly string
 
 type Wanted = { readonly items: AnyObject; readonly path: readonly string[]; readonly base: string }
 
-/** Distinct values of the best name; undefined if there are none. */
+/** Distinct values of the best-matching name; undefined if there are none. */
 function valuesOf(
   named: readonly Named[],
   { items, path, base }: Wanted,
 ): { best: Candidate; values: Json[] } | undefined {
   const one = candidates(named, singular(path))
-  // A list under its own heading counts, such as `features`.
+  // Otherwise the plural name itself, such as the heading `features` above a list.
   const found = one.length > 0 ? one : candidates(named, path)
   const [best] = found
   if (!best) return undefined
@@ -256,7 +256,7 @@ function columnsOf({ header }: PageTable, names: readonly string[]): Map<string,
   return new Map(found)
 }
 
-/** The table whose columns match most wanted names, and at least half. */
+/** The table whose columns match the most wanted names, at least half of them. */
 function bestTable(tables: readonly PageTable[], names: readonly string[]): PageTable | undefined {
   const ranked = tables
     .map((table) => ({ table, columns: columnsOf(table, names).size }))
@@ -283,7 +283,7 @@ function objectOf(cells: readonly (readonly [string, Coerced | undefined])[]): J
   return made.length === 0 ? [] : [Object.fromEntries(made)]
 }
 
-/** List items from machine-readable data with the wanted name. */
+/** Items with the wanted name from the page's machine-readable data. */
 function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const targets = [
@@ -314,7 +314,7 @@ function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 
   return found && { json: found.values }
 }
 
-/** The card list that fills most wanted members, and at least half. */
+/** The list of cards that fills the most wanted members, at least half of them. */
 function cardsAs({ page, base }: Fitting, items: AnyObject): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const wanted = Object.keys(properties).length

@@ -32,7 +32,7 @@ const MAX_LD_NODES = 5_000
 const MAX_TEXT_CHARS = 200_000
 /** `Weight: 2 kg` */
 const LABELLED = /^([^:.?!]{2,60}):\s+(\S[\s\S]*)$/
-/** Members that would change the prototype. */
+/** Member names that would change an object's prototype. */
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** All named facts of a page, by source. */
@@ -152,7 +152,7 @@ function metaFacts(elements: readonly Element[]): Fact[] {
   return facts
 }
 
-/** The picture of the thing that the page is about: its words are the heading's. */
+/** The page's main picture: its alternative text equals the main heading. */
 function picturesOf(elements: readonly Element[]): Fact[] {
   const heading = elements.find(({ name }) => name === 'h1')
   const title = heading ? textIn(heading) : ''
@@ -187,7 +187,7 @@ function toldBy(block: Block): Fact[] {
   }
 }
 
-/** List items under the heading or line above. */
+/** List items, named by the heading or line above them. */
 function listed(blocks: readonly Block[]): Fact[] {
   const facts: Fact[] = []
   let above = ''
@@ -235,7 +235,7 @@ function patterns(text: string): Fact[] {
   return [...facts, ...currencyOf(facts)]
 }
 
-/** Signs of exactly one currency; `$` has many. */
+/** Signs that stand for one currency only; `$` stands for many. */
 const currencies: readonly (readonly [string, RegExp])[] = [
   ['EUR', /€|EUR/],
   ['GBP', /£|GBP/],

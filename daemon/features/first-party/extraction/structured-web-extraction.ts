@@ -106,7 +106,7 @@ const LITTLE_TEXT_CHARS = 200
 /** An executable script; data scripts are excluded. */
 const SCRIPT = /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?json)/i
 
-/** The page needs scripts to show content, so an empty result would be misleading. @throws AppError provider_failed */
+/** Refuses a page that is empty without scripts, as its result would mislead. @throws AppError provider_failed */
 function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   if (text.length >= LITTLE_TEXT_CHARS || !SCRIPT.test(decode(page))) return
   throw new AppError(
@@ -204,7 +204,7 @@ function memberOf(found: Json | undefined, told: Json | undefined): Json {
   return merged(found, told)
 }
 
-/** Schema members without a value; of a list, those that some of its items lack. */
+/** Schema members without a value; for a list, the members that some of its items lack. */
 function missingIn(schema: AnyObject, data: unknown, path: readonly string[]): string[] {
   const { properties, items } = schema
   if (Array.isArray(data) && isObject(items)) {

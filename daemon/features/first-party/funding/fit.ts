@@ -1,6 +1,6 @@
 import { daysUntil, type Notice } from './notice.ts'
 
-/** Applicant kinds of notices, by words of a profile. */
+/** Grants.gov's applicant types, by words in a profile. */
 const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\b(non-?profits?|501\(?c\)?\(?3\)?|charit(y|ies)|foundation|ngo)\b/i, ['12', '13']],
   [/\bsmall business(es)?\b|\bstartups?\b/i, ['23']],
@@ -13,7 +13,7 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\b(school districts?|k-?12)\b/i, ['05']],
   [/\bindividuals?\b/i, ['21']],
 ]
-/** Kinds "unrestricted" and "others". */
+/** The applicant types "unrestricted" and "others". */
 const OPEN_TO_ALL = ['99', '25']
 
 export type Applicant = {
@@ -38,7 +38,7 @@ export function applicantOf(input: Input, daysNeeded: number): Applicant {
   }
 }
 
-/** Whether a notice accepts one of the applicant's kinds. */
+/** Whether a notice accepts one of the applicant's types. */
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
   if (types.some((type) => ids.includes(type))) return 'match'
@@ -77,7 +77,7 @@ const K1 = 1.5
 const B = 0.75
 const TITLE_COUNTS = 3
 
-/** BM25 of each notice for a query, relative to the best possible: 0 to 1. */
+/** BM25 score of each notice for a query, relative to the best notice: 0 to 1. */
 export function relevanceOf(query: string, notices: readonly Notice[]): number[] {
   const documents = notices.map(({ title, categories, description, eligibility_text }) =>
     termsOf(

@@ -174,8 +174,8 @@ describe('matches of funding', () => {
       ]),
     )
     expect(reasons).toEqual({
-      1: 'It shares words with your profile: wetlands, habitats.',
-      2: 'It shares words with your profile: wetlands, ducks.',
+      1: 'The notice shares words with your profile: wetlands, habitats.',
+      2: 'The notice shares words with your profile: wetlands, ducks.',
     })
     expect(JSON.stringify(grant_matches)).not.toMatch(/<|&lt;/)
   })

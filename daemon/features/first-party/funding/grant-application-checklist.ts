@@ -52,7 +52,7 @@ export const grantApplicationChecklist = defineService({
 type Step = {
   readonly id: string
   readonly task: string
-  /** Days before the closing date; below 1, a share of the needed days. */
+  /** Days before the closing date; a value between 0 and 1 is a share of the days needed. */
   readonly before: number
   readonly mandatory: true | false | 'unknown'
   readonly source: string
@@ -160,7 +160,7 @@ function budgetTask({ award_floor, award_ceiling }: Notice): string {
 const SATURDAY = 6
 const SUNDAY = 0
 
-/** Counts back from the closing day to a working day, not before today. */
+/** Due day: `days` before closing, moved back to a working day, but not before today. */
 function dueDay(
   closes: string | null,
   { days, at }: { days: number; at: number },

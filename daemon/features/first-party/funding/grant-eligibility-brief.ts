@@ -26,7 +26,7 @@ type Reason = {
   readonly hard?: true
 }
 
-/** Rules on whether an application is worthwhile, with evidence. */
+/** Decides whether an application is worthwhile, with evidence from the notice. */
 export const grantEligibilityBrief = defineService({
   slug: 'grant_eligibility_brief',
   needs: ['grants'],
@@ -89,10 +89,10 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
     return {
       rule: 'status',
       verdict: 'open',
-      text: 'When will it open? It is a forecast: you cannot apply yet.',
+      text: 'When will the notice open? It is a forecast: you cannot apply yet.',
       evidence,
     }
-  if (days === null) return { rule: 'status', verdict: 'open', text: 'When does it close?', evidence }
+  if (days === null) return { rule: 'status', verdict: 'open', text: 'When does the notice close?', evidence }
   if (days < applicant.daysNeeded)
     return {
       rule: 'status',
@@ -154,7 +154,7 @@ function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
 
-/** Eligibility sentences; met if the profile has their rarer words. */
+/** A reason for each restriction in the eligibility text; met if the profile shares one of its longer words. */
 function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): Reason[] {
   const own = new Set(termsOf(profile))
   const sentences = eligibility_text.split(/(?<=[.!?])\s+/).filter((sentence) => RESTRICTION.test(sentence))

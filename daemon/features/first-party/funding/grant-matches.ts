@@ -26,7 +26,7 @@ const DEFAULT_DAYS = 14
 const DEFAULT_LIMIT = 5
 const MAX_SHARED = 8
 
-/** Documentation and responses use different names; both are accepted. */
+/** Grants.gov's documentation and responses name the agency differently; both names are accepted. */
 const Hit = z.object({
   id: z.union([z.string().max(20), z.number()]),
   title: z.string().max(2_000),
@@ -101,7 +101,7 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** The buyer's query, and the longest words of the profile. */
+/** Search queries: the buyer's keywords, then the longest words of the profile. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords'])
     ? input['keywords'].map(String).filter((word) => word.trim() !== '')
@@ -128,7 +128,7 @@ async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string
 
 type Wanted = { readonly query: string; readonly agency: string }
 
-/** Those of the requested agency, then those with the best titles; only a few are read in detail. */
+/** Ids of the hits: the requested agency's first, then by words in the title. Only the first few are read in detail. */
 function rankedIds(hits: readonly Hit[], { query, agency }: Wanted): string[] {
   const wanted = new Set(termsOf(query))
   const ranked = hits.map(({ id, title, agencyName, agency: code }) => ({
@@ -155,13 +155,13 @@ function isOnTopic(notice: Notice, { profile }: Applicant): boolean {
 
 type Judging = { readonly applicant: Applicant; readonly agency: string; readonly at: number }
 
-/** Why it cannot be applied for; undefined if it can. */
+/** Why a notice is excluded; undefined if it is not. */
 function exclusionOf(notice: Notice, { applicant, agency, at }: Judging): string | undefined {
   const days = daysLeft(notice, at)
   if (notice.status === 'closed') return 'The notice is closed.'
   if (days !== null && days < applicant.daysNeeded) return `${days} days are left; you need ${applicant.daysNeeded}.`
   if (eligibilityOf(notice, applicant) === 'mismatch') return 'Only other applicant types are eligible.'
-  if (agency !== '' && !notice.agency.toLowerCase().includes(agency)) return 'It is of another agency.'
+  if (agency !== '' && !notice.agency.toLowerCase().includes(agency)) return 'The notice is from another agency.'
   return budgetFit(notice, applicant) === 'above' ? 'The budget is above the largest award.' : undefined
 }
 
@@ -186,15 +186,15 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
     eligibility,
     score: Math.min(100, score),
     reasons: [
-      ...(shared.length > 0 ? [`It shares words with your profile: ${shared.join(', ')}.`] : []),
+      ...(shared.length > 0 ? [`The notice shares words with your profile: ${shared.join(', ')}.`] : []),
       ...(eligibility === 'match' ? ['Your applicant type is eligible.'] : []),
       ...(budgetFit(notice, applicant) === 'inside' ? ['The budget is within the award range.'] : []),
     ],
     cautions: [
       ...(eligibility === 'unknown' ? ['The applicant types do not show whether you are eligible.'] : []),
       ...(cost_sharing ? ['Cost sharing is required.'] : []),
-      ...(isOnTopic(notice, applicant) ? [] : ['It shares few words with your profile: read what it is about first.']),
-      ...(notice.is_estimate ? ['It is a forecast: you cannot apply yet, and its dates may change.'] : []),
+      ...(isOnTopic(notice, applicant) ? [] : ['The notice shares few words with your profile: check its topic.']),
+      ...(notice.is_estimate ? ['The notice is a forecast: you cannot apply yet, and its dates may change.'] : []),
       ...(days === null ? ['The notice has no closing date.'] : []),
       ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the smallest award.'] : []),
     ],

@@ -16,7 +16,7 @@ export type Notice = {
   /** UTC days. */
   readonly opens_at: string | null
   readonly closes_at: string | null
-  /** A forecast's closing day is an estimate; it accepts no applications yet. */
+  /** Whether this is a forecast: its closing day is an estimate, and it accepts no applications yet. */
   readonly is_estimate: boolean
   readonly award_floor: number | null
   readonly award_ceiling: number | null
@@ -104,7 +104,7 @@ export async function knownNotice(ctx: ServiceCtx<'grants'>, id: string): Promis
   return notice
 }
 
-/** Undefined if the detail is unavailable. */
+/** Undefined if the notice is unknown or cannot be fetched. */
 export async function noticeIfAny(ctx: ServiceCtx<'grants'>, id: string): Promise<Notice | undefined> {
   try {
     return await noticeOf(ctx, id)
@@ -168,7 +168,7 @@ function statusOf({
   closes: string | null
   now: number
 }): Notice['status'] {
-  // An overdue forecast was never open.
+  // A forecast whose date has passed was never open, so it is not closed.
   if (isForecast) return 'forecasted'
   return closes !== null && daysUntil(closes, now) < 0 ? 'closed' : 'posted'
 }

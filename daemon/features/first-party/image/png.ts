@@ -20,7 +20,7 @@ export function blackAndWhitePng(sizePx: number, bands: readonly Band[]): Buffer
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))])
 }
 
-/** A filter byte, then eight pixels per byte, leftmost highest; 1 is white. */
+/** Bytes of a row: a filter byte, then eight pixels per byte, the leftmost in the highest bit; 1 is white. */
 function packRow(sizePx: number, black: Band['black']): Buffer {
   const row = Buffer.alloc(NO_FILTER_BYTE + Math.ceil(sizePx / BITS_PER_BYTE))
   const pixels = row.subarray(NO_FILTER_BYTE)

@@ -7,7 +7,7 @@ import { blackAndWhitePng } from './png.ts'
 
 const MAX_DATA_BYTES = 2_000
 const DEFAULT_SIZE_PX = 300
-/** Short texts at common sizes are quick. */
+/** Texts up to this length, at sizes up to `QUICK_SIZE_PX`, are encoded on the main thread. */
 const QUICK_CHARS = 200
 const QUICK_SIZE_PX = 500
 /** Quiet zone in modules (ISO/IEC 18004). */
@@ -29,7 +29,7 @@ type Modules = QRCode['modules']
 function read(input: JsonInput): { data: string; size: number; format: string } {
   const data = String(input['data'] ?? '')
   const bytes = Buffer.byteLength(data)
-  // The schema counts characters, the code bytes.
+  // The schema limits characters; a QR code limits bytes.
   if (bytes > MAX_DATA_BYTES) throw wrong('data', `is ${bytes} bytes as UTF-8; at most ${MAX_DATA_BYTES} are allowed`)
   return { data, size: Number(input['size'] ?? DEFAULT_SIZE_PX), format: String(input['format'] ?? 'png') }
 }
@@ -41,7 +41,7 @@ function encode(data: string): QRCode {
 /** Whole pixels per module, centred, so that the image is sharp. */
 function pngResult(modules: Modules, size: number): Json {
   const needed = modules.size + 2 * QUIET_ZONE_MODULES
-  if (size < needed) throw wrong('size', `must be at least ${needed} for this much data, or the format svg`)
+  if (size < needed) throw wrong('size', `must be at least ${needed} for this much data; or set format to svg`)
   const scale = Math.floor(size / needed)
   const offset = Math.floor((size - modules.size * scale) / 2)
   const lines = Array.from({ length: modules.size }, (_, row) => ({

@@ -12,10 +12,10 @@ export type NameServerFacts = {
   readonly alias: boolean
   readonly answered_udp: boolean
   readonly answered_tcp: boolean
-  /** Answers for the zone itself. */
+  /** Whether it is authoritative for the zone. */
   readonly authoritative: boolean
   readonly serial: string | null
-  /** Its name server records, sorted. */
+  /** NS records that it returns, sorted. */
   readonly names: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export type DnsFacts = Domain & {
   readonly zone: string
   readonly at: number
   readonly exists: boolean
-  /** By lower-case kind; kinds without a response are missing. */
+  /** By lower-case record type; types without a response are missing. */
   readonly records: Readonly<Record<string, readonly DnsRecord[]>>
   readonly mail: MailFacts
   /** Mail hosts. */
@@ -35,24 +35,24 @@ export type DnsFacts = Domain & {
   /** Alias targets that do not exist. */
   readonly dangling: readonly string[]
   readonly wildcard: boolean
-  /** Record kinds without a response. */
+  /** Queries without a usable response, such as `MX example.com (SERVFAIL)`. */
   readonly unanswered: readonly string[]
 }
 
 const MAX_NAME_SERVERS = 8
 const MAX_EXCHANGERS = 8
-/** A name that exists only with a wildcard. */
+/** A name that resolves only if the zone has a wildcard. */
 const NOBODY = 'nobody-has-this-name-7f3a'
 
 type Ctx = ServiceCtx<'dns'>
-/** Facts for the rules. @throws AppError provider_failed when no resolver responds */
+/** Looks up the DNS and mail facts of a domain. @throws AppError provider_failed when no resolver responds */
 export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   const zone = domain.registrable ?? domain.host
   const unanswered = new Set<string>()
   const ask: Ask = async (name, type) => {
     try {
       const answer = await ctx.engines.dns.ask({ name, type }, ctx.signal)
-      // Other codes do not mean "no records".
+      // Other response codes do not mean "no records".
       if (answer.rcode === 'NOERROR' || answer.rcode === 'NXDOMAIN') return answer
       unanswered.add(`${type} ${name} (${answer.rcode})`)
       return undefined
@@ -109,7 +109,7 @@ async function recordsOf(ask: Ask, { host, zone }: { host: string; zone: string 
   return Object.fromEntries((await Promise.all(asked)).flat())
 }
 
-/** An alias whose target anybody could register. */
+/** Alias targets that do not exist, so that anybody could register them. */
 async function danglingOf(ask: Ask, host: string): Promise<string[]> {
   const names = host.startsWith('www.') ? [host] : [host, `www.${host}`]
   const targets = await Promise.all(
@@ -124,12 +124,12 @@ async function exchangersOf(ask: Ask, values: readonly string[]): Promise<HostFa
   return Promise.all(names.slice(0, MAX_EXCHANGERS).map((name) => hostOf(ask, name)))
 }
 
-/** Parent servers asked in turn. */
+/** Number of parent servers that are tried, one after another. */
 const MAX_PARENT_SERVERS = 3
 
 /**
- * The delegation by the parent zone, as resolvers see it; it may differ from the zone's own records. Null if the
- * parent's servers are silent or also serve the zone.
+ * Name servers that the parent zone delegates to; they may differ from the zone's own records. Null if the parent's
+ * servers are silent or also serve the zone.
  */
 async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>): Promise<string[] | null> {
   for (const server of await parentServersOf(ask, zone)) {
@@ -141,7 +141,7 @@ async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>)
   return null
 }
 
-/** Servers of the nearest zone above. */
+/** Name servers of the nearest parent zone. */
 async function parentServersOf(ask: Ask, zone: string): Promise<string[]> {
   const labels = zone.split('.')
   for (let at = 1; at < labels.length; at += 1) {

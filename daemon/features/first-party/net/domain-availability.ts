@@ -26,7 +26,7 @@ export const domainAvailability = defineService({
     const isDisputed = !isTaken && isDelegated === true
     const notes = [
       ...(host === registrable ? [] : [`${host} is part of ${registrable}; only ${registrable} can be registered.`]),
-      ...(isDisputed ? ['The registry does not list it, yet name servers answer for it.'] : []),
+      ...(isDisputed ? ['The registry does not list the domain, yet name servers answer for it.'] : []),
       ...(isTaken ? [] : ['Reserved and premium names look the same as free ones.']),
     ]
     const { status, nameservers, ...dates } = registration ?? unregistered

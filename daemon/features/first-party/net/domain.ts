@@ -14,7 +14,7 @@ const MAX_HOST_CHARS = 253
 const HTTPS_PORT = '443'
 const LABELS = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))+$/
 
-/** The host of a field, given as name or page address. @throws AppError input_invalid for an invalid name */
+/** Host of an input field, which holds a host name or a page URL. @throws AppError input_invalid for an invalid name */
 export function domainOf(input: JsonInput, field = 'domain'): Domain {
   const text = textOf(input, field).trim()
   const host = hostIn(text, field)
@@ -31,7 +31,7 @@ function hostIn(text: string, field: string): string {
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw wrongField(field, 'must be a host name, such as example.com')
   }
-  if (url.port !== '' && url.port !== HTTPS_PORT) throw wrongField(field, 'names a port; port 443 alone is looked at')
-  if (url.username !== '' || url.password !== '') throw wrongField(field, 'must not hold a user name or password')
+  if (url.port !== '' && url.port !== HTTPS_PORT) throw wrongField(field, 'must not contain a port other than 443')
+  if (url.username !== '' || url.password !== '') throw wrongField(field, 'must not contain a user name or password')
   return domainToASCII(url.hostname).toLowerCase().replace(/\.$/, '')
 }

@@ -22,7 +22,7 @@ export function unreachable(error: unknown): unknown {
   return new AppError('provider_failed', error.message, { cause: error })
 }
 
-/** Certificate faults in our own words. */
+/** Fault codes in results, by OpenSSL and Node.js error codes. */
 export const certificateFaults = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'not_yet_valid',
@@ -47,13 +47,13 @@ const curveBits: Readonly<Record<string, number>> = {
 }
 const MIN_CURVE_BITS = 256
 
-/** Undefined for key types without a size limit. */
+/** Whether a key is too short; false for key types without a size limit. */
 export function isWeakKey({ key }: Pick<CertificateFacts, 'key'>): boolean {
   if (key.type === 'rsa' || key.type === 'rsa-pss' || key.type === 'dsa') return (key.bits ?? 0) < MIN_RSA_BITS
   return key.curve !== undefined && (ownOf(curveBits, key.curve) ?? MIN_CURVE_BITS) < MIN_CURVE_BITS
 }
 
-/** Null for a valid certificate. */
+/** Fault code of the certificate; null if it is valid. */
 export function faultOf({ authorization_error, authorized, chain }: Handshake): string | null {
   const code = authorization_error ?? ''
   if (isKeyOf(certificateFaults, code)) return certificateFaults[code]
@@ -62,8 +62,8 @@ export function faultOf({ authorization_error, authorized, chain }: Handshake): 
 }
 
 /**
- * Whether an intermediate certificate is missing. The handshake reports only its last fault, so the chain is checked:
- * a complete one ends with its own issuer.
+ * Whether an intermediate certificate is missing. The handshake reports only its last fault, so the chain is checked: a
+ * complete chain ends with a self-issued certificate.
  */
 export function lacksIntermediate(shake: Handshake): boolean {
   const fault = faultOf(shake)

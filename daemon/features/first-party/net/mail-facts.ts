@@ -91,7 +91,7 @@ async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: s
 }
 
 type Finder = (ask: Ask, target: string) => Promise<SpfFound | undefined>
-/** Lookups of each term; undefined: no response. Other terms look up addresses. */
+/** Lookup of each SPF term, undefined without a response. Other terms look up addresses. */
 const finders: Readonly<Record<string, Finder>> = {
   include: included,
   redirect: included,

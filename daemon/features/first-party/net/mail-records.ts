@@ -5,7 +5,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 export type SpfTerm = { readonly qualifier: string; readonly name: string; readonly target: string }
 export type SpfRecord = {
-  /** The evaluated terms: up to `all`, and without `redirect` beside it. */
+  /** The terms that receivers evaluate: up to `all`, which also disables `redirect`. */
   readonly terms: readonly SpfTerm[]
   /** Each is a permanent error. */
   readonly errors: readonly string[]
@@ -104,7 +104,7 @@ export function readDmarc(text: string): DmarcRecord {
       ...pairs.filter(([, name]) => name === undefined).map(([part]) => `"${part}" is not tag=value`),
       ...named
         .filter(({ tag, value }) => dmarcTags.get(tag)?.(value) === false)
-        .map(({ part }) => `"${part}" is not a value in RFC 7489`),
+        .map(({ part }) => `"${part}" has an invalid value (RFC 7489)`),
       ...(tags.size < named.length ? ['a tag occurs twice'] : []),
       ...(tags.has('p') ? [] : ['the policy (p=) is missing']),
     ],

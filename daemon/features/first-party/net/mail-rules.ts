@@ -60,7 +60,7 @@ function spf({ spf: records, check }: DnsFacts['mail']): Judged {
   return check.isWhole ? spfEnd(record) : undefined
 }
 
-/** A permanent error of the record. */
+/** Permanent error of an SPF record; undefined if there is none. */
 function spfFault({ lookups, voids, errors }: SpfFacts): string | undefined {
   if (errors.length > 0) return `The SPF record is invalid: ${errors.join('; ')}.`
   if (lookups > MAX_SPF_LOOKUPS) return `The SPF record needs more than ${MAX_SPF_LOOKUPS} lookups, so it is invalid.`

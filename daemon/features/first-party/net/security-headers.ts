@@ -25,7 +25,7 @@ const MAX_VALUE_CHARS = 2_000
 
 export type Hsts = { readonly days: number; readonly subdomains: boolean; readonly preload: boolean }
 
-/** RFC 6797; undefined without `max-age`. */
+/** Parses Strict-Transport-Security (RFC 6797); undefined without `max-age`. */
 export function hstsOf(value: string | undefined): Hsts | undefined {
   const seconds = /max-age\s*=\s*"?(\d{1,12})/i.exec(value ?? '')?.[1]
   if (value === undefined || seconds === undefined) return undefined

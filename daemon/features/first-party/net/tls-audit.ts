@@ -63,7 +63,7 @@ export const tlsAudit = defineService({
   },
 })
 
-/** Two at once, to spare the host. */
+/** Two requests at a time, to spare the host. */
 async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen> {
   const [shake, root] = await Promise.all([mainHandshake(ctx, host), rootOf(ctx, host)])
   const at = ctx.now()
@@ -106,7 +106,7 @@ async function offerOf(
   }
 }
 
-/** The nearest CAA record up to the registrable domain (RFC 8659). */
+/** Whether the host or a domain above it has a CAA record (RFC 8659); undefined without a response. */
 async function hasCaa({ engines, signal }: ServiceCtx<'dns'>, host: string): Promise<boolean | undefined> {
   const labels = host.split('.')
   try {
@@ -250,7 +250,7 @@ function expiryOf({ chain }: Handshake, at: number): Judged {
   return ['fail', days < 0 ? 'The certificate has expired.' : `The certificate expires in ${days} days.`]
 }
 
-/** Longest validity that authorities may issue (CA/Browser Forum, baseline requirements 6.3.2). */
+/** Compares the validity with the longest that authorities may issue (CA/Browser Forum requirements, 6.3.2). */
 function validityOf({ chain: [leaf] }: Handshake): Judged {
   if (!leaf) return undefined
   const from = Date.parse(leaf.valid_from)
@@ -292,7 +292,7 @@ function certificateOf({ at }: Seen, { chain: [leaf] }: Handshake): Json {
   return { ...leaf, names: [...leaf.names], key: { ...leaf.key }, days_left: daysLeft(leaf, at) }
 }
 
-/** Highest score with an untrusted certificate. */
+/** Highest score of a host whose certificate is not trusted. */
 const UNTRUSTED_MAX = 40
 /** Grade caps by failed rule, after SSL Labs; other rules only cost points. */
 const caps: Readonly<Record<string, string>> = {

@@ -58,7 +58,7 @@ export const tlsSecurityEvidence = defineService({
   },
 })
 
-/** The certificate counts even if the page cannot be fetched. */
+/** Root page of a host; undefined if it cannot be fetched, since the TLS facts count without it. */
 export async function rootOf(
   { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
   host: string,

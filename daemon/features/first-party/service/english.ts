@@ -17,7 +17,7 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 const ABBREVIATION =
   /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|[a-z])\.$/i
 
-/** Longer than any abbreviation: only this tail is checked again. */
+/** Characters at the end of a sentence that are checked for an abbreviation; longer than any abbreviation. */
 const TAIL_CHARS = 32
 
 /** Lower-case words of any script, with plain apostrophes. */
@@ -50,7 +50,7 @@ export function englishShare(tokens: readonly string[]): number {
   return tokens.length === 0 ? 0 : tokens.filter((word) => functionWords.has(word)).length / tokens.length
 }
 
-/** Merges singular and plural only. */
+/** Stem of a word; only plural endings are removed. */
 export function stem(word: string): string {
   if (/[^s]s$/.test(word) && word.length > 3) return word.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
   return word

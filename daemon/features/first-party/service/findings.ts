@@ -10,7 +10,7 @@ export type Finding = {
   readonly weight: number
 }
 
-/** Result of a rule; undefined: undecided. */
+/** Result of a rule; undefined if it cannot decide. */
 export type Judged = readonly [status: FindingStatus, message: string, evidence?: string | undefined] | undefined
 export type Rule<Subject> = {
   readonly id: string
@@ -28,7 +28,7 @@ export type FindingsReport = {
   readonly score: number
   /** Worst first. */
   readonly findings: readonly Finding[]
-  /** Undecided rules; they do not count. */
+  /** Ids of undecided rules; they do not affect the score. */
   readonly undecided: readonly string[]
 }
 

@@ -1,14 +1,14 @@
 // Libraries, or entry points of them, that come without types.
 declare module 'css-tree/parser' {
-  // biome-ignore lint/style/noDefaultExport: the package has it so
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export { parse as default } from 'css-tree'
 }
 declare module 'css-tree/generator' {
-  // biome-ignore lint/style/noDefaultExport: the package has it so
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export { generate as default } from 'css-tree'
 }
 declare module 'css-tree/walker' {
-  // biome-ignore lint/style/noDefaultExport: the package has it so
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export { walk as default } from 'css-tree'
 }
 declare module 'vader-sentiment' {
@@ -18,7 +18,7 @@ declare module 'vader-sentiment' {
 }
 declare module '@mozilla/readability/JSDOMParser.js' {
   /** Parses well-formed markup to the parts of a document that Readability uses. */
-  // biome-ignore lint/style/noDefaultExport: the package has it so
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export default class JSDOMParser {
     parse(markup: string, url?: string): unknown
   }

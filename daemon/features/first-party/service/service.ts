@@ -17,13 +17,13 @@ export type ServiceCtx<Need extends EngineName = never, Want extends EngineName 
   readonly signal: AbortSignal
   /** Client for the public web; pass it the signal. */
   readonly web: PublicWeb
-  /** Key of fair sharing. */
+  /** Key for fair sharing of busy engines, such as the buyer's wallet. */
   readonly who: string
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
   /** Required engines, and the available optional ones. */
   readonly engines: Given<Need, Want>
-  /** Runs parsing of foreign text on a thread. */
+  /** Runs a step, such as parsing untrusted text, on a worker thread. */
   readonly elsewhere: Elsewhere
 }
 
@@ -31,13 +31,13 @@ type Given<Need extends EngineName, Want extends EngineName> = Pick<Engines, Nee
   readonly [name in Exclude<Want, Need>]?: Engines[name]
 }
 
-/** For cheap checks of an input before anything runs. */
+/** Context for cheap checks of an input, before anything runs. */
 export type CheckCtx<Need extends EngineName = never, Want extends EngineName = never> = Pick<
   ServiceCtx<Need, Want>,
   'web' | 'engines'
 >
 
-/** Definition of a first-party service. Its source is copied to a thread: no functions, bytes as `Uint8Array`. */
+/** Definition of a service. Its `Source` is copied to a worker thread: no functions, bytes as `Uint8Array`. */
 export type ServiceDefinition<Source = undefined, Need extends EngineName = never, Want extends EngineName = never> = {
   /** Name of its listing in `fixtures/listings`; the file name has dashes. */
   readonly slug: string
@@ -45,38 +45,37 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   readonly needs?: readonly Need[]
   /** Optional engines. */
   readonly wants?: readonly Want[]
-  /** Of the optional engines, those of which it needs one, best first. */
+  /** Optional engines of which at least one is required, best first. */
   readonly oneOf?: readonly Want[]
   /**
-   * Refuses before payment an input that the schema cannot detect.
+   * Refuses, before payment, an invalid input that the schema accepts.
    * @throws AppError input_invalid that names the field.
    */
   readonly check?: (input: JsonInput, ctx: CheckCtx<Need, Want>) => void
   /** Time limit (default: `DEFAULT_TIMEOUT_MS`). */
   readonly timeoutMs?: number
   /**
-   * Fetches data. It only waits: foreign text is parsed by `make`, or by a step if the next request depends on it.
+   * Fetches data without parsing it: `make` parses untrusted text, or a step if the next request depends on it.
    * @throws AppError input_invalid
    */
   readonly read?: (input: JsonInput, ctx: ServiceCtx<Need, Want>) => Promise<Source> | Source
   /**
-   * Computes the deliverable on a thread from an input that matches the schema. A result without `engine` was made by
-   * this program alone.
+   * Computes the deliverable on a worker thread from an input that matches the schema. A result without `engine` was
+   * made by this program alone.
    * @throws AppError input_invalid
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
   /**
-   * Fetches more, given the result so far, which is then computed again; undefined ends. Called at most `MAX_ROUNDS`
-   * times.
+   * Fetches more for another round, in which `make` runs again; undefined ends. There are at most `MAX_ROUNDS` rounds.
    */
   readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
-  /** Whether `make` surely takes milliseconds only and can run on this thread. */
+  /** Whether `make` takes only milliseconds, so that it can run on the main thread. */
   readonly isQuick?: (input: JsonInput) => boolean
 }
 
 export type Round<Source> = { readonly input: JsonInput; readonly source: Source; readonly made: Json }
 
-/** Runs `make` or a step on a thread. @throws ThreadError */
+/** Runs `make` or a step on a worker thread. @throws ThreadError */
 export type OnThread = (
   task:
     | { readonly name: 'make'; readonly args: readonly [slug: string, input: JsonInput, source: unknown] }
@@ -84,7 +83,7 @@ export type OnThread = (
   signal: AbortSignal,
 ) => Promise<unknown>
 
-/** What a service runs with; without `onThread` it runs on this thread. */
+/** Dependencies of a run; without `onThread`, it stays on the calling thread. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly onThread?: OnThread
@@ -108,13 +107,13 @@ export type FirstPartyService = {
    * fault of the buyer
    */
   readonly run: (input: JsonInput, signal: AbortSignal, means?: ServiceMeans) => Promise<Json>
-  /** Runs `make` on the thread; `source` comes from the same definition. */
+  /** Computes the deliverable, on the worker thread; `source` comes from the same definition. */
   readonly make: (input: JsonInput, source: unknown) => Json | Promise<Json>
 }
 
 /** Time limit of an instant response (decisions §10). */
 export const DEFAULT_TIMEOUT_MS = 30_000
-/** Deliverables are stored and shown whole (decisions §8). */
+/** Largest deliverable, since it is stored and shown whole (decisions §8). */
 export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 
 /** Retry-After when the queue is full. */
@@ -196,7 +195,7 @@ function given<Need extends EngineName, Want extends EngineName>(
 
 const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }
 
-/** Adds the engine to a result, within its own name if it has one. */
+/** Adds the engine to a result or, if its only member is named like the service, to that member. */
 function stamped(slug: string, made: Json): Json {
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return made
   const own = made[slug]

@@ -1,6 +1,6 @@
 /**
- * A named part of a service that parses foreign text on a thread before the service continues. Arguments and result
- * are copied.
+ * A named part of a service that parses untrusted text on a worker thread before the service continues. Arguments and
+ * result are copied.
  */
 export type ThreadStep<Args extends readonly unknown[], Result> = {
   readonly name: string
@@ -24,7 +24,7 @@ export function defineStep<Args extends readonly unknown[], Result>(
   return { name, run }
 }
 
-/** Runs a step by name; called on the thread. */
+/** Runs a step by name; called on the worker thread. */
 export function runStep(name: string, args: readonly unknown[]): unknown {
   const run = steps.get(name)
   if (!run) throw new Error(`unknown step ${name}`)

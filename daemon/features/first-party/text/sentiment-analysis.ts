@@ -8,15 +8,15 @@ const ENGLISH_SHARE = 0.12
 /** Fewer words do not reveal a language. */
 const MIN_WORDS = 3
 const SURE = 0.3
-/** This many words without English function words are not English. */
+/** A text of this many words with too few English function words is not English. */
 const ENOUGH_WORDS = 8
 
-/** Sentiment of an English text by word lists and rules; `judge` lists the limits. */
+/** Sentiment of an English text, by word lists and rules. */
 export const sentimentAnalysis = defineService({
   slug: 'sentiment_analysis',
   async make(input) {
     const text = textOf(input, 'text')
-    if (text.trim() === '') throw wrongField('text', 'holds nothing to judge')
+    if (text.trim() === '') throw wrongField('text', 'contains no text')
     const foreign = await foreignLanguageOf(text)
     if (foreign !== undefined) {
       const message = `unsupported_language: the text looks like "${foreign}"; only English is supported`

@@ -14,10 +14,10 @@ export type Sentiment = {
 
 /** Compound score from which VADER calls a text positive or negative. */
 const NEUTRAL_SCORE = 0.05
-/** Mixed: both sides have this share of the words, and the smaller this share of the larger. */
+/** A text is mixed if its weaker side has at least this share of the words, and `MIXED_SHARE` of the stronger side. */
 const MIXED_PART = 0.1
 const MIXED_SHARE = 0.4
-/** Words cannot show irony. */
+/** Highest confidence, since words alone cannot show irony. */
 const MAX_CONFIDENCE = 0.9
 const NEUTRAL_CONFIDENCE = 0.4
 const MAX_REASONS = 10
@@ -45,7 +45,7 @@ export function judge(text: string): Sentiment {
   }
 }
 
-/** VADER knows straight apostrophes and negations in lower case; `SHOUTED` words count as emphasis. */
+/** Adapts a text to VADER, which knows straight apostrophes, lower-case negations and `SHOUTED` emphasis. */
 function plain(text: string): string {
   return text.replace(/[‘’]/g, "'").replace(/(?<![\p{L}\p{N}])\p{Lu}(?=\p{Ll})/gu, (first) => first.toLowerCase())
 }
@@ -84,7 +84,7 @@ function confidenceOf(sentiment: Sentiment['sentiment'], { pos, neg, compound }:
   return MAX_CONFIDENCE * Math.abs(compound) * agreement
 }
 
-/** The clauses that say most, in their words. */
+/** The clauses with the strongest sentiment, as written. */
 function reasonsOf(sentences: readonly string[]): string[] {
   const clauses = sentences.flatMap((sentence) => sentence.split(/[,;:]\s+|\s+(?=(?:and|but|although|though|yet)\s)/))
   const weighed = clauses.map((clause) => ({ clause: clause.trim(), score: saidIn(clause).compound }))

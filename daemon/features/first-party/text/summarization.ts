@@ -30,14 +30,14 @@ const TOLD_SCHEMA = {
   additionalProperties: false,
 }
 
-/** A model's answer; null if it gave none. */
+/** `said` is the model's answer; null if it gave none. */
 type Read = {
   readonly page: WebPage | undefined
   readonly wantsModel: boolean
   readonly said?: { readonly model: string; readonly answer: unknown } | null
 }
 type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url'; readonly url?: string }
-/** Short enough for this thread. */
+/** Texts up to this length are summarized on the main thread. */
 const QUICK_CHARS = 1_000
 
 /**
@@ -118,7 +118,7 @@ function toldIn(answer: unknown, text: string, length: keyof typeof lengths): st
   return sentences.length === 0 ? undefined : sentences
 }
 
-/** Whether text is given, or neither. */
+/** Whether the source is `text`: it is given, or there is no `url`. */
 function isText(input: JsonInput): boolean {
   return textOf(input, 'text').trim() !== '' || input['url'] === undefined
 }

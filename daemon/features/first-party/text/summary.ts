@@ -13,12 +13,11 @@ const SAME = 0.8
 /** A bonus for early sentences, and a smaller one for the last. */
 const LEAD_BONUS = 0.15
 const CLOSE_BONUS = 0.05
-/** Largest share of sentences kept; at least one. */
+/** Largest share of the sentences in a summary, which has at least one. */
 const MAX_SHARE = 0.6
 /** Weight of a word that occurs in one sentence only. */
 const SINGLE_WEIGHT = 0.25
 
-/** Word weights with their cached norm. */
 type Vector = { readonly weights: ReadonlyMap<string, number>; readonly norm: number }
 type Sentence = { readonly text: string; readonly words: number; readonly at: number; readonly vector: Vector }
 
@@ -96,7 +95,7 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
 /** A remaining sentence, with its highest similarity to the chosen ones. */
 type Candidate = { readonly sentence: Sentence; readonly score: number; alike: number }
 
-/** Takes the best that fits; updates the rest against it. */
+/** Takes the best sentence of at most `room` words, and updates how similar the others are to it. */
 function takeBest(left: Candidate[], room: number): Sentence | undefined {
   let best = -1
   let bestValue = Number.NEGATIVE_INFINITY

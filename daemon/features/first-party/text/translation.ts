@@ -16,9 +16,9 @@ const segmentsIn = defineStep('translation.segments', segmentsOf)
 export const translation = defineService({
   slug: 'translation',
   needs: ['translator'],
-  isQuick: () => true, // somebody else did the work
+  isQuick: () => true, // the translator has done the work
   check(input, { engines }) {
-    if (textOf(input, 'text').trim() === '') throw wrongField('text', 'holds nothing to translate')
+    if (textOf(input, 'text').trim() === '') throw wrongField('text', 'contains no text to translate')
     const [to, from] = [codeOf(input, 'target_lang'), codeOf(input, 'source_lang')]
     if (to === undefined) throw wrongField('target_lang', 'is missing')
     const targets = engines.translator.targets()

@@ -2,7 +2,7 @@ import MarkdownIt from 'markdown-it'
 import { type HtmlNode, parseHtml } from './html.ts'
 import { decode, isHtml, type WebPage } from './page.ts'
 
-/** The longest changelogs are newest first; parsing takes a second per third of this. */
+/** Longer Markdown is cut off: this much takes three seconds to parse, and changelogs have the newest entries first. */
 const MAX_MARKDOWN_CHARS = 300_000
 
 /** HTML elements in Markdown. Other names in angle brackets, such as `<id>`, are placeholders. */

@@ -63,7 +63,7 @@ export function parseHtml(html: string): HtmlNode {
   return document as HtmlNode // a node of the page, seen as far as needed
 }
 
-/** A page with selector queries; only for threads with bounds on both. */
+/** Opens a page for selector queries; only for worker threads, which limit time and memory. */
 export function openHtml(html: string) {
   const $ = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
   const [document] = $.root().toArray()
@@ -82,7 +82,7 @@ export function openHtml(html: string) {
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
-/** The part of a source before it is nested too deep (estimated high) or has too many tags. */
+/** The part of an HTML text before it exceeds the nesting or tag limit. The depth is an upper estimate. */
 function untilTooMuch(html: string): string {
   const open = openElements()
   let tags = 0
@@ -135,7 +135,7 @@ function isElement(node: HtmlNode): node is Element {
 const HIDING =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|em|rem|%)?\s*(?:;|!|$))/i
 
-/** Whether markup hides it; a hidden body waits for its scripts. */
+/** Whether markup hides an element. A hidden `body` counts as visible, since its scripts will show it. */
 export function isHidden({ name, attribs }: HtmlNode): boolean {
   if (!attribs || name === 'body' || name === 'html') return false
   return attribs['hidden'] !== undefined || HIDING.test(attribs['style'] ?? '')
@@ -154,7 +154,7 @@ export function bodyBlocks(page: HtmlNode): string[] {
   return blocksOf(page.children ?? [], furniture)
 }
 
-/** Whether a reader sees nothing of it. */
+/** Whether an element shows nothing to a reader. */
 export function isUnseen(node: HtmlNode): boolean {
   return hidden.has(node.name ?? '') || isHidden(node)
 }

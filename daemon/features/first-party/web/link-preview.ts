@@ -4,7 +4,7 @@ import { defineService, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
 import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
 
-/** Metadata is at the beginning of a page. */
+/** Bytes read of a page; its metadata is at the beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024
 const FIRST_ERROR = 400
 const MAX_TITLE_CHARS = 300
@@ -155,7 +155,7 @@ function iconsOf(links: readonly Link[], base: string, pageUrl: string): string[
   return [...new Set(icons)].slice(0, MAX_ICONS)
 }
 
-/** A resolved web address; undefined for anything else. */
+/** Absolute http or https URL; undefined for anything else. */
 function absolute(href: string | undefined, base: string): string | undefined {
   const url = href === undefined || href.trim() === '' ? null : URL.parse(href.trim(), base)
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined

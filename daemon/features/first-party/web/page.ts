@@ -8,7 +8,7 @@ export type WebPage = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
 
 /** Charset declarations must be in this range (HTML standard). */
 const DECLARATION_BYTES = 1_024
-/** After a BOM and blanks, in latin1. */
+/** Start of an HTML page in latin1, after an optional BOM and blanks. */
 const HTML_BEGINNING = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|body|title|!--)[\s>]/i
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i
 const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
@@ -36,7 +36,7 @@ export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wante
   }
 }
 
-/** Lower-case media type without parameters; without a header, sniffed (HTML). */
+/** Lower-case media type without parameters. Without a header, only HTML is recognised, by its beginning. */
 export function mediaType({ headers, body }: Pick<WebPage, 'headers' | 'body'>): string {
   const named = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (named) return named
@@ -78,7 +78,7 @@ function decoderOf(label: string): InstanceType<typeof TextDecoder> | undefined 
   }
 }
 
-/** Streaming drops an incomplete last character. */
+/** Decodes UTF-8, otherwise the legacy charset. `stream` drops an incomplete last character. */
 function guessed(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true })
