@@ -10,11 +10,11 @@ import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 import { clip, oneLine } from '../src/text/text.ts'
 
-/** Short, since a person is typing (default without `--timeout`). */
+/** Default time limit for completion values: short, since a person is typing. */
 const ANSWER_MS = 400
 const SUMMARY_COLUMNS = 60
 const SHOWN_MAX = 500
-/** Options that select instance and wallet. */
+/** Global options that select the instance and the wallet. */
 const WHERE = ['remote', 'baseUrl', 'instance', 'as', 'config', 'data']
 
 type Context = CommandContext<unknown, { readonly scoped: boolean }>
@@ -31,7 +31,7 @@ export const command = defineCommand({
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'partial command line, after --' }) }),
   options: z.object({
     next: z.boolean().default(false).meta({ description: 'complete a new word after the last one' }),
-    scoped: z.boolean().default(false).meta({ description: 'the flags of the line apply already' }),
+    scoped: z.boolean().default(false).meta({ description: 'the global options in the line are already applied' }),
   }),
   ownForm: true,
   examples: ['souk __complete --json -- services l', 'souk __complete --json --next -- endpoints list --status'],
@@ -51,7 +51,7 @@ export const command = defineCommand({
   },
 })
 
-/** Repeats the request with the options typed so far, which decide what exists. */
+/** Runs the completion again under the typed instance and wallet options, since they decide which values exist. */
 async function scoped(context: Context, words: readonly string[]) {
   const patience = context.globals.timeoutMs ?? ANSWER_MS
   const nothing = { total: 0, candidates: [] }
@@ -65,7 +65,7 @@ function isFound(data: unknown): data is { total: number; candidates: readonly C
   return isObject(data) && Array.isArray(data.candidates)
 }
 
-/** Options that select the instance, as typed. */
+/** The typed options that select the instance and the wallet, with their values. */
 function whereIn(words: readonly string[]): string[] {
   const flags = globalOptions
     .filter(({ key }) => WHERE.includes(key))
@@ -77,7 +77,7 @@ function whereIn(words: readonly string[]): string[] {
   })
 }
 
-/** Completion values; empty if they are not available in time. */
+/** Completion values; empty after a failure or the time limit. */
 async function valuesOf(context: Context, wanted: WantedValues): Promise<readonly Candidate[]> {
   if (wanted.command?.name === 'snapshots restore') {
     return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
@@ -91,7 +91,7 @@ async function valuesOf(context: Context, wanted: WantedValues): Promise<readonl
   return found
 }
 
-/** Members of a command's output, from its endpoint or its example. */
+/** Names for `--fields` or `--jq` in a command's output, from the endpoint's schema or an example output. */
 async function membersOf({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
   const like = command?.prints ?? command?.like
   if (like === undefined) return []

@@ -157,7 +157,7 @@ export const accountShow = defineCommand({
 
 const SHOWN_CHARS = 9
 
-/** Enough of a secret to recognise it. */
+/** Shortens a secret but keeps enough to recognise it. */
 function masked(secret: string): string {
   return `${secret.slice(0, SHOWN_CHARS)}…${secret.slice(-3)}`
 }

@@ -47,7 +47,7 @@ export const adminAdjust = defineCall({
     settles: z
       .string()
       .optional()
-      .meta({ description: 'id of the unserved period it compensates, from `souk attention`', value: 'id' }),
+      .meta({ description: 'id of the unserved period that this compensates, from `souk attention`', value: 'id' }),
   }),
   examples: [
     'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',
@@ -121,7 +121,7 @@ export const adminLog = listCommand(act, {
   examples: ['souk admin log', 'souk admin log --limit 5 --json', 'souk admin log --filter "act:pause changed:yes"'],
 })
 
-/** `souk_x_total{a="b"} 3`, as Prometheus 0.0.4 writes it. */
+/** A sample line of the Prometheus text format 0.0.4, such as `souk_x_total{a="b"} 3`. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/
 
 export const adminMetrics = defineCommand({
@@ -226,7 +226,7 @@ export const adminSubsList = listCommand(subscription, {
   search: searchOptions(subscriptionFields),
   summary: 'list all subscriptions; filter and sort by any field',
   options: {
-    ended: z.boolean().default(false).meta({ description: 'show ended ones instead of current ones' }),
+    ended: z.boolean().default(false).meta({ description: 'show ended subscriptions instead of current ones' }),
   },
   examples: ['souk admin subs list', 'souk admin subs list --filter "status:past_due" --sort -failed --json'],
 })
@@ -237,7 +237,7 @@ export const adminVerificationList = listCommand(verification, {
   isDefault: true,
   summary: 'list identity verification attempts, newest first',
   description:
-    'Needs the admin key of the instance. In the sandbox, decide them with `souk verify approve` or `reject`.',
+    'Needs the admin key of the instance. In the sandbox, decide an attempt with `souk verify approve` or `souk verify reject`.',
   options: {
     status: z.enum(attemptStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
   },

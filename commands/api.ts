@@ -41,7 +41,7 @@ const options = z.object({
   headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
   input: z.string().optional().meta({ description: 'file with the request body, - for stdin', value: 'file' }),
   include: z.boolean().default(false).meta({ short: 'i', description: 'print status and headers too' }),
-  paginate: z.boolean().default(false).meta({ description: 'fetch all pages of a list into one' }),
+  paginate: z.boolean().default(false).meta({ description: 'fetch all pages of a list and merge them' }),
   slurp: z.boolean().default(false).meta({ description: 'with --paginate: print an array of pages' }),
   cache: Duration.optional().meta({
     description: 'reuse a cached response to the same GET up to this age; only you can read the cache',
@@ -58,12 +58,12 @@ export const command = defineCommand({
   heading: 'Health and interface',
   summary: 'send an API request by path or operation name',
   description:
-    'Fields become the query of a GET, and the JSON body of other methods. A field named in the path fills the path. A 402 is paid within --max-price.',
+    'Fields become the query of a GET, and the JSON body of other methods. A field with the name of a placeholder in the path fills that placeholder. A 402 is paid within --max-price.',
   args: z.object({
     target: z.string().meta({ description: 'path or operation name, such as /v1/services/catalog or getCatalog' }),
   }),
   options,
-  ownText: true, // a body that is text is shown as it is, line by line
+  ownText: true, // a text body is shown unchanged, line by line
   examples: [
     'souk api /v1/services/catalog -f limit=2',
     'souk api getCatalog -f q=qr',
@@ -73,8 +73,8 @@ export const command = defineCommand({
     'souk api getCatalog --cache 10m -q .total',
   ],
   /**
-   * The instance's response as is; its OpenAPI description has the schemas. With -i it is `body`, beside `status` and
-   * `headers`; --curl returns {curl, credentials}, --silent {}.
+   * Returns the instance's response unchanged; its OpenAPI description has the schemas. With -i it returns {status,
+   * headers, body}, with --curl {curl, credentials}, with --silent {}.
    */
   async run(context) {
     const { curl, include, paginate, silent } = refuseOdd(context)
@@ -145,7 +145,7 @@ async function sendNow(context: Context, session: Session, signed: RawCall): Pro
   return (await payFor(context, session, { ...signed, idempotencyKey })).answer
 }
 
-/** All pages of a list, by offset or cursor: merged rows, or with --slurp the pages. */
+/** Reads all pages of a list, by offset or cursor, into one list, or with --slurp into an array of pages. */
 async function allPages(context: Context, session: Session, call: RawCall): Promise<unknown> {
   if (call.method !== 'GET') throw usage('--paginate works only with GET.')
   const pages: unknown[] = []
@@ -203,7 +203,7 @@ function typedValue(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Otherwise plain text, as with -f.
+    // Text that is not JSON stays text, as with -f.
     return text
   }
 }
@@ -217,12 +217,12 @@ function headerOf(text: string): [string, string] {
   if (at < 1) throw usage(`"${text}" must be "name: value".`)
   const name = text.slice(0, at).trim()
   if (PAYING.includes(name.toLowerCase())) {
-    throw usage(`${name} pays, and every payment passes the limits of its wallet.`, { next: ['… --pay balance'] })
+    throw usage(`${name} would bypass the spending limits of the wallet.`, { next: ['… --pay balance'] })
   }
   return [name, text.slice(at + 1).trim()]
 }
 
-/** Headers with a paying key; signed payments are counted when they are signed. */
+/** Headers that would pay outside the wallet's limits. A signed payment counts when it is signed. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {
@@ -253,7 +253,7 @@ async function bodyFrom({ io }: CommandContext<unknown, Options>, source: string
 
 type Operation = { readonly method: HttpMethod; readonly path: string; readonly name: string; readonly query: string[] }
 
-/** Unknown parameters would be ignored and give misleading results. */
+/** The instance ignores unknown parameters, so the results would mislead. */
 function refuseUnknown({ name, query }: Operation, members: Readonly<Record<string, unknown>>): void {
   const stranger = Object.keys(members).find((member) => !query.includes(member))
   if (stranger === undefined) return
@@ -268,7 +268,7 @@ function queryNames(operation: Readonly<Record<string, unknown>>): string[] {
   return parameters.flatMap((one) => (isObject(one) && one.in === 'query' ? [String(one.name)] : []))
 }
 
-/** An operation by name from the instance's description. */
+/** Finds an operation by its name in the instance's OpenAPI description. */
 async function operation(session: Session, name: string): Promise<Operation> {
   const { body } = await session.send(wordsOf('getOpenapi', {}))
   const paths = isObject(body) && isObject(body.paths) ? body.paths : {}
@@ -299,8 +299,8 @@ export type CurlLine = { readonly curl: string; readonly credentials: string | n
 type CurlContext = Pick<CommandContext<unknown, unknown>, 'places' | 'signal' | 'globals'>
 
 /**
- * A request as a command to paste. Credentials are in a private file, not in the command, where process lists and
- * shell history would show them. Uses a pinned certificate's key.
+ * Writes a request as a curl command to paste. Credentials go to a private file: in the command, process lists and
+ * shell history would show them. If the target's certificate is pinned, the command accepts only its key.
  * @throws CliError auth when credentials would travel unencrypted, or the certificate differs
  */
 export async function curlOf(host: CurlContext, { target }: Session, call: RawCall): Promise<CurlLine> {
@@ -312,7 +312,7 @@ export async function curlOf(host: CurlContext, { target }: Session, call: RawCa
   const credentials = secret.length === 0 ? null : keptIn(places.config, secret)
   const words = [
     'curl',
-    // Brackets in URLs are literal.
+    // Without it, curl would expand brackets in URLs.
     '--globoff',
     ...(await pinWords(host, target)),
     ...methodWords(method),
@@ -324,7 +324,7 @@ export async function curlOf(host: CurlContext, { target }: Session, call: RawCa
   return { curl: words.map(shellWord).join(' '), credentials }
 }
 
-/** Options that replace certificate authorities by the pinned key. */
+/** Options with which curl accepts only the pinned key, whatever certificate authorities say. */
 async function pinWords({ signal, globals }: CurlContext, target: Target): Promise<readonly string[]> {
   const { url, fingerprint } = target
   if (fingerprint === undefined) return []

@@ -27,7 +27,8 @@ export const command = defineCommand({
   name: 'attention',
   heading: 'Daemon',
   summary: 'list problems, each with the command that fixes it',
-  description: 'With the admin key: problems of the instance. Without it, or with --as: what waits for you.',
+  description:
+    'With the admin key, it lists problems of the instance. Without the key, or with --as, it lists what waits for you.',
   args: z.object({}),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),

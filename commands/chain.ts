@@ -49,7 +49,7 @@ export const chainQueue = defineCommand({
   view({ transactions, total, offset, queue }, io) {
     printRows(io, columns, transactions)
     const place = transactions.length === 0 ? 'none' : `${offset + 1} to ${offset + transactions.length} of ${total}`
-    io.note(queue.waiting === 0 ? place : `${place}; ${queue.waiting} wait for a transaction`)
+    io.note(queue.waiting === 0 ? place : `${place}; ${queue.waiting} orders wait for a transaction`)
   },
 })
 
@@ -65,7 +65,7 @@ export const chainStatus = defineCommand({
   name: 'chain status',
   summary: 'show chain status: head, nodes, gas key, pending transactions',
   description:
-    'While the chain is down, no one is asked to sign; signed transactions continue when it is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
+    'While the chain is down, the instance asks nobody for signed payments. Transactions signed before continue when the chain is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
   isDefault: true,
   options: z.object({
     exitStatus: z

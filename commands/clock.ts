@@ -5,7 +5,7 @@ import { cronNamed, moveClock, showClock, showMove, timeOf } from '../src/cli/no
 import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 
-/** A value of `--until` besides cron names. */
+/** Value of `--until` for the cron that is due next. */
 const NEXT_CRON = 'next-cron'
 
 export const clockAdvance = defineCommand({
@@ -30,7 +30,7 @@ export const clockAdvance = defineCommand({
   view: showMove,
 })
 
-/** Business time until a cron is due, at least 1 ms. */
+/** Business time until a cron is due, in ms, at least 1. */
 async function waitFor(session: Session, until: string): Promise<number> {
   const { now, next_cron } = await session.call('getClock', {})
   const at = until === NEXT_CRON ? next_cron?.at : (await cronNamed(session, until)).next_run

@@ -10,8 +10,8 @@ import { cyan, green } from '../src/text/text.ts'
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 
-// bash splits words at = and : and passes quotes; only the part after the last separator is replaced. Special
-// characters are quoted.
+// bash splits words at = and : and replaces only the part after the last of these. The script joins the words again,
+// and returns only that part, with special characters quoted.
 const bash = `
 _souk_words() {
   local at word rest=\${COMP_LINE:0:COMP_POINT}
@@ -79,7 +79,7 @@ end
 complete -c souk -f -a '(__souk_complete)'
 `
 
-// PowerShell accepts curly quotes as quotes; its own function escapes all.
+// PowerShell also accepts curly quotes as quotes; its own function escapes every kind.
 const powershell = `
 Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -105,7 +105,7 @@ export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
 
 type Shell = (typeof shells)[number]
 
-/** Line of a start-up file, and its path below the home folder. */
+/** The line that loads completion, and the start-up file for it: a path below the home folder, undefined if unknown. */
 const startUp: Readonly<Record<Shell, { readonly file: readonly string[] | undefined; readonly line: string }>> = {
   bash: { file: ['.bashrc'], line: 'source <(souk completion bash)' },
   zsh: { file: ['.zshrc'], line: 'source <(souk completion zsh)' },

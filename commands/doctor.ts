@@ -27,7 +27,7 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'find and fix problems on this machine',
   description:
-    '--fix fixes file modes, a stale registration and unreferenced files, without data loss. --repair makes a damaged store open again; removed parts are kept in a file beside it. --online sends one free request to each external service, at most once an hour; without it, none is contacted.',
+    '--fix fixes file modes, a stale registration and unreferenced files, without data loss. --repair makes a damaged store open again; removed parts are kept in a file next to the store. --online sends one free request to each external service, at most once an hour; without --online, no service is contacted.',
   options: z.object({
     online: z
       .boolean()
@@ -83,14 +83,14 @@ async function examined(context: Context) {
     }
     const { status, detail } = finding
     checks.push({ id, status, detail, fix: finding.fix === undefined ? null : context.io.hint(finding.fix) })
-    // Details only on request: a new machine lacks many, and the line above lists them.
+    // Parts are shown only on request: a new machine lacks many, and the check itself names them.
     if (parts && (online || only.includes(id)))
       checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
   }
   return { checks, fixed, ...countsOf(checks) }
 }
 
-/** A starting daemon has the store but does not respond yet. */
+/** Skips probes of a daemon that starts or hangs: it holds the store but does not respond. */
 function probesFor({ state }: FoundDaemon): readonly Examination[] {
   const isAskable = state !== 'unresponsive' && state !== 'starting'
   const ofDaemon = state === 'running' ? runningProbes : stoppedProbes

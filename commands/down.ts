@@ -9,11 +9,11 @@ import { green, yellow } from '../src/text/text.ts'
 export const command = defineCommand({
   name: 'down',
   heading: 'Daemon',
-  summary: 'stop the local daemon; forced if it does not stop in time',
+  summary: 'stop the local daemon; kill it if it does not stop in time',
   options: z.object({
     all: z.boolean().default(false).meta({ description: 'all instances on this machine' }),
     force: z.boolean().default(false).meta({ description: 'kill immediately (SIGKILL)' }),
-    grace: Duration.default(GRACE_MS).meta({ description: 'time to stop before it is killed', value: 'duration' }),
+    grace: Duration.default(GRACE_MS).meta({ description: 'wait before killing the daemon', value: 'duration' }),
   }),
   examples: ['souk down', 'souk down --grace 30s', 'souk down --all'],
   async run({ options, globals, places, system, io }) {

@@ -115,7 +115,7 @@ function viewCsv({ sales }: Period, io: Io): void {
   }
 }
 
-/** From the own export, since the summary lists the latest sales only. */
+/** Reads the sales from the user's export, since the summary lists only the latest. */
 async function salesOf(context: Context): Promise<Period> {
   const session = await context.session()
   const { linesOf } = await import('../src/cli/nouns/export-lines.ts')
@@ -139,7 +139,7 @@ async function salesOf(context: Context): Promise<Period> {
   return { since, until, earned: formatAmount(earned), sales }
 }
 
-/** API times have one form, so they compare as text. */
+/** The time `ms` earlier, in the form of all API times, so that they compare as text. */
 function before(time: string, ms: number): string {
   return new Date(Date.parse(time) - ms).toISOString()
 }

@@ -35,7 +35,7 @@ export const command = defineCommand({
   heading: 'People',
   summary: 'export your records, or a complete marketplace, as NDJSON',
   description:
-    'Exports your profile, listings, jobs, conversations, payments and balance, even while the marketplace is paused. Each line is {"kind": …, "record": …}; the last line, of kind "end", counts the others; without it the file is deleted. --all exports a complete marketplace for its operator, as a consistent snapshot, running or stopped. That file holds everybody\'s data: keep it private.',
+    'Exports your profile, listings, jobs, conversations, payments and balance, even while the marketplace is paused. Each line is {"kind": …, "record": …}. The last line has kind "end" and counts the others; a file that did not get this line is deleted. --all exports a complete marketplace for its operator, as a consistent snapshot, running or stopped. That file holds everybody\'s data: keep it private.',
   args: z.object({ file: z.string().meta({ description: 'file to write, - for stdout' }) }),
   options,
   examples: [
@@ -53,7 +53,7 @@ export const command = defineCommand({
   },
 })
 
-/** Lines of a complete export go to stdout as is, since they are hashed. */
+/** What the command prints. A `WrittenLine` is not yielded: it goes to stdout unchanged, since it is hashed. */
 type Printed = ExportLine | WrittenLine | Written | SavedState
 
 async function* run(context: Context): AsyncGenerator<Printed> {
@@ -87,7 +87,7 @@ async function* own(context: Context): AsyncGenerator<ExportLine | Written> {
     if (args.file === STDOUT) {
       for await (const { parsed } of lines) {
         yield parsed
-        await io.flush() // no faster than it is read
+        await io.flush() // write no faster than the reader reads
       }
     } else {
       const { records, counts } = await saveLines(args.file, lines)

@@ -24,9 +24,9 @@ const columns: readonly Column<Settlement>[] = [
 
 export const facilitatorList = defineCall({
   name: 'facilitator list',
-  summary: 'list settlements of other servers, newest first',
+  summary: 'list settlements made for other servers, newest first',
   description:
-    'States: sent (waiting for the chain), settled (money moved, server not informed yet), handed (server informed). Needs the admin key of the instance.',
+    'States: sent (waiting for the chain), settled (money moved, server not informed yet), handing (informing the server), handed (server informed). Needs the admin key of the instance.',
   options: z.object({
     state: z.enum(facilitatedStates).optional().meta({ description: 'only in this state', value: 'state' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
@@ -58,9 +58,9 @@ const sellersColumns: readonly Column<Day>[] = [
 
 export const facilitatorSellers = defineCommand({
   name: 'facilitator sellers',
-  summary: 'list settlements of today by key, busiest first',
+  summary: 'list the settlements of each API key today, busiest key first',
   description:
-    'A key is the API key of a registered participant. Rotate the key to replace it; suspend the participant to block it. Needs the admin key of the instance.',
+    'Each key belongs to a registered participant. To replace a key, its participant rotates it; to block it, suspend the participant. Needs the admin key of the instance.',
   examples: ['souk facilitator sellers', 'souk facilitator sellers --json'],
   async run(context) {
     const { today, daily_gas } = await (await context.session()).call('listFacilitatedSettlements', {
@@ -105,11 +105,11 @@ export const facilitatorShow = defineCommand({
     }
   },
   view(data, io) {
-    // Generated again, since displaying the response's text would join its lines.
+    // Generates the code again, since the lines of the response's text were joined for display.
     const code = serversOf(data)[data.server].trimEnd()
     if (data.code_only) return io.line(code)
     if (!data.enabled) {
-      io.line(`${yellow('!')} it is off   ${cyan(io.hint('souk restart --facilitator on'))}`)
+      io.line(`${yellow('!')} the facilitator is off   ${cyan(io.hint('souk restart --facilitator on'))}`)
       io.line(`  example server for this facilitator (${data.server}):`)
     } else {
       io.line(`${green('✓')} ${bold(data.url)}   x402 v1 and v2 on ${data.network} (${data.caip2})`)
@@ -123,7 +123,7 @@ export const facilitatorShow = defineCommand({
       io.line(`  settled   ${data.total}   ${cyan(io.hint('souk facilitator list'))}`)
       for (const { seller, network, asset, count } of data.wrong_tokens) {
         io.line(
-          `${yellow('!')} ${seller} requested settlement of ${asset} on ${network} ${count} times: not the token of this chain`,
+          `${yellow('!')} ${seller} requested settlement of ${asset} on ${network} ${count} times, but this chain uses another token`,
         )
       }
       io.line(`  server    ${data.server}:`)
@@ -138,12 +138,12 @@ export type FacilitatorFacts = Pick<
   'url' | 'keyless' | 'network' | 'caip2' | 'asset'
 >
 
-/** Complete example servers for each published generation. */
+/** Complete example servers, one for each generation of the published package. */
 export function serversOf(facts: FacilitatorFacts) {
   return { '@x402/express': expressServer(facts), 'x402-express': earlierServer(facts) }
 }
 
-/** A string literal of foreign text for code: cannot end the string or line, or hide characters. */
+/** Quotes untrusted text as a string literal: the text cannot end the literal or the line, or hide characters. */
 function quoted(value: string): string {
   const inside = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${inside.replace(NOT_ASCII, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`

@@ -15,7 +15,6 @@ import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
 
-/** A section of the report. */
 type Section = Partial<Pick<HealthAnswer, (typeof sections)[number]>>
 
 export const command = defineCommand({

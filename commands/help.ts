@@ -9,7 +9,7 @@ import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, dim, fitted, kebab, nearest } from '../src/text/text.ts'
 
-/** Version of `help --json` and of all command JSON; a version only grows by additions. */
+/** Version of the JSON that `help --json` and all commands print. Within a version, members are only added. */
 const OUTPUT_VERSION = 1
 
 export const command = defineCommand({

@@ -32,7 +32,7 @@ export const command = defineCommand({
     }
     await requireStopped(context, again)
     if (hasStore(context) && !options.replace) {
-      throw new CliError('conflict', 'There is a store already; an import makes a new one.', {
+      throw new CliError('conflict', 'This instance already has data; an import needs an instance without data.', {
         facts: [io.path(places.data)],
         next: [shellLine`souk import ${args.file} --instance copy`, `${again} --replace`],
       })

@@ -26,7 +26,7 @@ const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as
 
 export const jobsDispute = defineCommand({
   name: 'jobs dispute',
-  summary: 'dispute a delivery; money still held stays held',
+  summary: 'dispute a delivery; money in escrow stays there',
   description: disputeHelp,
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
@@ -77,7 +77,7 @@ export const jobsList = defineCommand({
       query: unjudged<Queried<'listJobs'>>({ status, role, limit, offset: (page - 1) * limit }),
       headers: key === undefined ? {} : { 'x-api-key': key },
     })
-    // Without any credential, report the missing key.
+    // Without any credential, this call fails with the error for a missing key.
     return answer ?? session.call('listJobs', {})
   },
   rows: ({ jobs }) => jobs,
@@ -184,7 +184,7 @@ export const jobsVerify = defineCommand({
   view: (job, io) => showChanged('verified', job, io),
 })
 
-/** A job id, or that of an own receipt. @throws CliError not_found */
+/** Returns `id`, or the id of the job if `id` is a receipt. @throws CliError not_found if the receipt has no job */
 async function jobIdOf(context: ViewContext, session: Session, id: string): Promise<string> {
   if (!id.startsWith(idPrefixes.receipt)) return id
   const asked = { params: { id } }
@@ -212,7 +212,7 @@ export const jobsView = defineCommand({
     const session = await context.session()
     const id = await jobIdOf(context, session, context.args.job)
     const { save } = context.options
-    // Before reading, which may cost a fee.
+    // Checks the folder before it reads the job, which may cost a fee.
     if (save !== undefined) tryFolder(context, save)
     const job =
       context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)
@@ -296,7 +296,7 @@ export const jobsWatch = defineCommand({
   },
 })
 
-/** Result of a buyer's act, and its cost. */
+/** The job after a buyer's action, with the cost of the call. */
 export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
   return { ...answer, call_payment: shown(payment) }
 }

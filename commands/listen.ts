@@ -19,7 +19,7 @@ import { cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 const SECRET_BYTES = 32
 const MAX_RECONNECT = 1_000
-/** Page limit (100,000 events), in case an instance never ends. */
+/** Page limit of `--once` (100,000 events), in case the instance never returns a last page. */
 const ONCE_PAGES_MAX = 1_000
 
 const options = z.object({
@@ -44,7 +44,7 @@ const options = z.object({
     .string()
     .optional()
     .meta({ description: 'start after this cursor, or this long ago (default: now)', value: 'cursor|duration' }),
-  once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
+  once: z.boolean().default(false).meta({ description: 'print the events so far and exit' }),
   maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'maximum attempts to reconnect' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
@@ -56,7 +56,7 @@ type Shown = {
   readonly at: string
   readonly subject: OwnEvent['subject']
   readonly data: OwnEvent['data']
-  /** Response of the program or URL; null if there was none. */
+  /** Response of the program or URL; null without one to forward to. */
   readonly delivery: Handed | null
 }
 type Item = Shown | { readonly secret: string }
@@ -186,7 +186,7 @@ const OK_FROM = 200
 const OK_BELOW = 300
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-/** Response to a forwarded event. */
+/** How the program or URL responded to a forwarded event. */
 export type Handed = {
   readonly ok: boolean
   /** HTTP status, or exit code; null without one. */
@@ -223,7 +223,7 @@ function atOrigin(named: string, origin: string): string {
   return url === null ? origin : new URL(origin).origin + url.pathname + url.search
 }
 
-/** POSTs a signed event with retries; the next one waits. */
+/** POSTs a signed event, with retries. The next event waits for it. */
 export async function forward(event: OwnEvent, forwarding: Forwarding): Promise<Handed> {
   const { signal, sleep, onRetry } = forwarding
   const body = messageOf(event, forwarding.origin)
@@ -239,7 +239,7 @@ export async function forward(event: OwnEvent, forwarding: Forwarding): Promise<
 async function post({ event, body }: { event: OwnEvent; body: string }, forwarding: Forwarding) {
   const { url, headers, secret, now, signal } = forwarding
   const startedAt = now()
-  // Headers were given for this address.
+  // The user gave the headers for this address, so they may go over plain HTTP.
   const reach = { timeoutMs: FORWARD_TIMEOUT_MS, inTheClear: 'everything' as const }
   const transport = createTransport({ baseUrl: url.origin, ...reach })
   try {
@@ -264,7 +264,7 @@ export type Running = Machine & {
   readonly line: string
   readonly shell: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Output of the command. */
+  /** Receives each line that the command prints. */
   readonly onOutput: (line: string) => void
 }
 
@@ -281,6 +281,6 @@ export async function runFor(event: OwnEvent, { line, shell, env, now, onOutput 
   })
   for (const printed of stdout.toString('utf8').split('\n')) if (printed !== '') onOutput(printed)
   const ok = code === 0
-  const error = ok ? null : (failure ?? (lastWords || 'it was stopped by a signal'))
+  const error = ok ? null : (failure ?? (lastWords || 'the command was stopped by a signal'))
   return { ok, status: code, ms: now() - startedAt, attempts: 1, error }
 }

@@ -26,7 +26,7 @@ const REMOTE_LINES_MAX = 1_000
 const options = z.object({
   follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new lines, across restarts' }),
   tail: z.int().min(0).default(DEFAULT_TAIL_LINES).meta({ description: 'number of last lines' }),
-  since: Duration.optional().meta({ description: 'only newer than this', value: 'duration' }),
+  since: Duration.optional().meta({ description: 'only lines newer than this', value: 'duration' }),
   level: z.enum(logLevels).default('debug').meta({ description: 'lowest level' }),
   source: z
     .string()
@@ -54,7 +54,7 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'show the daemon log and its requests',
   description:
-    'Requests are kept in memory, without queries, bodies and credentials. Earlier ones show what is in the store. `souk why ID` shows the effects of one request.',
+    'The daemon keeps requests in memory, without queries, bodies and credentials. For earlier requests, only the stored records are shown. `souk why ID` shows the effects of one request.',
   options,
   examples: [
     'souk logs',
@@ -79,7 +79,7 @@ async function* records(context: Running): AsyncGenerator<LogLine['fields']> {
 
 function forgotten(id: string): CliError {
   return new CliError('not_found', `No record of ${id} in memory.`, {
-    facts: ['traces cover the last 4,096 requests; for requests before the last start, only stored records'],
+    facts: ['traces cover the last 4,096 requests; requests before the last start have only stored records'],
     next: ['souk logs --source http --tail 20'],
   })
 }
@@ -87,7 +87,7 @@ function forgotten(id: string): CliError {
 /** Log records of the daemon and, if it is running, its requests. */
 async function pastOf(context: Running, local: boolean): Promise<LogLine[]> {
   const session = await context.session().catch((error: unknown) => {
-    if (local && error instanceof CliError && error.exit === 'no_daemon') return undefined // the log is there all the same
+    if (local && error instanceof CliError && error.exit === 'no_daemon') return undefined // the log file can still be read
     throw error
   })
   const lines = local
@@ -170,7 +170,7 @@ function expression(text: string | undefined): RegExp | undefined {
 
 export type RequestFilter = Queried<'listRequests'>
 
-/** Long-poll seconds, and pause after a failure. */
+/** Time limit of a long poll. */
 const WAIT_SECONDS = 20
 const RETRY_MS = 1_000
 
@@ -193,7 +193,6 @@ function messageOf({ method, path, status }: RequestRecord): string {
   return `${method} ${path} ${status ?? '…'}`
 }
 
-/** A record as text. */
 export function logLine(record: LogLine): string {
   const { atMs, fields } = record
   return isRequest(fields) ? requestLine(atMs, fields) : recordLine(record)
@@ -219,7 +218,7 @@ function requestLine(atMs: number, fields: RequestFields): string {
   return `${loggedTime(atMs)} ${tints[level](level.padEnd(5))} ${oneLine(msg)}   ${dim(said.join('  '))}`
 }
 
-/** Requests known to the instance; none for an older build. */
+/** Requests that the instance remembers; none without an admin key or on an older build. */
 export async function pastRequests(
   session: Session,
   query: RequestFilter,
@@ -233,12 +232,12 @@ export async function pastRequests(
   }
 }
 
-/** Without an admin key or on an older build, the log is still readable. */
+/** Whether requests are unavailable: without an admin key, or on an older build. The log can still be read. */
 function isWithout(error: unknown): boolean {
   return (error instanceof AppError && error.status === 404) || (error instanceof CliError && error.exit === 'auth')
 }
 
-/** Completed requests, across restarts of the instance. */
+/** Follows completed requests, across restarts of the instance. */
 export async function* followRequests(
   context: CommandContext<unknown, unknown>,
   query: RequestFilter,

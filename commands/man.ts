@@ -52,7 +52,7 @@ function unknown({ args, entries }: Context): never {
   throw usage(`There is no manual page of "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, { next: ['souk help'] })
 }
 
-/** man needs a file; without man the page is printed. */
+/** Opens the page in man, which needs a file. @returns false if man is missing: the caller prints the page */
 async function shownByMan({ system, places }: Context, page: ManPage): Promise<boolean> {
   const file = join(places.cache, 'man', page.file)
   writePrivate(file, page.text)
@@ -90,7 +90,7 @@ export async function manPages(making: Making): Promise<readonly ManPage[]> {
   return [rootPage(making), ...nouns, ...commands, ...about]
 }
 
-/** Page of a command; no words: the program. @returns undefined if unknown */
+/** Page of a command, noun or topic; without words, of the program. @returns undefined if unknown */
 export async function manPage(making: Making, words: readonly string[]): Promise<ManPage | undefined> {
   const name = words.join(' ')
   if (name === '') return rootPage(making)
@@ -140,7 +140,7 @@ function rootPage(making: Making): ManPage {
     '.SH EXIT STATUS',
     ...Object.entries(exitMeanings).flatMap(([name, meaning]) => [
       '.TP',
-      `.B ${exits[name as keyof typeof exits]}`, // the names are those of the exits
+      `.B ${exits[name as keyof typeof exits]}`, // each name is a key of `exits`
       ...filled(meaning),
     ]),
     ...seeAlso(Object.keys(topics).map((topic) => [topic, TOPICS])),
@@ -231,7 +231,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? '' : '.'}`
 }
 
-/** Wrapped text, one line per paragraph. */
+/** Wraps text; each of its lines is a paragraph. */
 function filled(text: string): readonly string[] {
   return text.split('\n').flatMap((paragraph, at) => [...(at === 0 ? [] : ['.PP']), ...broken(paragraph).map(escaped)])
 }

@@ -5,17 +5,17 @@ import { formatAmount } from '../src/core/money.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, cyan, shellWord } from '../src/text/text.ts'
 
-/** Tools of the server, for starting and for configuration. */
+/** Options that choose the tools of the server, for `mcp` and `mcp install`. */
 export const toolOptions = z.object({
   admin: z.boolean().default(false).meta({ description: 'add operator tools' }),
-  readonly: z.boolean().default(false).meta({ description: 'only tools that change and cost nothing' }),
+  readonly: z.boolean().default(false).meta({ description: 'only tools that change nothing and cost nothing' }),
   tools: z
     .string()
     .optional()
     .meta({ description: 'groups of tools, such as default,postings or all (default: default)', value: 'groups' }),
 })
 
-/** Program file, arguments and environment. */
+/** How a client starts the server: program file, arguments and environment. */
 export type StartedAs = {
   readonly command: string
   readonly args: readonly string[]
@@ -45,7 +45,7 @@ export const agents = {
     text: ({ command, args, env }) =>
       [
         'claude mcp add',
-        // The option takes several values, so another option must precede the name.
+        // `--env` takes several values, so another option must stand between it and the server's name.
         ...Object.entries(env).map(([name, value]) => `--env ${shellWord(`${name}=${value}`)}`),
         '--transport stdio',
         NAME,
@@ -100,7 +100,7 @@ export const mcpInstall = defineCommand({
   name: 'mcp install',
   summary: 'print the MCP configuration for an agent program',
   description:
-    'Writes no file: paste the output where it says. It uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
+    'Writes no file: paste the output into the file that it names. It uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
   args: z.object({
     agent: z
       .enum(names)
@@ -168,8 +168,8 @@ export const mcpServe = defineCommand({
   ownForm: true,
   examples: ['souk mcp', 'souk mcp --tools all', 'souk mcp --readonly --tools services,jobs'],
   endsItself: true,
-  /** No data: stdout carries the protocol (JSON-RPC 2.0, one message per line). */
-  // biome-ignore lint/correctness/useYield: what it says goes to stdout as messages of the protocol
+  /** Yields nothing: stdout carries the protocol (JSON-RPC 2.0, one message per line). */
+  // biome-ignore lint/correctness/useYield: the server itself writes its messages to stdout
   async *run(context): AsyncGenerator<never> {
     const { chosenTools } = await import('../src/mcp/tools.ts')
     const tools = chosenTools(context.options)

@@ -13,9 +13,9 @@ export const command = defineCommand({
     check: z.boolean().default(false).meta({ description: 'compare with /health; exit with code 11 if they differ' }),
     yaml: z.boolean().default(false).meta({ description: 'print it as YAML' }),
   }),
-  ownText: true, // YAML has lines; what is foreign in them is made harmless where they are printed
+  ownText: true, // YAML has lines; untrusted text in them is escaped when printed
   examples: ['souk openapi', 'souk openapi --yaml', 'souk openapi --check', "souk openapi -q '.info.version'"],
-  /** The description; with --check the number of operations and differences to /health. */
+  /** Returns the OpenAPI description; with --check, the number of operations and their differences from /health. */
   async run(context): Promise<OpenApiDocument | Checked | Written> {
     const session = await context.session()
     const { check, yaml } = context.options
@@ -48,7 +48,7 @@ type Written = { yaml: string }
 
 async function yamlOf(document: OpenApiDocument): Promise<string> {
   const { stringify } = await import('../src/cli/files/yaml.ts')
-  // One line per text, so that documents cannot imitate this program's output.
+  // Each string stays on one line, so that no document can imitate this program's output.
   const oneLine = { blockQuote: false, lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const
   return stringify(document, { aliasDuplicateObjects: false, ...oneLine }).trimEnd()
 }

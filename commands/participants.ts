@@ -12,7 +12,7 @@ import { person } from '../src/nouns/people.ts'
 export const participantsIdentity = defineCall({
   name: 'participants identity',
   summary: 'print the ERC-8004 registration file of a participant',
-  description: 'For publicly listed participants. The file is portable: you can host it anywhere.',
+  description: 'Works for publicly listed participants. The file is portable: you can host it anywhere.',
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   examples: ['souk participants identity p_0123456789abcdef', 'souk participants identity p_0123456789abcdef --json'],
   asks: 'getIdentityFile',
@@ -59,7 +59,7 @@ export const participantsList = defineCommand({
 export const participantsProfile = defineCall({
   name: 'participants profile',
   summary: 'show the public profile of a participant: trust, webhook health, identity, links',
-  description: 'For publicly listed participants. For others use `souk participants view`.',
+  description: 'Works for publicly listed participants. For others use `souk participants view`.',
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   examples: ['souk participants profile p_0123456789abcdef', 'souk participants profile p_0123456789abcdef --json'],
   asks: 'getProfile',

@@ -13,7 +13,7 @@ import { plan, plan as planNoun } from '../src/nouns/plans.ts'
 import { subscription as subscriptionNoun } from '../src/nouns/subscriptions.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
-/** Own listings in the example of a plan. */
+/** Number of own listings in the example of a plan. */
 const EXAMPLE_SERVICES_MAX = 5
 
 export const plansCreate = defineCommand({

@@ -25,13 +25,12 @@ export const productOptions = {
   upload: z.string().optional().meta({ description: 'file to sell, at most 100 MiB', value: 'file' }),
 }
 
-/** Target of a download. */
 export const outputOption = z
   .string()
   .optional()
   .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
 
-/** Reads a product; with a key also one's own drafts. */
+/** Reads a product; with an API key, also a draft of the caller. */
 export async function readProduct(session: Session, id: string): Promise<Product> {
   const key = await session.apiKey()
   return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })

@@ -28,7 +28,7 @@ const options = z.object({
   practice: z
     .enum(['changed', 'always', 'never'])
     .default('changed')
-    .meta({ description: 'when to make a practice purchase first, with test money' }),
+    .meta({ description: 'when to make a practice run: buy the listing once with test money' }),
   practiceInput: z.string().optional().meta({
     description: 'input of the practice run, as YAML or JSON (default: generated from the schema)',
     value: 'file',

@@ -55,12 +55,12 @@ function sessionOf(context: Context): Promise<Session> {
   return openSession({ ...context, globals: { ...globals, remote: name } })
 }
 
-/** Payment network and token, read when the remote was added. */
+/** Compares the payment token with the one saved when the remote was added. */
 function token({ places }: Context, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = toWallet(chain.asset)
   if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }
-  return { id: 'token', status: 'problem', detail: `${asset} differs from the saved one: add the remote again` }
+  return { id: 'token', status: 'problem', detail: `${asset} differs from the saved token: add the remote again` }
 }
 
 type Row = {

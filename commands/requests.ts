@@ -168,7 +168,7 @@ const options = z.object({
     .string()
     .optional()
     .meta({ description: 'deadline for the award, at most 30 days from now', value: 'time' }),
-  parentJob: z.string().optional().meta({ description: 'your job that this is a subtask of', value: 'job' }),
+  parentJob: z.string().optional().meta({ description: 'your job of which this request is a subtask', value: 'job' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
@@ -209,11 +209,11 @@ export const requestsCreate = defineCommand({
   },
 })
 
-/** Text other than a JSON object becomes a brief's `text`. */
+/** Reads the request's `brief`. Text that is not a JSON object becomes its member `text`. */
 async function readBrief({ io, options: { brief, briefFile } }: Context): Promise<Body['brief']> {
   if ((brief === undefined) === (briefFile === undefined))
     throw usage('Describe the work: give either --brief or --brief-file.')
-  // Prose may be valid YAML (`Wanted: a logo`), so only files named so are parsed.
+  // Prose may be valid YAML (`Wanted: a logo`), so only .yaml, .yml and .json files are parsed.
   if (briefFile !== undefined && /\.(ya?ml|json)$/i.test(briefFile)) {
     const document = await readDocument(io, briefFile)
     return isJsonObject(document) ? document : { text: String(document) }
@@ -239,9 +239,9 @@ const listOptions = z.object({
   search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
   minBudget: z.string().optional().meta({ description: 'lowest budget', value: 'usd' }),
   maxBudget: z.string().optional().meta({ description: 'highest budget', value: 'usd' }),
-  createdAfter: z.string().optional().meta({ description: 'created after this time', value: 'time' }),
+  createdAfter: z.string().optional().meta({ description: 'only created after this time', value: 'time' }),
   cursor: z.string().optional().meta({ description: 'continue after this next_cursor', value: 'cursor' }),
-  follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new ones' }),
+  follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new requests' }),
   ...pageOptions,
   ...watchOptions,
 })

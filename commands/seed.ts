@@ -12,7 +12,7 @@ import { Rate, showTraffic } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green } from '../src/text/text.ts'
 
 type Context = CommandContext<unknown, unknown>
-/** A marketplace with more participants counts as in use. */
+/** Participants read to find out whether the marketplace is in use. */
 const PEOPLE_LIMIT = '100'
 
 export const seedDemoCommand = defineCommand({
@@ -56,7 +56,7 @@ function told(outcome: 'written' | 'there', tookMs: number) {
   return { seed: 'demo' as const, changed: outcome === 'written', people: demoPeople, took_ms: tookMs }
 }
 
-/** Checks a running daemon before changing anything. @throws CliError conflict */
+/** Whether the running daemon already has the demo users. @throws CliError conflict if other participants use it */
 async function isThere(context: Context): Promise<boolean> {
   const session = await context.session()
   const { participants } = await session.call('listParticipants', { query: { limit: PEOPLE_LIMIT } })
@@ -85,7 +85,7 @@ export const seedLoad = defineCommand({
   async *run(context) {
     const { file } = context.options
     if (file === undefined)
-      throw usage('A seed is demo, traffic, or a file.', {
+      throw usage('Name the seed: demo, traffic, or --file FILE.', {
         next: ['souk seed demo', 'souk seed traffic', 'souk help seed load'],
       })
     const { checkedSeed } = await import('../src/market/file/shape.ts')
@@ -107,7 +107,7 @@ export const seedTraffic = defineCommand({
   name: 'seed traffic',
   summary: 'make the demo users buy and sell until ctrl-c',
   description:
-    'Buyers buy at this rate and sellers deliver, with normal requests and test money. Missing users register first.',
+    'Demo buyers buy at the rate of --rate and demo sellers deliver, with normal requests and test money. Missing users register first.',
   options: z.object({
     rate: Rate.default(30).meta({ description: 'sales per minute', value: 'n/min' }),
     for: z.string().optional().meta({ description: 'stop after this time', value: 'duration' }),

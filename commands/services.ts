@@ -30,7 +30,7 @@ export const servicesCreate = defineCommand({
       .meta({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
     example: exampleOption,
-    editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR' }),
+    editor: z.boolean().default(false).meta({ description: 'write the listing in $VISUAL or $EDITOR' }),
   }),
   examples: [
     'souk services create --example',
@@ -139,7 +139,7 @@ export const servicesDoctor = defineCommand({
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
     const caller = await ownId(session).catch((error: unknown) => {
-      // Without an account, view it anonymously.
+      // Without an account, the listing is checked as an anonymous user sees it.
       if (error instanceof AppError || (error instanceof Error && error.name === 'CliError')) return undefined
       throw error
     })
@@ -169,7 +169,7 @@ export const servicesEdit = defineCommand({
       .optional()
       .meta({ short: 'f', description: `${DOCUMENT} of the changes, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
-    editor: z.boolean().default(false).meta({ description: 'edit it in $VISUAL or $EDITOR' }),
+    editor: z.boolean().default(false).meta({ description: 'edit the listing in $VISUAL or $EDITOR' }),
   }),
   examples: [
     'souk services edit svc_0123456789abcdef --set price=0.75',

@@ -38,7 +38,7 @@ export const statsCalls = defineCall({
   },
 })
 
-/** A copy, since loading the contract is slow; a test compares both. */
+/** Copied from the API contract, which is slow to load; a test compares both. */
 const kinds = ['subject_view', 'expand_io', 'verify_signature'] as const
 
 export const statsEvent = defineCommand({

@@ -239,8 +239,8 @@ describe('a dispute', () => {
   })
 
   it.each([
-    [['release'], 'Say after how many days'],
-    [['off', '--days', '3'], '--days goes with'],
+    [['release'], 'After how many days?'],
+    [['off', '--days', '3'], '--days needs'],
     [['split', '--days', '0'], 'days'],
     [['coin', '--days', '3'], 'coin'],
   ])('ends by itself in no way that nobody understands: %j', async (words, why) => {

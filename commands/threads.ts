@@ -76,7 +76,7 @@ type Named = {
   readonly options: { readonly proposal?: string | undefined }
 }
 
-/** The open proposal; without one the instance explains the alternatives. */
+/** The open proposal. @throws CliError conflict without one */
 async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Proposal> {
   const { proposal, status } = await readThread(host, session, id)
   if (proposal?.status === 'open') return proposal
@@ -154,7 +154,7 @@ export const threadsDecline = defineCommand({
 
 export const threadsDispute = defineCommand({
   name: 'threads dispute',
-  summary: 'dispute a delivery; money still held stays held',
+  summary: 'dispute a delivery; money in escrow stays there',
   description: disputeHelp,
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({

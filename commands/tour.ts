@@ -55,11 +55,11 @@ export const command = defineCommand({
 })
 
 const NEXT_COLUMNS = 44
-/** Demo users exist in the demo. */
+/** A demo user; exists only with the demo data. */
 const ACME = 'acme'
-const AS_ACME = [`souk jobs list --as ${ACME}`, 'the same as one of the demo users'] as const
+const AS_ACME = [`souk jobs list --as ${ACME}`, 'the jobs of a demo user'] as const
 
-/** Line that adds the program to the PATH, if needed; a packaged binary has no npm. */
+/** The command that puts the program on the PATH, if needed. A packaged binary is linked without npm. */
 function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
   if (program === 'souk') return []
   const [file] = self
@@ -70,7 +70,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 type TestChain = 'sandbox' | 'devnet'
 type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
-/** An existing instance keeps its chain. @throws CliError usage for real money or unsupported chains */
+/** Chain of the tour; existing data keeps its own. @throws CliError usage for real money or unsupported chains */
 function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
@@ -106,7 +106,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
       [`souk services view ${SERVICE}`, 'input and output of a service'],
       [`souk why ${job}`, 'the purchase, step by step'],
       ['souk logs -f', 'the daemon log, live'],
-      ['souk api /v1/services/catalog -f limit=1', 'the same over HTTP'],
+      ['souk api /v1/services/catalog -f limit=1', 'the catalog over HTTP'],
       ['souk help', 'everything else'],
       ['souk down', 'stop the daemon; its data stays'],
       ...onPath(system),
@@ -114,7 +114,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   }
 }
 
-/** Starts the daemon on its usual port, or a free one if that is taken. */
+/** Starts the daemon on its usual port, or on a free one if that port is taken. */
 async function* up(context: Context, chain: TestChain): AsyncGenerator<Step> {
   const { places, options } = context
   const isNew = !hasStore(context) && !isLive(registeredDaemon(places))

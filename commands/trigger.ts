@@ -111,7 +111,7 @@ function eventType(word: string): EventType {
 
 type Words = { readonly on: string | undefined; readonly told: EventSettings }
 
-/** Checked settings of an event. @throws CliError usage that names the setting */
+/** Checks the settings given for an event. @throws CliError usage that names the wrong setting */
 async function said({ options: given }: Context, type: EventType, situation: Sayable): Promise<Words> {
   const { BadSetting, subjectOf, toldBy } = await import('../src/market/situations/settings.ts')
   try {

@@ -31,7 +31,7 @@ export type ShownDocument = {
   readonly ok: boolean | null
   readonly bytes: number
   readonly saved: string | null
-  /** foreign content; only its hash counts */
+  /** Untrusted content; only its hash is checked. */
   readonly document: unknown
 }
 
@@ -90,7 +90,7 @@ const publishedOptions = z.object({
 export const trustEvidence = defineCommand({
   name: 'trust evidence',
   summary: 'show the evidence behind a score',
-  description: 'A document with many jobs links to the earlier one as `previous`.',
+  description: 'Evidence about many jobs spans several documents; `previous` links to the earlier one.',
   args: z.object({ root: z.string().meta({ description: '`root`, or the wallet or id of the scored participant' }) }),
   options: publishedOptions,
   examples: [
@@ -128,7 +128,7 @@ export const trustFeedback = defineCommand({
 export const trustOnchain = defineCommand({
   name: 'trust onchain',
   summary: 'show the on-chain reputation of a wallet ($0.005)',
-  description: 'Summarises the feedback to its ERC-8004 identity and the anchors of its verdicts.',
+  description: "Summarises the feedback to the wallet's ERC-8004 identity and the on-chain anchors of its verdicts.",
   args: z.object({ wallet: z.string().meta({ description: 'address, participant id or wallet name' }) }),
   examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],
   async run(context) {

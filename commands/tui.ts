@@ -54,7 +54,7 @@ export const command = defineCommand({
     const options = cockpitOptions(context)
     if (options.look.palette === undefined) forbidColor()
     const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
-    // The terminal answers while the cockpit loads.
+    // Sent early: the terminal answers while the cockpit loads.
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
     const own = await ownKeys(context)
@@ -96,7 +96,7 @@ function sameOptions({ options: { refresh, readonly, theme } }: Context): readon
   ]
 }
 
-/** Other known marketplaces; none if opened by address. */
+/** Names of the other known marketplaces; undefined if the cockpit was opened by `--base-url`. */
 function othersOf(context: Context): CockpitOptions['others'] {
   if (context.globals.baseUrl !== undefined) return undefined
   const { name } = createLink(context).place
@@ -156,7 +156,7 @@ function savedIn({ io, system }: Context): CockpitOptions['save'] {
     }
   }
 }
-/** Custom keys; invalid ones are reported before and in the cockpit. */
+/** Reads custom keys. Invalid ones are reported before the cockpit opens, and in it. */
 async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
   const found = await readKeyFile(places)
   if (found === undefined) return {}
@@ -183,7 +183,7 @@ function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   }
 }
 
-/** The end of the local daemon's log. */
+/** Reads the last line of the local daemon's log. */
 function lastWordsOf(context: Context): CockpitOptions['lastWords'] {
   if (createLink(context).place.name !== LOCAL) return undefined
   return async () => {
@@ -215,7 +215,7 @@ function paletteOf({ io, system }: Context): CockpitOptions['look']['palette'] {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Of the first eight background colors all but white are dark: `15;0` is white on black. */
+/** Theme from SOUK_THEME, or from the background in COLORFGBG: 7 and 15 are light (`15;0` is white on black). */
 function wishedTheme(env: Env): (typeof themes)[number] | undefined {
   const wished = themes.find((name) => name === env.SOUK_THEME)
   const ground = /;(\d{1,2})$/.exec(env.COLORFGBG ?? '')?.[1]
@@ -228,7 +228,7 @@ function depthOf({ COLORTERM = '', TERM = '' }: Env): CockpitOptions['look']['de
   return TERM.includes('256') ? '256' : '16'
 }
 
-/** Asks the terminal for its background, unless set or irrelevant. */
+/** Asks the terminal for its background, unless a theme is set or the colors do not depend on it. */
 async function withGround(options: CockpitOptions, isSaid: boolean): Promise<CockpitOptions> {
   const { look } = options
   if (isSaid || look.palette === undefined || look.palette === 'mono' || look.depth === '16') return options
@@ -236,7 +236,7 @@ async function withGround(options: CockpitOptions, isSaid: boolean): Promise<Coc
   return { ...options, look: { ...look, theme: (await askGround(options)) ?? look.theme } }
 }
 
-/** Ink reads this variable when it loads; Node warns if both are set. */
+/** Ink reads FORCE_COLOR when it loads. Node warns if NO_COLOR is set too. */
 function forbidColor(): void {
   const { env } = process
   delete env.NO_COLOR
@@ -244,8 +244,8 @@ function forbidColor(): void {
 }
 
 /**
- * Ink's layout engine is a data URL that it reads by `fetch` if available, which loads an HTTP client: a seventh of
- * the first frame.
+ * Hides `fetch` while Ink loads: with it, Ink reads its layout engine from a data URL. That loads an HTTP client, which
+ * takes a seventh of the time to the first frame.
  */
 async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
   const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch')
@@ -272,7 +272,7 @@ const OUTPUT_BYTES_MAX = 1_000_000
 type CommandsHost = CommandContext<unknown, unknown>
 type LineWord = { readonly value: string; readonly summary: string }
 
-/** Command line of the cockpit's palette: completion, and a process to run commands. */
+/** Command line of the cockpit's palette: completes commands, and runs them in a process. */
 export function createCommandLine(context: CommandsHost) {
   const commands = context.entries
     .filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
@@ -328,8 +328,8 @@ const FILE = 'put-off.json'
 const Kept = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])
 
 /**
- * Snoozed items of cockpits on this machine. If the file is unreadable, all are shown; if it cannot be written,
- * snoozing lasts until the cockpit closes.
+ * File of the items snoozed in cockpits on this machine. If it is unreadable, all items are shown. If it cannot be
+ * written, snoozing lasts until the cockpit closes.
  */
 export function putOffFile({ state }: Pick<Places, 'state'>): {
   readonly read: () => readonly PutOff[]

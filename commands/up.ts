@@ -64,7 +64,7 @@ export const command = defineCommand({
   summary: 'start the local daemon; does nothing if it runs',
   endsItself: true,
   description:
-    'Runs in the background and keeps its data across restarts. Waits as long as the start makes progress, also for a start by another command. To change options of a running daemon, use `souk restart` or stop it first.',
+    'The daemon runs in the background and keeps its data across restarts. The command waits as long as the start makes progress, even if another command began it. To change options of a running daemon, use `souk restart` or stop it first.',
   options,
   examples: [
     'souk up',
@@ -80,7 +80,7 @@ export const command = defineCommand({
     'souk up --clock frozen --instance still --dry-run',
   ],
   run: (context) => (context.options.traffic === undefined ? bringUp(context) : withTraffic(context)),
-  ownText: true, // a unit is printed as it is; all else is this program's own, too
+  ownText: true, // a systemd unit is printed unchanged; all other text is the program's own
   view(data, io) {
     if ('did' in data) return showTraffic(data, io)
     if ('unit' in data) return showUnit(data, io)
@@ -181,7 +181,7 @@ async function bringUp(context: Context): Promise<Up> {
   }
 }
 
-/** Typed options over saved ones. Existing data keeps its chain and port. */
+/** Launch options; typed ones override saved ones. Existing data keeps its chain and port. */
 function launchAs(context: Context, said: Typed): Launch {
   const { places } = context
   const last = lastLaunch(places)
@@ -190,7 +190,7 @@ function launchAs(context: Context, said: Typed): Launch {
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
 }
 
-/** A seed file is read before the start and applied when the daemon serves. */
+/** Reads a seed file before the start; it is applied once the daemon serves. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (!/[./]/.test(seed)) throw noSeed(seed)
@@ -239,7 +239,7 @@ function noteOf({ io }: Context, { notes, recovered }: Started): void {
   if (recovered) io.note('the previous daemon had crashed; its data was recovered')
 }
 
-/** A refused start leaves a store without confirmation, so only a daemon that has run counts. */
+/** Whether a daemon has run here with real money. The store is no proof: a refused start leaves one too. */
 function hasBegun(context: Context): boolean {
   return hasStore(context) && lastLaunch(context.places).chain === 'base'
 }
@@ -321,7 +321,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   })
 }
 
-/** Compares file paths in absolute form. */
+/** An option as launch words, with absolute file paths, to compare options. */
 function wordsOf(name: string, value: unknown): readonly string[] {
   return launchWords({ [name]: value ?? undefined })
 }

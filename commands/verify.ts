@@ -12,7 +12,7 @@ type Attempt = WireAnswer<Api['decideVerification']>
 type Decision = 'approved' | 'rejected'
 type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
-/** Has the sandbox vendor decide. */
+/** Sends the sandbox vendor's decision on an attempt. */
 export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {
   const { attempt } = context.args
   const session = await context.session()
@@ -42,7 +42,7 @@ const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
 /** The token, given directly or in its link. @throws CliError usage */
 export function tokenIn(word: string): string {
   const token = TOKEN.exec(word)?.[1]
-  if (token === undefined) throw usage('Not a consent link: give the consent_url of souk verify start.')
+  if (token === undefined) throw usage('Not a consent link: give the consent_url that `souk verify start` printed.')
   return token
 }
 
@@ -64,7 +64,7 @@ export const verifyApprove = defineCommand({
 export const verifyConsent = defineCommand({
   name: 'verify consent',
   summary: 'consent to a verification, as the responsible human',
-  description: 'Does the same as the form behind the link. The link works once, so this asks for confirmation.',
+  description: 'Submits the form on the page of the link, which works once. Asks for confirmation first.',
   args: z.object({ link: z.string().meta({ description: 'consent_url from `souk verify start`, or its token' }) }),
   options: z.object({
     operatorName: z.string().meta({ description: 'your name, for the verification vendor', value: 'name' }),
@@ -145,7 +145,7 @@ async function read(session: Session): Promise<Status> {
   return session.call('getVerificationStatus', {})
 }
 
-/** Waits until it has ended, or `--wait` is over. */
+/** Waits until the current attempt ends, or until the time of `--wait` is over. */
 async function watched({ globals, io, signal, system }: SessionHost, session: Session): Promise<Status> {
   const limitMs = patienceMs(globals)
   const progress = io.progress('waiting for the verification')

@@ -64,7 +64,7 @@ async function* allOf(session: Session, status: ListParams['status']): AsyncGene
   }
 }
 
-/** Deliveries of one listing; filtered here, since the API cannot. */
+/** Deliveries of one listing; filtered here, since the API has no such filter. */
 async function readOf(
   { options: { status, limit, page } }: CommandContext<unknown, ListParams>,
   session: Session,
@@ -77,7 +77,7 @@ async function readOf(
 }
 
 const replayOptions = z.object({
-  all: z.boolean().default(false).meta({ description: 'all dead deliveries, except test messages' }),
+  all: z.boolean().default(false).meta({ description: 'resend all dead deliveries, except test messages' }),
 })
 type ReplayContext = CommandContext<{ delivery: string[] }, z.output<typeof replayOptions>>
 
@@ -124,7 +124,7 @@ async function chosen({ args, options: { all } }: ReplayContext, session: Sessio
 }
 
 const secretOptions = z.object({
-  rotate: z.boolean().default(false).meta({ description: 'replace the secret first' }),
+  rotate: z.boolean().default(false).meta({ description: 'create a new secret first' }),
 })
 type SecretContext = CommandContext<unknown, z.output<typeof secretOptions>>
 

@@ -47,7 +47,7 @@ export const adminNamedServicesSet = defineCall({
   name: 'admin named-services set',
   summary: 'set which listing or plan an advertised path sells, or disable the path',
   description:
-    '--from sells a house function on the path at its own price. --listing and --plan make the path an alias. Needs the admin key of the instance.',
+    '--from sells a house function on the path, at the price given by --price. --listing and --plan make the path an alias of a listing or plan. Needs the admin key of the instance.',
   args: z.object({
     slug: z.enum(namedSlugs).meta({ description: 'last part of the path, such as site-audit' }),
     off: z.literal(OFF).optional().meta({ description: 'close the path' }),
@@ -57,7 +57,7 @@ export const adminNamedServicesSet = defineCall({
     price: z
       .string()
       .optional()
-      .meta({ description: 'price with --from, within the advertised range', value: 'amount' }),
+      .meta({ description: 'price of the function in --from, within the advertised range', value: 'amount' }),
     listing: z.string().optional().meta({ description: 'id of a listing', value: 'id' }),
     plan: z.string().optional().meta({ description: 'id of a monthly plan', value: 'id' }),
   }),

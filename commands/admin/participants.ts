@@ -70,7 +70,7 @@ export const adminParticipantsUnsuspend = defineCommand({
   name: 'admin participants unsuspend',
   summary: 'end a suspension and restore the listings that it hid',
   description:
-    'Items that the participant had hidden stay hidden. Paused subscriptions continue when their subscribers resume them. Needs the admin key of the instance.',
+    'Anything that the participant itself had hidden stays hidden. Paused subscriptions continue when their subscribers resume them. Needs the admin key of the instance.',
   args: z.object(whose),
   options: why,
   examples: [

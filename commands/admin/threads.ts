@@ -27,7 +27,7 @@ export const adminThreadsList = listCommand(thread, {
 export const adminThreadsSend = defineCommand({
   name: 'admin threads send',
   summary: 'answer an inquiry about a house listing',
-  description: 'Needs the admin key of the instance. Only providers can answer in their own conversations.',
+  description: 'Needs the admin key of the instance. An inquiry about any other listing is answered by its provider.',
   ...messageWords,
   examples: [
     'souk admin threads send thr_0123456789abcdef "Ten pages are fine"',

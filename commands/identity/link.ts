@@ -8,7 +8,7 @@ export const command = defineCommand({
   description:
     'Replaces an earlier link. In the sandbox, `souk wallet fund --identity` registers an identity and prints its registry and id.',
   options: z.object({
-    agentId: z.string().meta({ description: 'id in the registry, from 0', value: 'number' }),
+    agentId: z.string().meta({ description: 'id in the registry, 0 or more', value: 'number' }),
     registry: z.string().meta({ description: 'eip155:<chain id>:<registry address>', value: 'name' }),
   }),
   examples: [

@@ -26,21 +26,21 @@ export const command = defineCommand({
     url: params.string().meta({ description: 'URL of the instance' }),
   }),
   options: params.object({
-    network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'network that it settles on' }),
+    network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'settlement network of the instance' }),
     fingerprint: params
       .string()
       .optional()
-      .meta({ description: 'SHA-256 fingerprint of its certificate, from its `souk up --tls`', value: 'sha256' }),
+      .meta({ description: 'certificate fingerprint (SHA-256) that `souk up --tls` printed there', value: 'sha256' }),
     plainCredentials: params
       .boolean()
       .default(false)
-      .meta({ description: 'allow keys over plain HTTP, readable by anyone in between; payments stay refused' }),
-    protected: params.boolean().default(false).meta({ description: 'require typing its name before changes' }),
+      .meta({ description: 'allow keys over plain HTTP, where others can read them; payments stay refused' }),
+    protected: params.boolean().default(false).meta({ description: 'require typing the name before changes' }),
     keyStdin: params
       .boolean()
       .default(false)
-      .meta({ description: 'read the API key of your account there from stdin' }),
-    adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin key from stdin' }),
+      .meta({ description: 'read the API key of your account on the instance from stdin' }),
+    adminKeyStdin: params.boolean().default(false).meta({ description: 'read the admin key from stdin' }),
   }),
   examples: [
     'souk remote add shop https://market.example --dry-run',
@@ -94,7 +94,7 @@ function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: RemoteParams, 
   if (keyStdin && adminKeyStdin) throw usage('stdin can hold only one key: use --key-stdin or --admin-key-stdin.')
   if ((keyStdin || adminKeyStdin) && isReadable && !plainCredentials) {
     throw usage(`A key would be sent over plain HTTP to ${url}: others on the network could read it.`, {
-      facts: ['souk up --tls serves https over there, and prints how to add it here'],
+      facts: ['souk up --tls on that machine serves https, and prints how to add it here'],
       next: ['… --plain-credentials'],
     })
   }
@@ -114,7 +114,7 @@ async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin 
   }
 }
 
-/** Wallet address of the account. @throws CliError usage */
+/** Address of the wallet whose API key is saved. @throws CliError usage without a wallet */
 async function holderOf(places: Places, as: string | undefined): Promise<string> {
   const { currentWallet } = await import('../../src/client/wallets.ts')
   const address = currentWallet(places, as)?.address
@@ -142,8 +142,8 @@ type Agreeing = {
 }
 
 /**
- * The certificate to pin; undefined if this machine's authorities accept it. Only a handshake is sent before
- * approval.
+ * Fingerprint of the certificate to pin; undefined if this machine's authorities accept the certificate. Before
+ * approval, only a TLS handshake is sent.
  */
 async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEOUT_MS }: Agreeing) {
   const wanted = said === undefined ? undefined : fingerprintOf(said)
@@ -167,15 +167,15 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
   return seen.trusted ? undefined : agreed(url, seen, io)
 }
 
-/** Requires a person who sees the fingerprint, or the fingerprint option; `--yes` is not enough. */
+/** Asks a person to compare the fingerprint; `--yes` is not enough. Without a terminal, `--fingerprint` is required. */
 async function agreed(url: string, { fingerprint, valid_to }: ShownCertificate, io: Io): Promise<string> {
-  const facts = [`SHA-256   ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls prints the true one over there']
+  const facts = [`SHA-256   ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls there prints the true fingerprint']
   if (!io.canAsk) {
     const sentence = `The certificate of ${url} is not signed by a trusted authority, and there is no terminal to ask on.`
     throw usage(sentence, { facts, next: ['… --fingerprint SHA256'] })
   }
   for (const fact of facts) io.say(fact)
-  const answer = await io.ask('Is that its fingerprint? Type yes to pin it:', { flag: '--fingerprint SHA256' })
+  const answer = await io.ask('Is this the true fingerprint? Type yes to pin it:', { flag: '--fingerprint SHA256' })
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('cancelled', 'Nothing was added.')
   return fingerprint
 }

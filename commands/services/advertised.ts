@@ -10,7 +10,7 @@ import { type SentBody, wordsOf } from '../../src/client/call.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
-/** Endpoints of named paths. */
+/** API operations by advertised path. */
 const endpoints = {
   'site-audit': 'siteAudit',
   'security-patch': 'securityPatch',
@@ -29,7 +29,7 @@ const options = z.object({
 export const command = defineCommand({
   name: 'services advertised',
   summary: 'buy from an advertised path, such as site-audit',
-  description: 'Works where the operator set a listing for the path. See `souk admin named-services`.',
+  description: 'Works only for paths to which the operator gave a listing. See `souk admin named-services`.',
   args: z.object({ slug: z.enum(namedSlugs).meta({ description: 'last part of the path, such as site-audit' }) }),
   options,
   examples: [

@@ -17,7 +17,7 @@ import { toWallet } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, harmless, yellow } from '../../src/text/text.ts'
 
-/** Newest subscriptions checked for coverage. */
+/** Number of newest subscriptions searched for one that pays for the listing. */
 const SUBSCRIPTIONS_MAX = 100
 
 const options = z.object({
@@ -72,7 +72,7 @@ export const command = defineCommand({
   },
 })
 
-/** Shows the order and asks. @returns the command with a limit at the shown price */
+/** Shows the order and asks for confirmation. @returns the context with `maxPrice` limited to the shown price */
 async function agreed(context: Context, session: Session, { listing, input }: Order): Promise<Context> {
   const { io, globals } = context
   const { price, pay_to, wallet } = await showQuote(session, listing, input)
@@ -91,14 +91,14 @@ async function showQuote(session: Session, listing: Listing, input: Input) {
   return { kind: 'quote' as const, ...described(listing, offer), money, wallet: wallet?.name ?? null, covered_by }
 }
 
-/** Token name of the offer: test money is named so on any network. */
+/** Token and network of the offer; test money is called test on every network. */
 async function moneyOf({ target }: Session, offer: Offer | undefined): Promise<string | null> {
   if (offer === undefined) return null
   const { isRealUsdc } = await import('../../src/client/pay.ts')
   return isRealUsdc(toWallet(offer.asset)) ? `USDC on ${offer.network}` : `test USDC (${target.network})`
 }
 
-/** The caller's covering subscription, or null. */
+/** Id of the caller's subscription that pays for the listing, or null. */
 async function coverOf(session: Session, { id, provider_id }: Listing): Promise<string | null> {
   const key = await session.apiKey()
   if (key === undefined) return null
@@ -112,7 +112,7 @@ async function coverOf(session: Session, { id, provider_id }: Listing): Promise<
   return found?.subscription_id ?? null
 }
 
-/** The result; null if there is none, as for a running job. */
+/** The result; null if there is none, for example while the job runs. */
 function resultOf({ status, result, deliverables }: Ticket) {
   const first = isThere(result) ? result : deliverables
   return isThere(first) || status === 'completed' ? (first ?? null) : null
@@ -152,7 +152,7 @@ async function buy(context: Context, session: Session, { listing, input }: Order
   const startedAt = io.now()
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
   if (given.save !== undefined) tryFolder(context, given.save)
-  // A key is enough for a covered purchase.
+  // A purchase covered by a subscription needs only the API key, no payment.
   const key = await session.apiKey()
   const asked = { ...purchase(listing, input), ...(key ? { headers: { 'x-api-key': key } } : {}) }
   const purchased = {
@@ -189,7 +189,7 @@ async function buy(context: Context, session: Session, { listing, input }: Order
   }
 }
 
-/** Third-party listings add a fee. */
+/** Listings of third parties add the platform fee. */
 function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string | undefined {
   if (price.fixed === null) return undefined
   return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`

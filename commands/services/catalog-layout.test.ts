@@ -48,7 +48,7 @@ describe.each([120, 80, 40])('at %i columns', (columns) => {
       expect(shown.filter((line) => line.length > columns && !line.includes('souk buy'))).toEqual([])
       const text = shown.join(' ').replace(/\s+/g, ' ')
       expect(text).toContain('you pay')
-      expect(text).toMatch(/answers like this, shortened .*"engine": \{ "name": "souk"/)
+      expect(text).toMatch(/example result, shortened .*"engine": \{ "name": "souk"/)
       expect(shown.at(-1)).toMatch(/souk buy svc_\w+ .*--quote$/)
     }
   })

@@ -15,7 +15,7 @@ type Catalog = WireAnswer<Api['getCatalog']>
 
 const columns = columnsOf(service, 'own')
 
-/** Catalog order groups categories, so each is named once; other orders do not. */
+/** In catalog order the rows of a category are adjacent, so each category gets one heading. Other orders get none. */
 function grouped(services: readonly CatalogListing[]): readonly RowGroup<CatalogListing>[] {
   const firsts = services.filter((row, at) => row.category !== services[at - 1]?.category)
   const isTogether = new Set(firsts.map(({ category }) => category)).size === firsts.length
@@ -30,7 +30,7 @@ export const command = defineCommand({
   name: 'services list',
   summary: 'browse the catalog',
   options: z.object({
-    mine: z.boolean().default(false).meta({ description: 'your own listings, active or not; not with other filters' }),
+    mine: z.boolean().default(false).meta({ description: 'your own listings, active or not; allows no filters' }),
     search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
     verified: z.boolean().default(false).meta({ description: 'only of identity-verified providers' }),
     category: z.string().optional().meta({ description: 'only of this category', value: 'name' }),

@@ -54,7 +54,7 @@ function showListing(listing: Listing, io: Io): void {
   for (const line of inputLines(listing.input_schema)) folded(io, `    ${line}`)
   const sample = sampleOf(listing)
   if (sample !== undefined) {
-    io.line('  answers like this, shortened')
+    io.line('  example result, shortened')
     for (const line of shownResult(sample).split('\n')) io.line(clip(`    ${line}`, io.width))
   }
   // On one line, for pasting.

@@ -53,7 +53,7 @@ export const command = defineCommand({
   view: (page, io) => showPage(thread, page, { io, place: 'own' }),
 })
 
-/** Conversations in which another person wrote a message that is not read yet. */
+/** Conversations with an unread message from somebody else. */
 async function unreadOf(host: CommandContext<unknown, unknown>, session: Session, all: readonly Thread[]) {
   const me = all.length === 0 ? '' : await ownId(session)
   const countNew = await newMessages(host, session)

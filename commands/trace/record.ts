@@ -41,7 +41,7 @@ export const command = defineCommand({
   },
 })
 
-/** The API body; the file may contain the event only. The instance validates the rest. */
+/** The request body. The file holds the event itself or {"event": …}; the instance validates it. */
 function bodyFrom(document: Record<string, unknown>): Body {
   const event = isObject(document.event) ? document.event : document
   if (!isObject(event.intent)) {
@@ -49,14 +49,14 @@ function bodyFrom(document: Record<string, unknown>): Body {
       next: ["souk openapi -q '.components.schemas.TraceEvent'"],
     })
   }
-  return { event } as Body // the instance refuses by name what does not fit
+  return { event } as Body // the instance validates the members
 }
 
-/** Signature of the payer (decisions §11): origin, payer, body hash, time. */
+/** Headers with the payer's signature over origin, payer, body hash and time (decisions §11). */
 async function signatureOver(context: Context, session: Session, body: Body) {
   const wallet = await session.wallet()
   if (wallet === undefined) {
-    throw new CliError('auth', 'There is no wallet to sign with.', { next: ['souk wallet new main'] })
+    throw new CliError('auth', 'This machine has no wallet to sign the event.', { next: ['souk wallet new main'] })
   }
   const { payer } = body.event.intent
   if (typeof payer !== 'string' || payer.toLowerCase() !== wallet.address.toLowerCase()) {
@@ -76,6 +76,6 @@ async function signatureOver(context: Context, session: Session, body: Body) {
     `body: ${keccak256(JSON.stringify(body))}`,
     `timestamp: ${timestamp}`,
   ].join('\n')
-  // A literal name, since importing the contract is slow.
+  // Header names are literals, since the API contract is slow to load.
   return { 'x-trace-signature': await account.signMessage({ message }), 'x-trace-timestamp': timestamp }
 }

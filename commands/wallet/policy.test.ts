@@ -184,7 +184,7 @@ describe('at a living market', () => {
 
   test('a key that pays is not taken by hand: it would pass no limit', async () => {
     const { code, err } = await user.souk('api', 'discover', '-X', 'POST', '-H', 'X-Balance-Auth: sk_0')
-    expect([code, err]).toEqual([2, expect.stringContaining('every payment passes the limits of its wallet')])
+    expect([code, err]).toEqual([2, expect.stringContaining('would bypass the spending limits of the wallet')])
   })
 })
 

@@ -42,7 +42,7 @@ const options = z.object({
   askAbove: limit('payments above this need approval'),
   allow: names('allow only these: seller, listing, address or instance'),
   deny: names('never pay this seller, listing, address or instance'),
-  remove: names('remove a name from both lists'),
+  remove: names('remove a name from the allow and deny lists'),
 })
 type Context = CommandContext<{ name?: string | undefined }, z.output<typeof options>>
 
@@ -181,7 +181,7 @@ const ID = /^((p|svc|plan|prod|post|thr)_[0-9a-f]{16}|market)$/
 type Namer = Where & Parameters<typeof idOf>[0]
 
 /**
- * Ids of named participants or listings at the selected instance.
+ * Ids of the participants or listings with these names at the selected instance.
  * @throws CliError usage for an unknown or ambiguous name
  */
 export async function payeeIds(namer: Namer, names: readonly string[]): Promise<readonly string[]> {
@@ -196,7 +196,7 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
   } catch (error) {
     if (!(error instanceof CliError) || /[@/]/.test(name)) throw error
     for (const kind of [kinds.participant, kinds.service]) {
-      const known = await kind.known(namer, name).catch(() => []) // nothing is lost: the name stays unknown, and is refused
+      const known = await kind.known(namer, name).catch(() => []) // an unknown name is refused below
       const isCalled = known.some(({ names }) => names.some((one) => plainName(one) === plainName(name)))
       if (isCalled) return listedName(namer, await idOf(namer, kind, name))
     }
@@ -238,7 +238,7 @@ function notNamed(text: string) {
   return usage(`"${text}" is not a payee.`, { facts: [WHAT_NAMES] })
 }
 
-/** A payee to test a policy with. */
+/** The payee of a policy test, from `--seller` and `--to`. */
 export function payeeNamed(
   where: Where,
   { seller, to }: { seller?: string | undefined; to?: string | undefined },

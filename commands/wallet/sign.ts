@@ -11,7 +11,7 @@ import { isObject } from '../../src/core/json.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 
 const PAYMENT_REQUIRED = 402
-/** A payment without a request. */
+/** Stands for the paid request, since this payment has none. */
 const SIGNED_HERE = { method: 'POST', path: '/' } as const
 
 const options = z.object({
@@ -74,7 +74,7 @@ async function signPayment(context: Context, wallet: NamedWallet) {
     })
   }
   const session = await context.session()
-  // Uses the token, name and network of the instance's own offer.
+  // Takes the token, its name and the network from the instance's own offer.
   const asked = await session.send({ ...wordsOf('discover', {}), accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
   // Anyone with the signature can use it, so it counts as spent.

@@ -9,7 +9,7 @@ import { readPage } from '../webhooks.ts'
 const INTERVAL_MS = 1_000
 const DEFAULT_LAST = 10
 const LAST_MAX = 100
-/** Rows per poll: the newest, and older pending ones. */
+/** Deliveries read per poll from each of two lists: the newest, and the pending. */
 const WATCHED_ROWS = 100
 /** Failed polls in a row before giving up. */
 const LOST_MAX = 1_000
@@ -22,7 +22,7 @@ const options = z.object({
     .default(DEFAULT_LAST)
     .meta({ description: 'number of earlier tries to show first' }),
   failed: z.boolean().default(false).meta({ description: 'only failed tries' }),
-  once: z.boolean().default(false).meta({ description: 'print existing items and exit' }),
+  once: z.boolean().default(false).meta({ description: 'print the tries so far and exit' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
@@ -41,7 +41,7 @@ type Try = {
 
 export const command = defineCommand({
   name: 'webhooks tail',
-  summary: 'follow webhook delivery tries live',
+  summary: 'follow each try to deliver a webhook, live',
   description: 'Each line is one try: event, response and duration. Stop with ctrl-c.',
   options,
   examples: ['souk webhooks tail --once', 'souk webhooks tail --failed --once --ndjson'],
@@ -70,7 +70,7 @@ async function* followed(context: Context): AsyncGenerator<Try> {
   }
 }
 
-/** Polls; reports and waits while the instance is unreachable. */
+/** Returns a function that polls once. While the instance is unreachable, it reports that and returns undefined. */
 function lookerAt({ io, options: wanted }: Context, session: Session) {
   let lost = 0
   return async (): Promise<readonly Delivery[] | undefined> => {

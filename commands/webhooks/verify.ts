@@ -34,9 +34,9 @@ const options = z.object({
     .string()
     .regex(ISO_TIME, 'must be a time such as 2026-01-01T12:00:00Z')
     .optional()
-    .meta({ description: 'time of arrival (default: now)', value: 'time' }),
+    .meta({ description: 'time when the webhook arrived (default: now)', value: 'time' }),
   tolerance: Duration.default(WEBHOOK_TOLERANCE_SECONDS * MS_PER_SECOND).meta({
-    description: 'largest difference between its timestamp and that time',
+    description: "largest difference between the webhook's timestamp and its arrival",
     value: 'duration',
   }),
 })
@@ -46,7 +46,7 @@ export const command = defineCommand({
   name: 'webhooks verify',
   summary: 'check the signature of a received webhook, and explain a failure',
   description:
-    'Needs the body, the headers and the secret. Explains a failure: wrong secret, changed body, re-serialised JSON, old timestamp, other scheme or truncated header. Exits with code 11 then. The secret is never read from a flag.',
+    'Needs the body, the headers and the secret. A failure is explained, with exit code 11: wrong secret, changed body, re-serialised JSON, old timestamp, other scheme or truncated header. The secret is never read from a flag.',
   options,
   examples: [
     'souk webhooks verify --request request.txt',
@@ -115,7 +115,7 @@ function readFile(file: string): Buffer {
   }
 }
 
-/** Keeps whitespace, a common mistake to report. */
+/** Reads the secrets and keeps their whitespace: it is a common mistake, which the command reports. */
 async function secretsOf(context: Context): Promise<readonly string[]> {
   const { secretFile } = context.options
   const text = secretFile === undefined ? context.system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')

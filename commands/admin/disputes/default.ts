@@ -15,7 +15,7 @@ export const command = defineCommand({
   name: 'admin disputes default',
   summary: 'show or set the default outcome of undecided disputes',
   description:
-    'Default: off, because an outcome that pays one side invites disputes. Open disputes keep their original setting. Needs the admin key of the instance.',
+    'Off by default, because an outcome that pays one side invites disputes. Open disputes keep the setting they were opened with. Needs the admin key of the instance.',
   args: z.object({
     outcome: z
       .enum([SHOW, OFF, ...rulings])
@@ -28,7 +28,7 @@ export const command = defineCommand({
       .min(1)
       .max(MAX_DEFAULT_DAYS)
       .optional()
-      .meta({ description: 'days without a ruling until it applies', value: 'n' }),
+      .meta({ description: 'days without a ruling before the outcome applies', value: 'n' }),
     reason: z.string().optional().meta({ description: 'reason, saved in the log', value: 'text' }),
   }),
   examples: [
@@ -40,8 +40,8 @@ export const command = defineCommand({
     const { outcome } = context.args
     const { days, reason } = context.options
     const isRuling = outcome !== SHOW && outcome !== OFF
-    if (isRuling && days === undefined) throw usage(`Say after how many days: ${outcome} --days 7.`)
-    if (!isRuling && days !== undefined) throw usage(`--days goes with ${rulings.join(', ')}; you gave "${outcome}".`)
+    if (isRuling && days === undefined) throw usage(`After how many days? Add --days, such as ${outcome} --days 7.`)
+    if (!isRuling && days !== undefined) throw usage(`--days needs ${rulings.join(', ')}; you gave "${outcome}".`)
     const session = await context.session()
     const remote = session.target.name
     if (outcome === SHOW) {
