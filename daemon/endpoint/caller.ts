@@ -124,7 +124,7 @@ function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppErr
   }
   const needed = 'This endpoint needs an API key: send X-API-Key or X-BALANCE-AUTH'
   if (!takesSignIn(endpoint)) return new AppError('unauthorized', `${needed}.`)
-  return new AppError('unauthorized', `${needed}, or sign in with your wallet by ${signInHeader}, see extensions.`, {
+  return new AppError('unauthorized', `${needed}, or a wallet sign-in: send ${signInHeader}, see extensions.`, {
     extra: { extensions: signInExtensions(ctx, exchange) },
   })
 }

@@ -55,7 +55,7 @@ const ofLinks: Partial<Record<EndpointName, Html>> = {
 }
 
 const again = html`Try again. If it fails again, send the request id below to the operator of this marketplace.`
-const goBack = html`Go back, correct the fields above, and send it again.`
+const goBack = html`Go back, correct the fields above, and send the form again.`
 
 const nextSteps: Partial<Record<ErrorCode, Html>> = {
   invalid_request: goBack,

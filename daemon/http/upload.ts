@@ -62,7 +62,7 @@ function refuseByHead(req: IncomingMessage, maxBytes: number): void {
     )
   }
   if (encoding !== 'identity') {
-    throw new AppError('unsupported_media_type', 'Send a form with a file without a content encoding.')
+    throw new AppError('unsupported_media_type', 'Send the form without a Content-Encoding.')
   }
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge('the whole form', maxBytes)
 }
@@ -139,7 +139,7 @@ function feed(req: IncomingMessage, parser: busboy.Busboy, { maxBytes, idleMs }:
 function faultOfFile(part: { name: string | undefined; encoding: string; hasFile: boolean }): AppError | undefined {
   if (part.hasFile) return invalidField(FILE_PART, 'is given twice')
   if (part.name !== FILE_PART)
-    return invalidField(part.name?.slice(0, 80) || 'body', `is a file; the file of this form is "${FILE_PART}"`)
+    return invalidField(part.name?.slice(0, 80) || 'body', `is a file; only "${FILE_PART}" can be a file`)
   if (!PLAIN_ENCODINGS.has(part.encoding)) {
     return new AppError(
       'unsupported_media_type',

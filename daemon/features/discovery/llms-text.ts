@@ -39,9 +39,9 @@ export async function llmsText(ctx: Context): Promise<string> {
   ].join('\n')
 }
 
-/** How published clients pay here, with this marketplace's values. */
+/** How x402 client packages pay here, with this marketplace's values. */
 function clients(ctx: Context): string[] {
-  return ['## Paying with published clients', '', ...clientLines(localToken(ctx)), '']
+  return ['## Paying with x402 client packages', '', ...clientLines(localToken(ctx)), '']
 }
 
 function sections(ctx: Context): string[] {

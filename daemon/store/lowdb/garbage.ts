@@ -55,7 +55,7 @@ export async function dropGarbage(job: GarbageJob): Promise<(Quarantined & { fin
     previous: null,
     segments: [seq + 1],
   })
-  const finding = `of ${inMb(wholeBytes)} MB that the store held ${inMb(liveBytes)} MB were still needed`
+  const finding = `the store held ${inMb(wholeBytes)} MB, of which ${inMb(liveBytes)} MB were still needed`
   return { ...moved, droppedTransactions: 0, finding }
 }
 

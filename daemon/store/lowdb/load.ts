@@ -40,7 +40,7 @@ export function intoFront(front: Front): RowSink {
     shapes: front.tables,
     put(collection, key, row) {
       const found = front.tables.get(collection)?.rows([key])
-      if (found instanceof Promise) throw new TypeError('one row is read at once')
+      if (found instanceof Promise) throw new TypeError('this front must read a row synchronously')
       const before = found?.[0]
       if (row !== null || before !== undefined) front.apply([{ write: { collection, key, row }, before }])
     },

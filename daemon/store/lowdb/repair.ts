@@ -198,7 +198,7 @@ async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | 
     return { ...walked, snapshot: 0, state, isStrict: false, droppedRows: found.lost, damagedSnapshots: [] }
   }
   if (manifest.snapshot > 0 || manifest.segments[0] === 1) return undefined
-  throw new StoreMisuse(`the rows in ${dir}/${ROWS_DIR} cannot be read, and there is no other copy: souk restore`)
+  throw new StoreMisuse(`the rows in ${dir}/${ROWS_DIR} cannot be read and have no copy: run souk restore`)
 }
 
 async function salvagedFooting(

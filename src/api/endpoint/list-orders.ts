@@ -4,7 +4,7 @@ import type { ListOrders } from '../../core/filter.ts'
 
 /** What needs attention first. */
 export const jobOrders = {
-  worst: 'disputed, late, other open ones by next event, then ended ones, newest first',
+  worst: 'disputed jobs, then late ones, then other open ones by next event, then ended ones, newest first',
 } as const satisfies ListOrders
 
 export const holdOrders = {

@@ -51,6 +51,6 @@ export const searched = {
     })
     .optional()
     .meta({
-      description: `only with filter or sort; total then counts the matches; at most ${MAX_SEARCHED_ROWS} rows are searched`,
+      description: `only with a filter or sort; \`total\` then counts the matches, and at most ${MAX_SEARCHED_ROWS} rows are searched`,
     }),
 }

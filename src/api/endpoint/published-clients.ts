@@ -62,7 +62,7 @@ export function clientNotes(price: Usdc, token: LocalToken | undefined): string[
   return [
     ...(caps.length === 0
       ? []
-      : [`The price is ${formatAmount(price)} USDC; clients stop above a limit by default: ${caps.join('; ')} USDC.`]),
+      : [`The price is ${formatAmount(price)} USDC, above the default limits of clients: ${caps.join('; ')} USDC.`]),
     ...(token ? [`The token is test money of this marketplace; allow it: ${allowances(token).join('; ')}.`] : []),
   ]
 }

@@ -134,7 +134,7 @@ test.each([
 ])('a price of $price names the limits that clients have by default', ({ price, limits }) => {
   const { body, header } = paymentRequired({ ...offer, price: usdc(price) })
   const notes = limits
-    ? `. The price is ${formatAmount(usdc(price))} USDC; clients stop above a limit by default: ${limits} USDC.`
+    ? `. The price is ${formatAmount(usdc(price))} USDC, above the default limits of clients: ${limits} USDC.`
     : ''
   expect(body.error).toBe(`X-PAYMENT header is required${notes}`)
   expect(readHeader(header).error).toBe(`Payment required${notes}`)

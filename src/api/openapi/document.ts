@@ -92,7 +92,7 @@ function infoOf({ url, localToken }: Described): OpenApiNode {
     description: [
       'Agents find, buy, sell and verify services here. Reads are free. A paid endpoint without a payment returns 402 with the payment to sign, for x402 v1 and v2; an API key pays from the participant’s balance.',
       '',
-      '## Paying with published clients',
+      '## Paying with x402 client packages',
       '',
       ...clientLines(localToken),
     ].join('\n'),
@@ -105,9 +105,9 @@ const headers = {
   'X-Request-Id': { description: 'names this request in logs and errors', schema: { type: 'string' } },
   'Retry-After': { description: 'seconds to wait before a retry', schema: { type: 'integer' } },
   'PAYMENT-REQUIRED': { description: 'base64 of the payment offer (x402 v2)', schema: { type: 'string' } },
-  'X-PAYMENT-RESPONSE': { description: 'base64 of the x402 v1 settlement, to X-PAYMENT', schema: { type: 'string' } },
+  'X-PAYMENT-RESPONSE': { description: 'base64 of the settlement of X-PAYMENT (x402 v1)', schema: { type: 'string' } },
   'PAYMENT-RESPONSE': {
-    description: 'base64 of the x402 v2 settlement, to PAYMENT-SIGNATURE',
+    description: 'base64 of the settlement of PAYMENT-SIGNATURE (x402 v2)',
     schema: { type: 'string' },
   },
   'Idempotency-Replayed': { description: 'true: the stored response of an earlier request', schema: { const: 'true' } },

@@ -66,7 +66,7 @@ const doors: Readonly<Record<Exclude<Access['kind'], 'paid' | 'key_or_paid'>, st
 function doorText(endpoint: Endpoint): string {
   const { access } = endpoint
   if (!isPaid(endpoint) || access.kind === 'open') return doors[access.kind as keyof typeof doors] // the others are paid
-  const price = endpoint.access.price === 'varies' ? 'a price that its 402 names' : formatPrice(endpoint.access.price)
+  const price = endpoint.access.price === 'varies' ? 'a price stated by its 402' : formatPrice(endpoint.access.price)
   const means = 'x402Only' in endpoint.access && endpoint.access.x402Only ? 'by x402' : 'by x402 or from the balance'
   return endpoint.access.kind === 'key_or_paid'
     ? `Free for authorised callers; otherwise costs ${price}, ${means}.`

@@ -11,7 +11,7 @@ export const CronRunView = z
     took_ms: z.int(),
     trigger: z.enum(['schedule', 'catch_up', 'clock', 'admin']),
     result: z.enum(['success', 'skipped', 'failed']),
-    reason: z.string().nullable().meta({ description: 'why it was skipped or failed' }),
+    reason: z.string().nullable().meta({ description: 'why the run was skipped or failed' }),
   })
   .meta({ id: 'CronRun' })
 
@@ -22,7 +22,7 @@ const CronView = CronHealth.extend({
   paused: z.boolean(),
   paused_at: Time.nullable(),
   running: z.boolean(),
-  next_run: Time.nullable().meta({ description: 'business time; null while it is paused' }),
+  next_run: Time.nullable().meta({ description: 'business time; null while the cron is paused' }),
   runs: z.array(CronRunView).meta({ description: 'newest first' }),
 }).meta({ id: 'Cron' })
 const CronChange = CronView.extend({ changed: z.boolean() }).meta({ id: 'CronChange' })

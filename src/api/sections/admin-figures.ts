@@ -66,35 +66,35 @@ const EndpointFigures = z
 export const River = z
   .strictObject({
     begins: Time.meta({ description: 'midnight UTC of business time' }),
-    opening: Amount.meta({ description: 'held in escrow at that time' }),
+    opening: Amount.meta({ description: 'held in escrow at midnight' }),
     paid_in: Amount,
     by_x402: Amount,
     by_balance: Amount,
     sales: z.int().meta({ description: 'number of purchases' }),
     at_once: Amount.meta({ description: 'paid in, but never held in escrow' }),
-    providers: Amount.meta({ description: 'earnings from these sales' }),
+    providers: Amount.meta({ description: 'earnings credited to providers on this day' }),
     fees: Amount.meta({ description: 'platform fees, including the referrers’ shares' }),
     refunds: Amount,
     held: Amount.meta({ description: 'currently in escrow, by the running totals' }),
     disputed: Amount,
-    overdue: Amount.meta({ description: 'held for overdue jobs, among the searched ones' }),
+    overdue: Amount.meta({ description: 'held for overdue jobs; counts only the jobs that were searched' }),
     held_jobs: z.int(),
     in_flight: z.int().optional().meta({ description: 'open, reserved payments; missing on older instances' }),
     ended: z
       .strictObject({
         good: z.int(),
-        failed: z.int().meta({ description: 'or expired, or cancelled' }),
-        refunded: z.int().meta({ description: 'by a ruling, or by the operator' }),
+        failed: z.int().meta({ description: 'number of jobs that failed, expired or were cancelled' }),
+        refunded: z.int().meta({ description: 'number of jobs refunded by a ruling or by the operator' }),
       })
       .optional()
       .meta({ description: 'jobs that ended today; missing on older instances' }),
-    owed: Amount.meta({ description: 'to providers, not yet sent' }),
-    sent: Amount.meta({ description: 'that reached wallets today' }),
+    owed: Amount.meta({ description: 'amount owed to providers and not sent yet' }),
+    sent: Amount.meta({ description: 'amount that reached wallets today' }),
     books: z
       .array(
         z.strictObject({
           kind: z.enum(accountKinds),
-          accounts: z.int().meta({ description: 'accounts of the kind' }),
+          accounts: z.int().meta({ description: 'number of accounts of this kind' }),
           amount: Amount,
         }),
       )

@@ -37,16 +37,16 @@ const JobBundle = z
     job: Job.meta({ description: 'the full job: input, deliverables and timeline' }),
     schema_report: z.strictObject({
       input: SchemaReport.nullable().meta({ description: 'the input, checked against the current listing' }),
-      deliverables: SchemaReport.nullable().meta({ description: 'checked against the listing at purchase' }),
+      deliverables: SchemaReport.nullable().meta({ description: 'deliverables, checked with the listing at purchase' }),
     }),
     deliverable_hashes: z.array(
       z.strictObject({
         index: z.int(),
         bytes: z.int(),
-        sha256: z.string().meta({ description: 'SHA-256 of its RFC 8785 form, hex' }),
+        sha256: z.string().meta({ description: 'SHA-256 of the deliverable’s RFC 8785 form, hex' }),
       }),
     ),
-    thread: Thread.meta({ description: 'with all of its messages, oldest first' }),
+    thread: Thread.meta({ description: 'the thread with all of its messages, oldest first' }),
     files: z.array(Attachment).meta({ description: 'files of the thread; the dispute lists those used as evidence' }),
     payment: z
       .strictObject({
@@ -74,7 +74,7 @@ const JobBundle = z
 /** A job in the operator's list, with party names. */
 const MarketJob = Job.extend({
   about: EventAbout.optional(),
-  late: z.boolean().optional().meta({ description: 'in progress past its deadline or its promised time' }),
+  late: z.boolean().optional().meta({ description: 'job in progress past its deadline or promised time' }),
 }).meta({ id: 'MarketJob' })
 
 export const rulingsApi = {
@@ -92,7 +92,7 @@ export const rulingsApi = {
     }),
     reply: json(
       z.strictObject({
-        jobs: z.array(MarketJob).meta({ description: 'without input, deliverables and timeline' }),
+        jobs: z.array(MarketJob).meta({ description: 'jobs without input, deliverables and timeline' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

@@ -43,7 +43,7 @@ export const marketAdminApi = {
     path: '/dashboard/api/admin/subscriptions',
     ...ours,
     query: z.strictObject({
-      ended: QueryBoolean.optional().meta({ description: 'ended ones (default: current ones)' }),
+      ended: QueryBoolean.optional().meta({ description: 'true: only ended subscriptions (default: current ones)' }),
       ...listQuery(subscriptionFields),
       ...pageQuery,
     }),
@@ -80,7 +80,7 @@ export const marketAdminApi = {
     query: z.strictObject({ ...listQuery(productFields), ...pageQuery }),
     reply: json(
       z.strictObject({
-        products: z.array(Product).meta({ description: 'drafts and withdrawn ones too, the latest listed first' }),
+        products: z.array(Product).meta({ description: 'including drafts and withdrawn ones, newest listing first' }),
         ...page,
       }),
     ),

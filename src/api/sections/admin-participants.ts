@@ -42,7 +42,7 @@ export const participantAdminApi = {
       }),
     ),
     errors: ['invalid_request'],
-    summary: 'participants with private fields',
+    summary: 'participants, including their private fields',
   }),
 
   setParticipant: defineEndpoint({

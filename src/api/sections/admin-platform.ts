@@ -22,7 +22,7 @@ const PauseState = z
   })
   .meta({ id: 'PauseState' })
 const PauseChange = PauseState.extend({
-  changed: z.boolean().meta({ description: 'false: it was already in this state' }),
+  changed: z.boolean().meta({ description: 'false: the pause was already in this state' }),
 }).meta({ id: 'PauseChange' })
 
 const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
@@ -166,7 +166,7 @@ export const featuresApi = {
         features: z
           .record(z.string(), z.boolean())
           .optional()
-          .meta({ description: 'by name; omitted features stay unchanged' }),
+          .meta({ description: 'features by name; omitted ones stay unchanged' }),
         reason: Reason.optional(),
       }),
     ),

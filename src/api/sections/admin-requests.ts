@@ -22,11 +22,11 @@ const RequestRecord = z
     at: Time.meta({ description: 'wall time' }),
     method: z.string(),
     path: z.string(),
-    endpoint: z.string().nullable().meta({ description: 'endpoint that handled it' }),
+    endpoint: z.string().nullable().meta({ description: 'endpoint that handled the request' }),
     status: z.int().nullable().meta({ description: 'null while in progress' }),
     ms: z.int().nullable(),
     caller: z.string().nullable().meta({ description: 'participant, wallet or admin' }),
-    name: z.string().nullable().meta({ description: 'name of that participant' }),
+    name: z.string().nullable().meta({ description: 'name of the participant in `caller`' }),
     code: z.string().nullable().meta({ description: 'error code, or why a payment was refused' }),
     price: Amount.nullable(),
     receipt_id: idOf('receipt').nullable(),
@@ -35,7 +35,7 @@ const RequestRecord = z
     steps: z
       .int()
       .nullable()
-      .meta({ description: 'number of steps in its trace; only when requested by id, else null' }),
+      .meta({ description: 'number of steps in the request’s trace; null unless requested by id' }),
     remembered: z
       .enum(['whole', 'part'])
       .meta({ description: 'part: before the last start, reconstructed from the store' }),

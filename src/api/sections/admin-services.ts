@@ -10,14 +10,14 @@ import { Listing } from './services.ts'
 export const Selling = z
   .strictObject({
     sold: z.int().meta({ description: `jobs bought in the last ${SOLD_DAYS} business days, including today` }),
-    by_day: z.array(z.int()).meta({ description: 'the same per day, oldest first' }),
-    refunded: z.int().meta({ description: 'of those, fully refunded jobs' }),
+    by_day: z.array(z.int()).meta({ description: 'number of these jobs per day, oldest first' }),
+    refunded: z.int().meta({ description: 'number of these jobs that were fully refunded' }),
     last_call: z
       .strictObject({
         at: Time,
         status: z.int().nullable().meta({ description: 'HTTP status; null without a response' }),
         ms: z.int(),
-        failures: z.int().meta({ description: 'consecutive failed attempts, among the searched ones' }),
+        failures: z.int().meta({ description: 'consecutive failed attempts, among those searched' }),
       })
       .nullable()
       .meta({ description: 'latest delivery attempt; null before the first' }),

@@ -17,7 +17,7 @@ export const EventAbout = z
     buyer: z.string().nullable().meta({ description: 'participant name, or wallet if not registered' }),
     provider: z.string().nullable(),
     amount: Amount.nullable(),
-    method: z.string().nullable().meta({ description: 'how it was paid' }),
+    method: z.string().nullable().meta({ description: 'how the purchase was paid' }),
   })
   .meta({ id: 'EventAbout' })
 
@@ -32,10 +32,7 @@ export const MarketEvent = z
     participant_id: idOf('participant').nullable(),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
     data: z.record(z.string(), z.json()),
-    tx: z
-      .int()
-      .optional()
-      .meta({ description: 'id of its transaction: the cursor of the first event written with it' }),
+    tx: z.int().optional().meta({ description: 'id of the event’s transaction: the cursor of the first event in it' }),
     about: EventAbout.optional(),
   })
   .meta({ id: 'MarketEvent' })

@@ -16,7 +16,7 @@ export const AttentionItem = z
     since: Time.nullable(),
     due: Time.nullable().meta({ description: 'time at which it resolves automatically; null: never' }),
     sentence: z.string(),
-    fix: z.string().meta({ description: 'command that fixes it or shows details' }),
+    fix: z.string().meta({ description: 'command that fixes the problem or shows details' }),
   })
   .meta({ id: 'AttentionItem' })
 

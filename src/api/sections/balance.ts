@@ -29,7 +29,7 @@ export const BalanceEntry = z
     id: idOf('transaction'),
     type: z.enum(historyTypes),
     amount: Amount.meta({ description: 'signed' }),
-    balance_after: Amount.meta({ description: 'available amount at that time' }),
+    balance_after: Amount.meta({ description: 'available amount after this entry' }),
     reference: z.strictObject({ kind: z.string(), id: z.string() }),
     created_at: Time,
   })

@@ -10,13 +10,13 @@ const MAX_GWEI_NOTE = 'highest gas price, in gwei'
 
 export const ChainTx = z
   .strictObject({
-    id: z.string().meta({ description: 'the signer and its nonce' }),
+    id: z.string().meta({ description: 'the transaction’s signer and nonce' }),
     nonce: z.int(),
     what: z.enum(['payments', 'call']),
-    call: z.string().nullable().meta({ description: 'id of the order, if it is a call' }),
+    call: z.string().nullable().meta({ description: 'id of the order, if the transaction is a call' }),
     to: Address,
     state: z.enum(chainTxStates),
-    transfers: z.int().meta({ description: 'number of payments, payouts and refunds in it' }),
+    transfers: z.int().meta({ description: 'number of payments, payouts and refunds in the transaction' }),
     amount: Amount.meta({ description: 'their total amount' }),
     hashes: z.array(z.string()).meta({ description: 'hashes of all transactions sent with its nonce, latest last' }),
     max_fee: z.string().meta({ description: MAX_GWEI_NOTE }),
@@ -36,7 +36,7 @@ export const ChainTx = z
         }),
       )
       .optional()
-      .meta({ description: 'its transfers, if one transaction was requested' }),
+      .meta({ description: 'the transaction’s transfers, if one transaction was requested' }),
   })
   .meta({ id: 'ChainTransaction' })
 
@@ -73,7 +73,7 @@ export const chainApi = {
         lag_blocks: z.int().meta({ description: 'blocks by which the preferred node lags' }),
         nodes: z.array(
           z.strictObject({
-            node: z.string().meta({ description: 'host and port alone: an address may hold a key' }),
+            node: z.string().meta({ description: 'host and port only, because a full address may contain a key' }),
             head: z.int().nullable(),
             error: z.string().nullable(),
           }),
@@ -84,7 +84,7 @@ export const chainApi = {
           .strictObject({
             address: Address,
             wei: z.string(),
-            payments: z.int().meta({ description: 'approximate number of payments it has gas for' }),
+            payments: z.int().meta({ description: 'approximate number of payments the key has gas for' }),
           })
           .nullable(),
         queue: z.strictObject({

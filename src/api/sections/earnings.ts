@@ -32,7 +32,7 @@ export const WaitingMoney = z
   .strictObject({
     reason: z.enum(waitingReasons),
     amount_usd: UsdNumber,
-    sales: z.int().meta({ description: 'number of jobs in escrow; 0 if several sales are already one sum' }),
+    sales: z.int().meta({ description: 'number of jobs in escrow; 0 once the sales are merged into one sum' }),
     until: Time.nullable().meta({
       description: 'time at which the first part is released automatically; null: someone must act',
     }),
@@ -68,9 +68,9 @@ export const earningsApi = {
           pending_usd: UsdNumber.meta({ description: 'earned, but not yet paid to the wallet' }),
           lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
           next_settlement_at: Time.nullable().meta({
-            description: 'next payment time, null if none; an extension, like waiting',
+            description: 'next payment time, null if none; an extension, like `waiting`',
           }),
-          waiting: z.array(WaitingMoney).meta({ description: 'why the rest is not paid yet' }),
+          waiting: z.array(WaitingMoney).meta({ description: 'earned money that is not paid yet, by reason' }),
           recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
           currency: z.literal('USDC'),
         })
@@ -90,11 +90,11 @@ const Payee = z
     sold: Amount.meta({
       description: `revenue in the last ${SOLD_DAYS} business days, excluding full refunds`,
     }),
-    earned: Amount.meta({ description: 'from all sales released to it' }),
+    earned: Amount.meta({ description: 'total earned from released sales' }),
     paid: Amount.meta({ description: 'paid to the wallet' }),
     due: Amount.meta({ description: 'earned, but not yet paid to the wallet' }),
-    held: Amount.meta({ description: 'its share of the money in escrow' }),
-    waiting: z.array(WaitingMoney).meta({ description: 'why it is held or due' }),
+    held: Amount.meta({ description: 'the provider’s share of the money in escrow' }),
+    waiting: z.array(WaitingMoney).meta({ description: 'held and due money, by reason' }),
     next_settlement_at: Time.nullable().meta({ description: 'null if nothing is paid automatically' }),
   })
   .meta({ id: 'Payee' })

@@ -9,9 +9,9 @@ const EngineView = z
   .strictObject({
     name: z.string(),
     status: z.enum(engineStatuses),
-    detail: z.string().meta({ description: 'one sentence about its state' }),
-    fix: z.string().nullable().meta({ description: 'how to add it: a package, or a setting in the engines file' }),
-    functions: z.array(z.string()).meta({ description: 'house functions that are unavailable without it' }),
+    detail: z.string().meta({ description: 'one sentence about the engine’s state' }),
+    fix: z.string().nullable().meta({ description: 'how to add the engine: a package or an engines file setting' }),
+    functions: z.array(z.string()).meta({ description: 'house functions that are unavailable without the engine' }),
     looked_at: Time.nullable().meta({ description: 'wall time of the last check; null before the first' }),
     reached: z
       .strictObject({ ok: z.boolean(), detail: z.string(), at: Time })
@@ -38,6 +38,6 @@ export const enginesApi = {
     path: '/dashboard/api/admin/engines/check',
     reply: json(Standings),
     errors: [],
-    summary: 'the same after a free request to each external service, at most hourly',
+    summary: 'list engines of house functions after a free request to each external service, at most hourly',
   }),
 }

@@ -142,7 +142,7 @@ const Settlement = z
   .strictObject({
     id: z.string(),
     state: z.enum(facilitatedStates),
-    seller: z.string().meta({ description: 'participant that owns the key; local if none was needed' }),
+    seller: z.string().meta({ description: 'participant that owns the key; `local` if no key was needed' }),
     x402_version: z.int(),
     payer: Address,
     pay_to: Address,
@@ -165,7 +165,7 @@ export const facilitatorAdminApi = {
     section: 'Administration',
     query: z.strictObject({
       ...pageQuery,
-      state: z.enum(facilitatedStates).optional().meta({ description: 'only those in this state' }),
+      state: z.enum(facilitatedStates).optional().meta({ description: 'only settlements in this state' }),
     }),
     reply: json(
       z.strictObject({
@@ -175,7 +175,7 @@ export const facilitatorAdminApi = {
         network: z.string(),
         caip2: z.string(),
         asset: z.strictObject({ address: Address, name: z.string(), version: z.string(), decimals: z.int() }),
-        pay_to: z.array(Address).meta({ description: 'allowed payees for any key, besides its own wallet' }),
+        pay_to: z.array(Address).meta({ description: 'payees allowed for every key, besides the owner’s wallet' }),
         min_value: Amount,
         daily_gas: z.int(),
         today: z

@@ -46,10 +46,10 @@ export const DisputeBody = z.strictObject({
   reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: describe the problem'),
   category: z.enum(disputeCategories),
   evidence: z.array(idOf('file')).max(MAX_EVIDENCE_FILES).optional(),
-  must_hold: z.boolean().optional().meta({ description: 'true: reject the dispute, uncharged, if no money is held' }),
+  must_hold: z.boolean().optional().meta({ description: 'true: refuse, without a charge, if no money is held' }),
 })
 
-const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline; see the job' }))
+const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline: get the job for them' }))
 
 export const jobActionsApi = {
   verifyJob: defineEndpoint({

@@ -60,7 +60,7 @@ const EscrowContract = z
     waits: z.string().nullable().meta({ description: 'why the due step has not happened yet' }),
     transactions: z.array(z.strictObject({ act: z.enum(dealActs), transaction: z.string() })),
   })
-  .meta({ description: 'only when a single job is read whose money is in the escrow contract' })
+  .meta({ description: 'only if a single job is read and its money is in the escrow contract' })
 
 /** A job for its parties (decisions §8). */
 export const Job = z
@@ -128,7 +128,7 @@ export const jobsApi = {
     }),
     reply: json(
       z.strictObject({
-        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline; see the job' }),
+        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: get the job for them' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

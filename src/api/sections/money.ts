@@ -28,7 +28,7 @@ export const Hold = z
     job: z
       .strictObject({ status: z.enum(jobStatuses), late: z.boolean(), about: EventAbout })
       .optional()
-      .meta({ description: 'job that it is held for, if any' }),
+      .meta({ description: 'job that the money is held for, if any' }),
   })
   .meta({ id: 'Hold' })
 

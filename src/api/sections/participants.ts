@@ -79,7 +79,7 @@ const EndpointHeader = z.strictObject({
 const ownFields = {
   endpoint_header: z.string().nullable().meta({ description: 'name of the header sent to your endpoints' }),
   webhook_url: z.string().nullable(),
-  listable: z.boolean().nullable().meta({ description: 'null: public while it has an active listing' }),
+  listable: z.boolean().nullable().meta({ description: 'null: public while the participant has an active listing' }),
   in_directory: z.boolean(),
   terms_version: z.string().nullable(),
   updated_at: Time,

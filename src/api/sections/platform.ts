@@ -34,7 +34,7 @@ export const Health = z
       asset: Address,
       name: z.string(),
       version: z.string(),
-      health: ChainHealth.optional().meta({ description: 'this and the following: only with a connected chain' }),
+      health: ChainHealth.optional().meta({ description: 'only with a connected chain, like the members after it' }),
       head: z.strictObject({ block: z.int(), age_seconds: z.int() }).nullable().optional(),
       lag_blocks: z.int().optional(),
       nodes: z.strictObject({ up: z.int(), down: z.int() }).optional(),
@@ -67,7 +67,7 @@ export const Health = z
           missing_transactions: z.int().meta({ description: 'durable transactions that are certainly lost' }),
         })
         .nullable()
-        .meta({ description: 'removed from the end of the journal at the last start' }),
+        .meta({ description: 'torn tail that the last start removed from the journal' }),
       note: z.string().nullable(),
     }),
     platform: z.strictObject({

@@ -23,7 +23,7 @@ export const NewPosting = z.strictObject({
   budget_min_usd: UsdNumber.optional(),
   budget_max_usd: UsdNumber,
   deadline: TimeInput.nullable().optional(),
-  parent_job_id: idOf('job').optional().meta({ description: 'your job as provider that this is a subtask of' }),
+  parent_job_id: idOf('job').optional().meta({ description: 'parent job, of which you are the provider' }),
 })
 export type NewPosting = z.output<typeof NewPosting>
 

@@ -25,8 +25,8 @@ export const Posting = z
     budget_max_usd: UsdNumber,
     deadline: Time.nullable(),
     status: z.enum(postingStatuses),
-    expires_at: Time.meta({ description: '30 days after creation, or its deadline if earlier' }),
-    is_subcontract: z.boolean().meta({ description: 'the poster’s job that this is a subtask of' }),
+    expires_at: Time.meta({ description: '30 days after creation, or the request’s deadline if earlier' }),
+    is_subcontract: z.boolean().meta({ description: 'true: subtask of a job that the poster provides' }),
     bid_count: z.int().meta({ description: 'number of bids that are not withdrawn' }),
     created_at: Time,
     updated_at: Time,
@@ -60,7 +60,7 @@ export const Bid = z
     provider_id: idOf('participant'),
     service_id: idOf('service'),
     price_usd: UsdNumber.meta({ description: 'net amount for the provider' }),
-    agent_price_usd: UsdNumber.meta({ description: 'price of an award for the poster' }),
+    agent_price_usd: UsdNumber.meta({ description: 'price that the poster pays for an award' }),
     eta_hours: z.number(),
     pitch: z.string(),
     status: z.enum(bidStatuses),
@@ -83,7 +83,7 @@ export const postingsApi = {
         .string()
         .regex(new RegExp(`^\\d{1,${MAX_CURSOR_DIGITS}}$`), 'must be a next_cursor of this list')
         .optional()
-        .meta({ description: 'next_cursor of the previous page: only requests created after that page' }),
+        .meta({ description: 'next_cursor of an earlier page: only requests created after that page' }),
       created_after: TimeInput.optional(),
       min_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at least' }),
       max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),

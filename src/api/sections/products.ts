@@ -72,7 +72,7 @@ export const productsApi = {
     access: openOrKey,
     section,
     query: z.strictObject({
-      q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'words of name, description or category' }),
+      q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'words in name, description or category' }),
       category: z.string().max(MAX_QUERY_CHARS).optional(),
       provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
       mine: QueryBoolean.optional().meta({ description: 'own products of every status; needs a key' }),

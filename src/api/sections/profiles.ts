@@ -70,7 +70,7 @@ const AgentId = z
       .regex(AGENT_ID_SHAPE, 'must be a decimal number')
       .refine((text) => Number.isSafeInteger(Number(text)), 'is too large'),
   ])
-  .meta({ description: 'the first one is 0' })
+  .meta({ description: 'agent id; the first one is 0' })
 
 export const profilesApi = {
   getProfile: defineEndpoint({
@@ -105,7 +105,7 @@ export const identityLinkApi = {
       z.strictObject({
         agent_id: AgentId,
         agent_registry: z.string().regex(REGISTRY_SHAPE, 'must be eip155:<chain id>:<registry address>'),
-        wallet: Address.optional().meta({ description: "the caller's; needed with a signature" }),
+        wallet: Address.optional().meta({ description: 'wallet of the caller; needed with a signature' }),
         signature: z.string().max(MAX_SIGNATURE_CHARS).optional().meta({
           description:
             'instead of a key: EIP-191 signature over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',

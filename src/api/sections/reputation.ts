@@ -21,7 +21,7 @@ const FeedbackSummary = z
     tag1: z.string().meta({ description: 'starred: scores of jobs; successRate: share of successful jobs' }),
     tag2: z.string().meta({ description: 'service type; empty: all of them' }),
     count: z.int(),
-    value: z.number().meta({ description: 'mean, 0 to 100, times 10 to the power of value_decimals' }),
+    value: z.number().meta({ description: 'mean score, 0 to 100, times 10 to the power of `value_decimals`' }),
     value_decimals: z.int(),
   })
   .meta({ id: 'FeedbackSummary' })

@@ -13,12 +13,12 @@ export const Sdn = z
     last_checked: Time.nullable().meta({ description: 'time of the last refresh' }),
     source: z.string(),
     ofac_publish_date: z.string().nullable(),
-    ofac_evm_count: z.int().meta({ description: 'EVM addresses of the list' }),
-    total: z.int().meta({ description: 'including wallets added by hand' }),
-    added: z.int().meta({ description: 'new in the last refresh' }),
-    manual_only: z.int().meta({ description: 'added by hand and not on the list' }),
+    ofac_evm_count: z.int().meta({ description: 'number of EVM addresses on the list' }),
+    total: z.int().meta({ description: 'number of wallets, including those added by hand' }),
+    added: z.int().meta({ description: 'number of wallets that were new in the last refresh' }),
+    manual_only: z.int().meta({ description: 'number of wallets added by hand that are not on the list' }),
     last_status: z.string().meta({ description: 'ok, or why the current list was kept' }),
-    stale: z.boolean().meta({ description: 'not refreshed for 48 hours' }),
+    stale: z.boolean().meta({ description: 'true: not refreshed for 48 hours' }),
   })
   .meta({ id: 'Sdn' })
 
@@ -27,7 +27,7 @@ const Sanction = z
     wallet: Address,
     listed: z.boolean().meta({ description: 'on the list' }),
     manual: z.boolean().meta({ description: 'added by hand' }),
-    reason: z.string().nullable().meta({ description: 'why it was added by hand' }),
+    reason: z.string().nullable().meta({ description: 'why the wallet was added by hand' }),
     since: Time,
   })
   .meta({ id: 'Sanction' })
@@ -40,7 +40,7 @@ export const sanctionsApi = {
     query: z.strictObject({
       ...pageQuery,
       wallet: Address.optional().meta({ description: 'only this wallet' }),
-      manual: z.enum(['true']).optional().meta({ description: 'only those that were added by hand' }),
+      manual: z.enum(['true']).optional().meta({ description: 'only wallets that were added by hand' }),
     }),
     reply: json(
       z
@@ -67,7 +67,7 @@ export const sanctionsApi = {
     ...ours,
     reply: json(
       z
-        .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'it is still on the list' }) })
+        .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'true: still on the list' }) })
         .meta({ id: 'SanctionRemoval' }),
     ),
     errors: ['invalid_request', 'not_found'],

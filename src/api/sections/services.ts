@@ -147,7 +147,7 @@ export const PriceInput = z
 export const listingFields = {
   name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS),
-  price: PriceInput.nullable().optional().meta({ description: 'may be omitted with quote_required' }),
+  price: PriceInput.nullable().optional().meta({ description: 'may be omitted with `quote_required`' }),
   pricing_model: z.enum(pricingModels).optional().meta({ description: '(default: fixed)' }),
   service_type: z
     .enum(serviceTypes)

@@ -35,7 +35,7 @@ export const Attempt = z
 /** An attempt for the administrator. */
 const ListedAttempt = Attempt.extend({
   name: z.string().optional().meta({ description: 'name of the participant; missing on older instances' }),
-  verification_tier: z.enum(tiers).optional().meta({ description: 'its current tier; missing on older instances' }),
+  verification_tier: z.enum(tiers).optional().meta({ description: 'current tier; missing on older instances' }),
 }).meta({ id: 'ListedVerificationAttempt' })
 
 export const verificationApi = {
