@@ -70,7 +70,7 @@ export const Bytes32 = z
   )
   .meta({ id: 'Bytes32' })
 
-/** Text in a row, validated before it was written. */
+/** Text in a stored row, which was validated before writing. */
 const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
 export const StoredWallet = stored<Wallet>()
 export const StoredHex = stored<Hex>()

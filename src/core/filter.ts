@@ -30,7 +30,7 @@ type FilterParams = {
   readonly whole: boolean
 }
 
-/** Matches if any value matches, or none if negated. */
+/** A term matches if any value matches or, when negated, if none does. */
 export type Term = {
   /** Undefined: any text field. */
   readonly field: string | undefined

@@ -3,7 +3,7 @@
 /** Default page size; `MAX_PAGE` is the largest. */
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
-/** Days of sales figures, including today. */
+/** Number of days that sales figures cover, including today. */
 export const SOLD_DAYS = 7
 
 /** Largest JSON body of a request, unless its endpoint allows more. */
@@ -19,7 +19,7 @@ export const MAX_JSON_VALUES = 250_000
 export const MAX_JSON_DIGITS = 1_000
 export const MAX_RATING = 5
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255
-/** Lengths of names and descriptions. */
+/** Longest name, in characters. */
 export const MAX_NAME_CHARS = 100
 export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048

@@ -32,7 +32,7 @@ type Mismatch = Extract<WebhookVerdict, { ok: false }>
 const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> = {
   missing: 'Check the headers of the raw request; a proxy or framework may have removed some.',
   malformed: 'Pass the header unchanged.',
-  scheme: 'Verify one of the two signature headers unchanged; this marketplace signs both with HMAC-SHA256.',
+  scheme: 'Verify webhook-signature or x-webhook-signature as received; this marketplace signs both with HMAC-SHA256.',
   truncated: 'The header was truncated: check for a length limit, or a split at "=" or ",".',
   stale: 'Resend the message, which then gets a new timestamp and signature, or check the clock of the receiver.',
 }

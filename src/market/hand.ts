@@ -43,7 +43,7 @@ export async function openSink(status = 200): Promise<Sink> {
 const PAYMENT_REQUIRED = 402
 const FIRST_ERROR = 400
 const NONCE_BYTES = 32
-/** Hashed with a wallet name, this gives a demo user's key. Anybody can do so: for test money only. */
+/** Hashed with a wallet name, this gives a demo user's private key. Anybody can compute it: for test money only. */
 const KEY_WORDS = 'souk demo wallet of '
 
 /** A test marketplace in which demo users act. */
@@ -179,7 +179,7 @@ function openPurse(stage: Stage): Purse {
 
 const uncounted: Hold = { release: () => undefined, settle: () => undefined, refuse: () => undefined }
 
-/** Records a paid response. @throws AppError for a refusal */
+/** Settles the hold of a successful response, otherwise refuses it. @throws AppError for a refusal */
 function taken(hold: Hold, answer: RawAnswer): RawAnswer {
   if (answer.status >= FIRST_ERROR) hold.refuse(true)
   else hold.settle()

@@ -19,7 +19,7 @@ const SPEED = 60
 const MAX_FAILED = 20
 /** Sales between top-ups. */
 const SALES_PER_TOP_UP = 30
-/** Without the listing whose endpoint is gone. */
+/** Without `legal`, the listing whose endpoint is gone. */
 const wares = ['french', 'palette', 'french', 'audit', 'copy', 'palette'] as const satisfies readonly Ware[]
 const methods = ['x402', 'balance'] as const
 

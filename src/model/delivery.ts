@@ -26,7 +26,7 @@ export type CronRun = z.infer<typeof CronRun>
 export const deliveryStates = ['pending', 'delivered', 'dead', 'dropped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** An attempt: start (wall time), response, or failure. */
+/** A delivery attempt: its start (wall time), and its response or failure. */
 export const DeliveryAttempt = z.strictObject({
   at: z.int(),
   /** HTTP status; null without a response. */

@@ -20,7 +20,7 @@ export const accountKinds = [
 ] as const
 export type AccountKind = (typeof accountKinds)[number]
 
-/** Kinds that hold money with an owner and a next event. */
+/** Kinds of accounts whose money has an owner and a next event. */
 export const heldKinds = ['esc', 'hold', 'rfd', 'out', 'refp', 'blk'] as const satisfies readonly AccountKind[]
 export type HeldKind = (typeof heldKinds)[number]
 
@@ -111,7 +111,7 @@ export const entryKinds = {
 } as const satisfies Record<string, HistoryType | null>
 export type EntryKind = keyof typeof entryKinds
 
-/** Kinds with a provider's part and a fee. */
+/** Entry kinds with a provider's part and a fee. */
 export const saleKinds: ReadonlySet<EntryKind> = new Set([
   'instant_sale',
   'product_sale',

@@ -3,8 +3,8 @@ import type { Usdc } from '../core/money.ts'
 
 /**
  * Payment states (decisions §4): `reserved → settling → settled → fulfilled`, or `released` (nothing taken),
- * `refunded`, or `reversed` (reverted permanently). A payment that settles last stores its result in the write that
- * makes it `settling`.
+ * `refunded`, or `reversed` (reverted permanently). A payment that settles after the handler stores its result in the
+ * write that makes it `settling`.
  */
 export const paymentStates = [
   'reserved',
@@ -17,8 +17,8 @@ export const paymentStates = [
 ] as const
 
 /**
- * Facilitated settlements: `sent`, `settled` (not delivered), `handing` (delivery in progress or, after a kill, in
- * doubt), `handed` (delivered).
+ * States of facilitated settlements: `sent`, `settled` (not delivered), `handing` (delivery in progress or, after a
+ * crash, in doubt), `handed` (delivered).
  */
 export const facilitatedStates = ['sent', 'settled', 'handing', 'handed'] as const
 
@@ -51,7 +51,7 @@ export type ChainSetup = {
   readonly instantLimit?: string
   /** Factory contracts of wallets that are deployed with their first payment. */
   readonly walletFactories?: readonly string[]
-  /** External facilitator for buyers' payments, checked on the chain. */
+  /** External facilitator for buyers' payments; the daemon checks its settlements on the chain. */
   readonly settleThrough?: string
   /** Whether the operator confirmed real money by typing. */
   readonly realMoney?: boolean

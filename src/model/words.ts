@@ -8,8 +8,8 @@ export type EngineStatus = (typeof engineStatuses)[number]
 export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'confirmed', 'failed'] as const
 
 /**
- * Reasons of payouts: refunds continue during a pause, others wait. `withdrawal` is from a balance; `referral` is a
- * requested payout, or marks money kept from a sanctioned wallet.
+ * Reasons for payouts; during a pause only refunds continue. `withdrawal` is from a balance; `referral` is a requested
+ * payout, or marks money kept from a sanctioned wallet.
  */
 export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral', 'withdrawal'] as const
 export type PayoutKind = (typeof payoutKinds)[number]

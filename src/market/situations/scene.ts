@@ -39,7 +39,7 @@ export type Registering = {
   readonly referralCode?: string
 }
 
-/** A newly registered user. */
+/** Registers a new user with test money. */
 export async function visitor(
   scene: Scene,
   {

@@ -8,7 +8,7 @@ import { fromUpstream } from '../service/upstream.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
-/** From this confidence on, a text in a language without a voice is refused. */
+/** A text is refused if this confidence is reached for a language without a voice. */
 const SURE = 0.5
 
 /** Speaks a text with the local program, or with configured natural voices. */

@@ -35,7 +35,7 @@ const layoutRules = [
 /** Blocks network access of the page and of the rules. */
 const NO_WAY_OUT = `for (const name of ['XMLHttpRequest', 'fetch', 'WebSocket', 'EventSource', 'Worker']) delete globalThis[name]`
 
-/** Not checked without a browser. */
+/** What is not checked without a browser. */
 export const withoutLayout = [
   ...layoutRules.map((rule) => `rule ${rule}: the page is not laid out`),
   'effects of styles and scripts',

@@ -12,7 +12,7 @@ export type BrowserCtx = ServiceCtx<'browser'>
 
 export type Opening = {
   readonly input: JsonInput
-  /** Input field with the address. */
+  /** Name of the input field that holds the URL. */
   readonly field: string
   readonly screen: ScreenName
 }

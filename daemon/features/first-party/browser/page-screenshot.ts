@@ -28,7 +28,7 @@ const FRAME_WIDTH_AT = 7
 const frames: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
 /** Largest height in pixels; the rest of the page is cut off. */
 const MAX_HEIGHT = 10_000
-/** Reserved for the result's other fields. */
+/** Space for the other fields of the result. */
 const ROOM_BYTES = 64 * 1024
 const BASE64_OF_BYTES = 4 / 3
 /** Largest file that fits into a deliverable. */

@@ -25,7 +25,7 @@ export type Styled = {
 }
 
 const MAX_ELEMENTS = 3_000
-/** Limit of elements times selectors: each match takes about a microsecond. */
+/** Limit of elements × selectors, since each match takes about a microsecond. */
 const MAX_LOOKS = 4_000_000
 const MAX_REFERENCES = 5
 const INLINE = 1_000_000

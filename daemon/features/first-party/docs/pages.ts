@@ -7,9 +7,9 @@ import { documentOf } from '../web/document.ts'
 import { elementsOf, textIn } from '../web/html.ts'
 import { fetchPage, isText, type WebPage } from '../web/page.ts'
 
-/** Bytes read per page (specification, Limits). */
+/** Limit of bytes per page (specification, Limits). */
 export const MAX_PAGE_BYTES = 1_000_000
-/** Pages per purchase (specification, Limits). */
+/** Limit of pages per purchase (specification, Limits). */
 export const MAX_PAGES = 3
 const PAGE_TYPES = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5'
 const MAX_LINKS = 1_000
@@ -23,7 +23,7 @@ const FURTHER_PAGE_MS = 8_000
 export type PageLink = { readonly url: string; readonly text: string }
 
 type Wanted = {
-  /** Input field with the first page's address. */
+  /** Name of the input field that holds the first page's URL. */
   readonly field: string
   readonly maxPages?: number
   /** Finds linked addresses worth reading, best first. */

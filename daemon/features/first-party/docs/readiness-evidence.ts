@@ -118,7 +118,7 @@ function isRefusal(text: string): boolean {
   )
 }
 
-/** Words farther from the match are ignored as unrelated. */
+/** A denial farther from the match than this does not count. */
 const NEAR_CHARS = 300
 
 /** Whether a sentence names something and does not deny it. */

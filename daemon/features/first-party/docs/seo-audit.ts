@@ -20,7 +20,7 @@ const AUTOMATED_MS = 120_000
 const pagesIn = defineStep('seo_audit.pages', (page: WebPage) => bestLinks(page, ({ url }) => (isPage(url) ? 1 : 0)))
 const sitemapsIn = defineStep('seo_audit.sitemaps', sitemapsOf)
 
-/** What search engines see of a page and its site, as weighted rules. */
+/** Checks what search engines see of a page and its site, by weighted rules. */
 export const seoAudit = defineService({
   slug: 'seo_audit',
   timeoutMs: AUTOMATED_MS,

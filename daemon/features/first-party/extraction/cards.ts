@@ -115,7 +115,7 @@ function classesOf({ attribs }: HtmlNode): string[] {
   return (attribs?.['class'] ?? '').split(/\s+/).filter(Boolean).slice(0, MAX_NAMES)
 }
 
-/** `card__price--sale` is a price: the BEM element without its variant. */
+/** Names of an element; `card__price--sale` gives `price`, the BEM element without its variant. */
 function namesOf(element: Element): string[] {
   const { itemprop = '', 'data-testid': tested = '' } = element.attribs
   const names = [...classesOf(element), ...itemprop.split(/\s+/), tested]

@@ -13,7 +13,7 @@ export type FilledField = {
 }
 export type Fitted = { readonly value: Json | undefined; readonly fields: readonly FilledField[] }
 
-/** Matches below this are guesses and left out. */
+/** Matches below this confidence are guesses, which are left out. */
 const MIN_CONFIDENCE = 0.4
 const MAX_ITEMS = 100
 const MAX_DEPTH = 8
@@ -143,7 +143,7 @@ function candidates(facts: readonly Named[], path: readonly string[]): Candidate
 /** Members that stand for their parent: `brand.name` is the brand. */
 const ofItself = new Set(['name', 'value', 'url'])
 const STEP = 0.02
-/** Scores by name match: with and without a matching parent. */
+/** Scores by kind of name match, with and without a matching parent. */
 const agreement = {
   same: [0.95, 0.55],
   holder: [0.92, 0.45],

@@ -115,7 +115,7 @@ function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   )
 }
 
-/** Without a schema: all facts, unless a model answers. */
+/** Result without a schema: all facts, unless a model answers. */
 function unasked({ said }: Source, page: FoundFacts): Fitted {
   return { value: said ? {} : overviewOf(page), fields: [] }
 }

@@ -60,7 +60,7 @@ type Step = {
 }
 type When = { readonly at: number; readonly daysNeeded: number }
 
-/** Federal registrations take weeks. */
+/** Days before closing by which to register, since federal registrations take weeks. */
 const REGISTRATION_DAYS = 42
 
 function itemsOf(notice: Notice, { at, daysNeeded }: When) {

@@ -22,7 +22,7 @@ type Reason = {
   readonly text: string
   /** Quote; null if the notice says nothing. */
   readonly evidence: { readonly field: string; readonly quote: string | null }
-  /** Disqualifies regardless of the rest. */
+  /** Whether it disqualifies, regardless of the other reasons. */
   readonly hard?: true
 }
 

@@ -6,7 +6,7 @@ import { defineStep } from '../service/step.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { parseHtml, visibleBlocks } from '../web/html.ts'
 
-/** A funding notice for the rules. */
+/** A funding notice in the form that the rules read. */
 export type Notice = {
   readonly id: string
   readonly number: string

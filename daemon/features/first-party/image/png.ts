@@ -6,7 +6,7 @@ const GRAYSCALE = 0
 const BITS_PER_BYTE = 8
 const NO_FILTER_BYTE = 1
 
-/** Equal rows: their number, and start and end of each black run. */
+/** Consecutive equal rows: their number, and the start and end of each black run. */
 export type Band = { readonly rows: number; readonly black: readonly (readonly [from: number, to: number])[] }
 
 /** A square 1-bit PNG, white except for the runs. */

@@ -4,7 +4,7 @@ import { defineService } from '../service/service.ts'
 import { domainOf } from './domain.ts'
 import { daysLeft, faultOf, shakeHands } from './handshake.ts'
 
-/** The certificate of a host on port 443. An invalid one is a result; no listener is a failure. */
+/** Reports a host's certificate on port 443. An invalid certificate is a result; a missing TLS server is a failure. */
 export const certificateCheck = defineService({
   slug: 'certificate_check',
   needs: ['tls'],

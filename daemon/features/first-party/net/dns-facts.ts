@@ -8,7 +8,7 @@ import { type MailFacts, mailOf } from './mail-facts.ts'
 export type NameServerFacts = {
   readonly name: string
   readonly addresses: readonly string[]
-  /** Its name is an alias, which RFC 2181 (10.3) forbids. */
+  /** Whether its name is an alias, which RFC 2181 (10.3) forbids. */
   readonly alias: boolean
   readonly answered_udp: boolean
   readonly answered_tcp: boolean
@@ -29,7 +29,7 @@ export type DnsFacts = Domain & {
   /** Mail hosts. */
   readonly exchangers: readonly HostFacts[]
   readonly nameservers: readonly NameServerFacts[]
-  /** Name servers in the parent zone, sorted; null without a response. */
+  /** Name servers that the parent zone lists, sorted; null without a response. */
   readonly delegation: readonly string[] | null
   readonly validated: boolean
   /** Alias targets that do not exist. */

@@ -7,7 +7,7 @@ export type SpfTerm = { readonly qualifier: string; readonly name: string; reado
 export type SpfRecord = {
   /** The terms that receivers evaluate: up to `all`, which also disables `redirect`. */
   readonly terms: readonly SpfTerm[]
-  /** Each is a permanent error. */
+  /** Permanent errors of the record. */
   readonly errors: readonly string[]
 }
 

@@ -28,7 +28,7 @@ type Seen = {
   readonly caa: boolean | undefined
 }
 
-/** Versions, suites, certificate and headers of a host's TLS, as weighted rules. */
+/** Checks a host's TLS versions, cipher suites, certificate and headers, by weighted rules. */
 export const tlsAudit = defineService({
   slug: 'tls_audit',
   needs: ['tls', 'dns'],

@@ -8,7 +8,7 @@ import { shakeHands } from './handshake.ts'
 import { judgeHeaders, shownHeaders } from './security-headers.ts'
 
 const PORT = 443
-/** Only the headers matter. */
+/** Little of the body is read, since only the headers matter. */
 const MAX_BODY_BYTES = 1_024
 
 /** TLS facts and root page of a host at one moment, with a hash. No verdict. */

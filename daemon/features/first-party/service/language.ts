@@ -1,8 +1,8 @@
 import { defineStep } from './step.ts'
 
-/** Characters used to detect the language. */
+/** Number of characters that language detection reads. */
 const LOOKED_AT_CHARS = 2_000
-/** Guesses below this are unreliable. */
+/** Guesses below this accuracy are unreliable. */
 const MIN_ACCURACY = 0.1
 
 /** Common languages only; rare ones are confused with their neighbours. */

@@ -9,7 +9,7 @@ import { mainBlocks } from '../web/main-part.ts'
 import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
-/** Characters of a text or page that are read. */
+/** Number of characters that are read of a text or page. */
 const MAX_SOURCE_CHARS = 50_000
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 

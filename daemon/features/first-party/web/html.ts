@@ -10,7 +10,7 @@ export type HtmlNode = {
 }
 export type Element = HtmlNode & Required<Pick<HtmlNode, 'name' | 'attribs' | 'children'>>
 
-/** Never shown to a reader. */
+/** Elements that are never shown to a reader. */
 const hidden = new Set([
   'script',
   'style',
@@ -25,7 +25,7 @@ const hidden = new Set([
   'select',
 ])
 const nothing: ReadonlySet<string> = new Set()
-/** Visible, but not main content. */
+/** Elements that are not main content. */
 const furniture = new Set([
   ...hidden,
   'nav',

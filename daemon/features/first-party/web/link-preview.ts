@@ -4,7 +4,7 @@ import { defineService, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
 import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
 
-/** Bytes read of a page; its metadata is at the beginning. */
+/** Limit of bytes per page, whose metadata is at the beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024
 const FIRST_ERROR = 400
 const MAX_TITLE_CHARS = 300

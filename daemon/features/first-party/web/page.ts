@@ -17,7 +17,7 @@ const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
 const LEGACY_CHARSET = 'windows-1252'
 
 type Wanted = GetOptions & {
-  /** Input field with the URL. */
+  /** Name of the input field that holds the URL. */
   readonly field: string
 }
 

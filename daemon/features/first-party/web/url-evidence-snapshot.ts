@@ -5,9 +5,9 @@ import { defineService, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
 
-/** Bytes hashed (specification, Limits). */
+/** Limit of bytes to hash (specification, Limits). */
 const MAX_HASHED_BYTES = 1_000_000
-/** Headers with visitor secrets. */
+/** Response headers with secrets of the visitor. */
 const withheldHeaders = new Set(['set-cookie'])
 const EXCERPT_CHARS = 80
 
