@@ -135,7 +135,7 @@ describe('n and N walk what a filter has found', () => {
   it('and say so where nothing is looked for', async () => {
     const { type, text, host } = await on({ screen: 'jobs' }, three)
     await type('n')
-    expect([text().includes('✗ There is no search: type / to filter.'), host.ui.get().chosen.jobs]).toEqual([
+    expect([text().includes('✗ There is no filter: type / to set one.'), host.ui.get().chosen.jobs]).toEqual([
       true,
       undefined,
     ])

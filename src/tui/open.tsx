@@ -8,13 +8,13 @@ import type { Look } from './parts/theme.ts'
 import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
-/** Minimum time between automatic redraws; keys are immediate. */
+/** Shortest time between automatic redraws. Keys redraw immediately. */
 const FRAME_GAP_MS = 400
 
 export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
-  /** Other marketplaces; undefined if not available. */
+  /** Names of the other marketplaces. Undefined if the cockpit cannot switch. */
   readonly others: (() => readonly string[]) | undefined
-  /** Renderer: Ink, or the painter that writes changes only. */
+  /** `ink` lets Ink draw. `own` uses the painter, which writes only what changed. */
   readonly painter: 'ink' | 'own'
   readonly look: Look
   /** Display zone. */
@@ -26,7 +26,11 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' |
   readonly signal: AbortSignal
 }
 
-/** Runs the cockpit and restores the terminal. @returns the next marketplace, if any @throws whatever crashed it */
+/**
+ * Runs the cockpit until the user leaves, and restores the terminal.
+ * @returns the marketplace to open next, if any
+ * @throws whatever crashed it
+ */
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
   const { look, stdin, stdout, signal, others } = options
   showTimesIn(options.zone)
@@ -51,7 +55,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     maxFps: FRAMES_PER_SECOND_MAX,
     exitOnCtrlC: false,
     patchConsole: false,
-    // Ink is silent under CI otherwise.
+    // Otherwise Ink draws nothing where CI is set.
     interactive: true,
   })
   const failures: unknown[] = []
@@ -89,7 +93,7 @@ function clockOf(now: () => number): LinkClock {
   }
 }
 
-/** Suspends the whole job, as ctrl-z does. */
+/** Stops the whole process group, as ctrl-z does in a shell. */
 function stopThisJob(): void {
   process.kill(0, 'SIGTSTP')
 }

@@ -4,13 +4,13 @@ import { type Look, paintedPieces } from './parts/theme.ts'
 import type { Size } from './shell/screen.ts'
 
 const HOME = '\u001B[H'
-/** Synchronised output: no half-drawn frames. */
+/** Terminals that support synchronised output show the frame only when it is complete. */
 const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
 /**
- * Writes changed parts of rows only. Ink would lay out and compare the whole frame, about ten milliseconds; its tree
- * stays empty here.
+ * Writes only the parts of rows that changed. Ink's tree stays empty, since its layout of a whole frame takes ten
+ * milliseconds.
  */
 export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void
@@ -20,14 +20,14 @@ export type Painter = {
 
 export type PainterOptions = { readonly look: Look; readonly write: (text: string) => void }
 
-/** A row on the terminal. */
+/** A row as it is on the terminal. */
 type Row = {
   /** As drawn. */
   readonly line: Line
   /** Padded to the terminal's width. */
   readonly pieces: Line
   readonly painted: readonly string[]
-  /** All characters take one column, so positions are known. */
+  /** Whether every character takes one column, so that the column of each is known. */
   readonly isNarrow: boolean
 }
 
@@ -49,7 +49,7 @@ export function createPainter({ look, write }: PainterOptions): Painter {
   function put(rows: readonly Row[], before: readonly Row[]): void {
     const changed = rows.map((row, i) => changeOf(row, before[i], i + 1)).join('')
     shown = rows
-    // The cursor rests where Ink's output cannot scroll.
+    // Rests the cursor in the top left corner, where output of Ink cannot scroll the screen.
     if (changed !== '') write(BEGIN + changed + HOME + END)
   }
 
@@ -81,11 +81,11 @@ function isSamePiece(one: Piece, other: Piece | undefined): boolean {
   return one.text === other.text && one.tone === other.tone && one.ground === other.ground
 }
 
-/** Output that updates a row, from 1. */
+/** Output that turns one row into another. @param at - row number, from 1 */
 function changeOf(row: Row, before: Row | undefined, at: number): string {
   if (row === before) return ''
   const { pieces, painted } = row
-  // Ambiguous widths require rewriting the row.
+  // Terminals disagree on the width of some characters, so the whole row is rewritten.
   if (!row.isNarrow || !before?.isNarrow) return `\u001B[${at};1H\u001B[2K${painted.join('')}`
   const most = Math.min(painted.length, before.painted.length)
   let same = 0

@@ -24,7 +24,7 @@ import { placeOf } from './shell/places.ts'
 import type { CommandLine, Host, LineWord, ScreenArea } from './shell/screen.ts'
 import { goTo, type Picker, type ShopView } from './shell/ui.ts'
 
-/** A choice: runs on enter, or completes the line. */
+/** A choice in a picker. Enter runs it or inserts its text. */
 export type Pick = {
   readonly words: string
   readonly summary: string
@@ -32,13 +32,13 @@ export type Pick = {
 } & (
   | { readonly does: 'do'; readonly act: () => void }
   | { readonly does: 'type'; readonly text: string }
-  /** Acts like a key press. */
+  /** Runs the action of a key. */
   | { readonly does: 'key'; readonly text: Key }
 )
 
 const PICKS_MAX = 200
 
-/** Current keys that match the typed words. */
+/** Keys of the screen that match the typed words. */
 export function helpPicks(where: Where, typed: string): readonly Pick[] {
   const words = typed.toLowerCase().split(' ').filter(Boolean)
   return bindingsOn(where)
@@ -55,7 +55,7 @@ export function helpPicks(where: Where, typed: string): readonly Pick[] {
     }))
 }
 
-/** Columns of the list, with their visibility. */
+/** Columns of the list, and whether each is shown. */
 export function columnPicks(host: Host, typed: string): readonly Pick[] {
   const { columns = [] } = host.face.current
   return columns
@@ -76,7 +76,7 @@ export function putOffPicks(host: Host, typed: string): readonly Pick[] {
     .map((choice) => ({ ...choice, key: '', does: 'do' }))
 }
 
-/** Output lines that contain the typed words; choosing one with an id opens its record. */
+/** Lines of the output that contain the typed words. Choosing a line with an id opens that record. */
 export function outputPicks(host: Host, typed: string): readonly Pick[] {
   const words = typed.toLowerCase().split(' ').filter(Boolean)
   const lines = host.ui.get().output
@@ -92,7 +92,7 @@ const RECORD = /\b(?:[a-z]+_[0-9a-f]{16}|0x[0-9a-fA-F]{40})\b/
 type Palette = {
   readonly host: Host
   readonly typed: string
-  /** Completions of the line. */
+  /** Completions of the typed line. */
   readonly next: readonly LineWord[]
 }
 
@@ -104,7 +104,7 @@ export function palettePicks(palette: Palette): readonly Pick[] {
   const words = line?.split(typed) ?? []
   const whole = line === undefined ? [] : linePicks(host, line, words)
   const begun = typed.slice(0, typed.length - (/\S*$/.exec(typed)?.[0].length ?? 0))
-  // Foreign names that cannot be displayed cannot be typed.
+  // A value with control characters is left out, since it could not be shown as it is.
   const completed = next
     .filter(({ value }) => safe(value) === value)
     .map(
@@ -119,7 +119,7 @@ export function palettePicks(palette: Palette): readonly Pick[] {
   return [...recordPicks(host, typed.trim()), ...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
 }
 
-/** Opens the record of a typed id or wallet, in its list. */
+/** A choice that opens the record of a typed id or wallet. */
 function recordPicks(host: Host, id: string): readonly Pick[] {
   const place = placeOf(host, id)
   if (place === undefined) return []
@@ -127,14 +127,14 @@ function recordPicks(host: Host, id: string): readonly Pick[] {
   return [{ words: id, summary: `go to it in ${title}`, key: '', does: 'do', act: place.go }]
 }
 
-/** Other marketplaces by remote name. */
+/** Other marketplaces whose name begins with the typed text. */
 function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
   const names = elsewhere?.names() ?? []
   return names
     .filter((name) => name.startsWith(typed.trim()))
     .map((name) => ({
       words: `@${name}`,
-      summary: 'look at another marketplace',
+      summary: 'open another marketplace',
       key: '',
       does: 'do',
       act: () => elsewhere?.go(name),
@@ -144,7 +144,7 @@ function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
 function screenPicks(host: Host, typed: string): readonly Pick[] {
   const [first = '', ...said] = typed.trim().split(/\s+/)
   const rest = said.length === 0 ? [] : (host.commandLine?.split(typed)?.slice(1) ?? said)
-  // List flags also apply to a screen; otherwise words are search text.
+  // Words with `--` are list flags if the screen has those. All other words are a filter.
   const flagged = rest.some((word) => word.startsWith('--')) ? viewIn(rest) : undefined
   const view = flagged ?? { filter: rest.length === 0 ? undefined : rest.join(' '), sort: undefined }
   const by = [view.filter && `filtered by ${view.filter}`, view.sort && `by ${view.sort}`].filter(Boolean)
@@ -162,7 +162,7 @@ function screenPicks(host: Host, typed: string): readonly Pick[] {
     }))
 }
 
-/** What the line does as typed. */
+/** What enter does with the line as it is typed. */
 function linePicks(host: Host, line: CommandLine, words: readonly string[]): readonly Pick[] {
   if (words[0] === 'as' && words.length <= 2) return [speakPick(host, words[1])]
   const named = commandIn(line, words)
@@ -188,9 +188,9 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   ]
 }
 
-/** Speaking for somebody changes nothing, so it is not confirmed. */
+/** Writing as another wallet changes no data yet, so it is not confirmed. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
-  const summary = wallet === undefined ? 'write in Threads as before' : `write as ${wallet} in Threads`
+  const summary = wallet === undefined ? 'stop writing as another wallet' : `write as ${wallet} in Threads`
   return {
     words: wallet === undefined ? 'as' : `as ${wallet}`,
     summary,
@@ -202,7 +202,7 @@ function speakPick(host: Host, wallet: string | undefined): Pick {
 
 type ListView = { readonly filter: string | undefined; readonly sort: string | undefined }
 
-/** List flags as a view; undefined for unsupported ones. */
+/** Reads list flags as filter and sort. Undefined if a flag is not one of them. */
 function viewIn(words: readonly string[]): ListView | undefined {
   const parted = words.flatMap((word) => (word.startsWith('--') && word.includes('=') ? partsOf(word) : [word]))
   const flags = parted.filter((_, i) => i % 2 === 0)
@@ -230,7 +230,7 @@ function go(
   const ui = goTo(host.ui.get(), screen)
   const filters = filter === undefined ? ui.filters : { ...ui.filters, [screen]: filter }
   const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
-  // A named row is searched in all views.
+  // With a filter, all views are searched.
   const views = filter === undefined ? {} : { jobView: 'all' as const, threadView: 'all' as const }
   const shop = screen === 'services' && shopView !== undefined ? { shopView } : {}
   host.ui.set({ ...ui, ...views, ...shop, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
@@ -247,13 +247,13 @@ function runLine(host: Host, line: CommandLine, named: Named): void {
 
 const CUT_ID = /\b[a-z]+_[0-9a-f]*…$/
 
-/** Ids are whole or dropped. */
+/** An id that would be cut is dropped. */
 const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '…')
 
 const WORDS_COLUMNS = 34
 const KEY_COLUMNS = 8
 
-/** The picker: typed text above choices. */
+/** Draws a picker: the typed text, and the choices below it. */
 export function pickerLines(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const inner = area.width
   const room = Math.max(1, area.height - 2)
@@ -290,7 +290,7 @@ function pickLine({ words, summary, key }: Pick, kind: Picker['kind'], inner: nu
 const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/' } as const
 
 const placeholders = {
-  palette: '  a screen, or a command as it is typed in a shell: jobs --filter "late:yes"',
+  palette: '  a screen or a command, such as jobs --filter "late:yes"',
   help: '  type to search',
   columns: '  type to search',
   putOff: '  saved on this machine only; souk attention still lists it',

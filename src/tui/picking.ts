@@ -10,7 +10,7 @@ import type { Picker } from './shell/ui.ts'
 const TEXT_CHARS_MAX = 300
 const LINES_KEPT = 50
 
-/** Completions from the command line. */
+/** Fetches the completions of the typed line. */
 export const nextWords =
   (host: Host, picker: Picker | undefined) => async (): Promise<Outcome<readonly LineWord[]>> => {
     const line = host.commandLine
@@ -39,10 +39,10 @@ type PickerStep =
   | { readonly to: 'stay'; readonly picker: Picker }
   | { readonly to: 'close' }
   | { readonly to: 'do'; readonly act: () => void }
-  /** Acts like a key press. */
+  /** Runs the action of a key. */
   | { readonly to: 'key'; readonly key: Key }
 
-/** A key in help or palette. */
+/** What a key does in an open picker. */
 export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep {
   const key = pressed === 'space' && picker.kind === 'columns' ? 'enter' : pressed
   const out = wayOut(host, picker, key)
@@ -63,21 +63,21 @@ const steps: Readonly<Partial<Record<Key, number>>> = { up: -1, down: 1, pageup:
 function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | undefined {
   const isHelp = kind === 'help' && keys.find(({ action }) => action === 'help')?.keys.includes(key)
   if (key === 'esc' || (text === '' && (closing.includes(key) || isHelp))) return { to: 'close' }
-  // In help, a digit opens its screen.
+  // In help, a digit goes to its screen.
   return text === '' && kind === 'help' && /^\d$/.test(key) ? { to: 'key', key } : undefined
 }
 
-/** Keys that close an empty picker. */
+/** Keys that close a picker without typed text. */
 const closing: readonly Key[] = ['backspace', 'delete']
 
 export const writtenIn = ({ text, cursor = atEnd }: Picker): Written => ({ text, cursor })
 
-/** A changed text has other choices, so the first one is chosen. */
+/** A changed text has other choices, so the cursor goes back to the first one. */
 function rewritten(picker: Picker, written: Written): Picker {
   return { ...picker, ...written, at: written.text === picker.text ? picker.at : 0 }
 }
 
-/** Pasted text goes to the cursor. */
+/** Inserts pasted text at the cursor. */
 export function pickerPaste(picker: Picker, text: string): Picker {
   return rewritten(picker, inserted(writtenIn(picker), text, TEXT_CHARS_MAX))
 }
@@ -87,7 +87,7 @@ function moved(host: Host, picker: Picker, by: number): Picker {
   return { ...picker, at: Math.max(0, Math.min(picker.at + by, most)) }
 }
 
-/** Stays open for several choices. */
+/** Toggles a column. The picker stays open for more. */
 function turned(host: Host, picker: Picker): PickerStep {
   const chosen = picksOf(host, picker)[picker.at]
   if (chosen?.does === 'do') chosen.act()
@@ -98,7 +98,7 @@ function picked(host: Host, picker: Picker, key: Key): PickerStep {
   if (picker.kind === 'columns') return turned(host, picker)
   const picks = picksOf(host, picker)
   const chosen = picks[picker.at]
-  // Without a search, keys only scroll.
+  // Help without typed text shows no choices; keys only scroll it.
   if (chosen === undefined || (picker.kind === 'help' && picker.text === '')) return { to: 'stay', picker }
   const completion = key === 'tab' && chosen.does !== 'type' ? picks.find(({ does }) => does === 'type') : chosen
   if (completion?.does === 'type')
@@ -119,7 +119,7 @@ function keepLine({ ui }: Host, text: string): void {
   ui.set({ ...ui.get(), lines: [...lines.filter((line) => line !== text), text].slice(-LINES_KEPT) })
 }
 
-/** The previous line of the history. */
+/** The line before this one in the history. */
 function earlier(host: Host, text: string): string {
   const { lines } = host.ui.get()
   const at = lines.indexOf(text)

@@ -5,7 +5,7 @@ import { type Action, type Binding, bindings } from './shell/bindings.ts'
 
 type Rebound = { readonly keys: readonly Binding[]; readonly faults: readonly KeyFault[] }
 
-/** Digits and the terminal's own keys stay fixed. */
+/** These keys cannot be changed: digits, and the keys that the terminal itself uses. */
 export const fixedActs: readonly Action[] = ['goto', 'quitNow', 'suspend']
 const KEYS_OF_ACT_MAX = 5
 /** Limit of entries. */
@@ -14,8 +14,8 @@ const WISHES_MAX = 200
 type Good = { readonly action: Action; readonly keys: Binding['keys']; readonly line: number }
 
 /**
- * Key table with custom keys. Invalid entries are reported and keep their defaults. Confirmation depends on the act,
- * not the key.
+ * Merges the user's keys into the key table. Invalid entries are reported, and their actions keep the default keys.
+ * Whether an action asks first does not depend on its key.
  */
 export function rebind(wishes: readonly KeyWish[]): Rebound {
   const read = wishes.slice(0, WISHES_MAX).map(readWish)
@@ -65,7 +65,7 @@ function tableOf(good: readonly Good[]): readonly Binding[] {
 
 type Clash = { readonly of: Good; readonly fault: KeyFault }
 
-/** Two acts on one key of a screen: the later entry loses. */
+/** Finds two actions that share a key on a screen. The later entry loses. */
 function firstClash(table: readonly Binding[], good: readonly Good[]): Clash | undefined {
   for (const of of good.toReversed()) {
     const mine = table.find(({ action }) => action === of.action)

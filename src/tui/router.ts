@@ -39,14 +39,14 @@ export type RouterParts = {
 }
 
 export type Router = {
-  /** Handles an input chunk; each key acts on the previous one's result. */
+  /** Handles a chunk of input. Each key sees what the key before it changed. */
   readonly press: (input: string, flags: KeyFlags) => void
   readonly paste: (text: string) => void
-  /** Called after drawing; waiting keys continue. */
+  /** Called after each draw, to continue with waiting keys. */
   readonly drawn: () => void
 }
 
-/** Keys typed ahead wait for their screen; more are dropped. */
+/** Keys pressed before their screen is drawn wait, up to this many. More are dropped. */
 const KEYS_WAITING_MAX = 1_000
 
 export function createRouter(parts: RouterParts): Router {
@@ -84,7 +84,7 @@ export function createRouter(parts: RouterParts): Router {
 
 function onKey(parts: RouterParts, key: Key): void {
   const shown = parts.host.ui.get()
-  // A toast disappears with the next key; esc only dismisses it.
+  // Any key dismisses a toast and does its action. Esc only dismisses it.
   const isRead = shown.toast?.stays === false && key !== 'esc'
   const ui = isRead ? { ...shown, toast: undefined } : shown
   if (isRead) parts.host.ui.set(ui)
@@ -96,7 +96,7 @@ function onKey(parts: RouterParts, key: Key): void {
   else onScreen(parts, key)
 }
 
-/** The screen is not visible in a small window, so its keys are ignored. */
+/** In a window too small for the screen, only the key to quit works. */
 function onCard({ host, quit }: RouterParts, key: Key): void {
   const { screen } = host.ui.get()
   if (bindingOf(key, { screen, readonly: host.readonly, keys: host.keys })?.action === 'quit') quit()
@@ -122,7 +122,7 @@ const onUi =
   ({ host }) =>
     host.ui.set(change(host.ui.get(), host))
 
-/** One step in an unpaged list; in logs, a step stops following the newest row. */
+/** Moves the cursor in a list without pages. In the logs this also stops following the newest row. */
 const move = (change: (ui: Ui, ids: readonly string[]) => Ui): Act =>
   onUi((ui, host) => {
     const moved = change(ui, host.face.current.ids)
@@ -137,7 +137,7 @@ const hit =
     const isFound = parts.host.face.current.ids.length > 0
     if (isFound && filters[screen])
       move((ui, ids) => choose(ui, ids, (chosenIndex(ui, ids) + by + ids.length) % ids.length))(parts, key)
-    else refuse(parts.host, isFound ? 'There is no search: type / to filter.' : 'No match.')
+    else refuse(parts.host, isFound ? 'There is no filter: type / to set one.' : 'No match.')
   }
 
 /** Cycles tabs. */
@@ -149,7 +149,7 @@ const beside =
     host.ui.set(goTo(ui, ids[(ids.indexOf(ui.screen) + by + ids.length) % ids.length] ?? ui.screen))
   }
 
-/** Default acts of screens. */
+/** Actions of keys for which the screen has none of its own. */
 const common: Readonly<Partial<Record<Action, Act>>> = {
   ...tableOf(stepNames, (step) => move((ui, ids) => walked(ui, ids, { step, lastPage: 0 }))),
   goto: ({ host, digits }, key) => {
@@ -197,7 +197,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   quit: ({ quit }) => quit(),
 }
 
-/** One step back: message, open row, marks, filter, panel, screen. */
+/** One step back. Closes the first that applies: message, opened row, marks, filter, panel, screen. */
 function left(ui: Ui): Ui {
   if (ui.toast) return { ...ui, toast: undefined }
   if (ui.pane.open !== 'beside') return { ...ui, pane: paneBeside }
@@ -231,7 +231,7 @@ function inFilter(parts: RouterParts, ui: Ui & { readonly typing: Cursor }, key:
   else writeFilter(host, edited(filterOf(ui, ui.typing), key, FILTER_CHARS_MAX))
 }
 
-/** Sets the filter from the first page. */
+/** Sets the filter and returns to the first page. */
 function writeFilter(
   { ui: state }: Host,
   { text, cursor }: Omit<Written, 'cursor'> & { cursor: Cursor | undefined },
@@ -242,7 +242,7 @@ function writeFilter(
 }
 
 function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
-  // In a field it is text.
+  // Copies the command only from the buttons. In a field, `c` is text.
   if (key === 'c' && dialog.focus >= dialog.spec.fields.length) {
     copy(host, dialog.spec.command(dialog.values))
     return
@@ -253,7 +253,10 @@ function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
   else void send(host, dialog)
 }
 
-/** Sends a dialog's request; closes on success, shows the error otherwise. Data is fetched again either way. */
+/**
+ * Sends a dialog's request. Closes the dialog on success, else shows the error in it. Data is fetched again in both
+ * cases.
+ */
 async function send(host: Host, dialog: Dialog): Promise<void> {
   const put = (next: Dialog | undefined) => host.ui.set({ ...host.ui.get(), dialog: next })
   const busy: Dialog = { ...dialog, busy: true, problem: undefined }

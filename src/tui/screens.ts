@@ -5,7 +5,7 @@ import { overviewScreen } from './overview/screen.ts'
 import type { Screen, Tab } from './shell/screen.ts'
 import { logPart } from './shell/ui.ts'
 
-/** Screens loaded on demand, to speed up the first frame. */
+/** Screens whose modules are loaded on demand, so that the first frame comes sooner. */
 const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] = [
   {
     id: 'services',
@@ -75,7 +75,7 @@ const loaded = new Map<ScreenId, Screen>(
   [overviewScreen, cronsScreen, endpointsScreen].map((screen) => [screen.id, screen]),
 )
 
-/** Screens: tabs first, then others. */
+/** All screens, in order. Those with a digit are tabs. */
 export const screens: readonly Tab[] = [...loaded.values(), ...later].toSorted(
   (a, b) => screenIds.indexOf(a.id) - screenIds.indexOf(b.id),
 )
@@ -89,7 +89,7 @@ export function screenOf(id: ScreenId): Screen | undefined {
   return loaded.get(id)
 }
 
-/** Loads a screen for `screenOf`. */
+/** Loads the module of a screen. `screenOf` then returns it. */
 export async function loadScreen(id: ScreenId): Promise<void> {
   const screen = later.find((one) => one.id === id)
   if (screen === undefined || loaded.has(id)) return

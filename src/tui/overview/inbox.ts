@@ -27,7 +27,7 @@ import type { View } from '../shell/screen.ts'
 
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
-/** Width for an amount column. */
+/** From this width amounts have a column. */
 const AMOUNT_FROM = 96
 const KIND_FROM = 76
 
@@ -40,7 +40,7 @@ type Inbox = Pick<View, 'needs' | 'keys' | 'health' | 'now'> & {
 }
 type Room = { readonly width: number; readonly rows: number }
 
-/** Problems, one per line, with their keys. */
+/** Lists the open problems, one per line, with the key that fixes each. */
 export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const { needs, chosen, health } = inbox
   if (health.problem?.kind === 'gone') return goneLines(inbox, health.problem, width)
@@ -62,7 +62,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   const shown = items.slice(from, from + height)
   const columns = columnsFor(shown, width)
   const each = shown.map((need) => needLines(need, inbox, { ...columns, width }))
-  // Wraps sentences if rows are free.
+  // Long sentences get a second row if there are enough rows for all.
   const isRoomy = each.flat().length <= rows
   const lines = each.flatMap((all, i) =>
     (isRoomy ? all : all.slice(0, 1)).map((line, at) => marked(line, at === 0 && from + i === chosen)),
@@ -77,7 +77,7 @@ function enterHint({ keys, readonly }: Inbox, need: Need | undefined): Line {
   return [accent(enterOf(keys)), dim(` ${mend === undefined || readonly ? 'look' : mend.verb}  `)]
 }
 
-/** A stopped daemon: facts, last log lines, and the start key. */
+/** Shown when the daemon is gone: since when, its last log line, and the key that starts it. */
 function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: Problem, width: number): Line[] {
   const age = health.at === undefined ? '' : span(Math.max(0, now - health.at))
   const [next = ''] = problem.next
@@ -94,7 +94,7 @@ function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: P
   ]
 }
 
-/** Full text of the chosen problem, with its command. */
+/** The full sentence of the chosen problem, and the command that fixes it. */
 export function needDetail({ sentence, fix }: Need, width: number): Line[] {
   const words = wrap(sentence, Math.max(1, width - 4)).slice(0, 2)
   return [...words.map((text): Line => ['   ', text]), [dim('   same as  '), clip(fix, Math.max(1, width - 12))]]
@@ -123,7 +123,7 @@ function whoOf({ who, kind, subject }: Need): string {
   return who || (kind === 'cron' ? subject : '—')
 }
 
-/** Short form for the card; amounts are shown whole or not at all. */
+/** A problem in few columns. Its amount is shown whole or not at all. */
 export function briefNeed(need: Need, width: number): Line {
   const head: Line = [signOf(need), ` ${attentionWords[need.kind].word} `]
   if (need.who === '' && need.kind !== 'cron')
@@ -137,7 +137,7 @@ export function briefNeed(need: Need, width: number): Line {
 
 const LEAST_WHO = 4
 
-/** A sentence in limited rows. */
+/** Draws a problem in one or two rows. */
 function needLines(
   need: Need,
   { business, readonly, keys }: Inbox,
@@ -168,7 +168,7 @@ function needLines(
 
 const SENTENCE_ROWS_MAX = 2
 
-/** Wrapped if wide enough. */
+/** The sentence in at most two rows, or cut to one row if the window is narrow. */
 function sentenceRows(sentence: string, isWide: boolean, room: number): readonly string[] {
   if (widthOf(sentence) <= room || !isWide) return [clip(sentence, room)]
   const rows = wrap(sentence, room)

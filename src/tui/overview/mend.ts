@@ -12,7 +12,7 @@ import { ask as send } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { openNeed } from './walk.ts'
 
-/** Opens the dialog that fixes all items of a row; without one, opens the record concerned. */
+/** Opens the dialog that fixes the problems of a row. If there is none, opens the record concerned. */
 export async function mend(host: Host, need: Need): Promise<void> {
   const specs = await dialogsFor(host, need)
   if (specs.length === 0) openNeed(host, need)
@@ -52,7 +52,7 @@ const mendable = ({ of }: Need) => of.filter((one) => mendOf(one) !== undefined)
 export async function giveBack(host: Host, id: string): Promise<void> {
   const specs = await withdrawals(host, [{ subject: id }])
   if (specs.length > 0) askAll(host, specs)
-  else refuse(host, 'No money is held for it any more.')
+  else refuse(host, 'This job no longer holds money.')
 }
 
 async function withdrawals(host: Host, of: readonly Pick<Need, 'subject'>[]): Promise<readonly DialogSpec[]> {
@@ -71,7 +71,7 @@ function runOf(host: Host, name: string): readonly DialogSpec[] {
   return cron === undefined ? [] : [runDialog(host, cron)]
 }
 
-/** Dialogs to send a listing's failed deliveries again. */
+/** Dialogs that send a listing's failed deliveries again, one for each. */
 async function deadOf(host: Host, { subject, who }: Need): Promise<readonly DialogSpec[]> {
   const query = { limit: String(SENT_AGAIN_MAX), filter: `service:${subject} status:dead` }
   const found = await send(host.link, { name: 'getWebhooks', asked: { query } }, ({ deliveries }) => deliveries)
@@ -80,13 +80,13 @@ async function deadOf(host: Host, { subject, who }: Need): Promise<readonly Dial
 
 const SENT_AGAIN_MAX = 50
 
-/** Credits the subscriber for a period that was not served. */
+/** Dialog that credits the subscriber for a period that was not provided. */
 function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): DialogSpec {
   const period = id.slice('unserved '.length)
   const participant = /adjust (p_[0-9a-f]{16})/.exec(fix)?.[1] ?? ''
   const credit = amount.slice(1)
   return {
-    title: 'MAKE AN UNSERVED PERIOD GOOD',
+    title: 'CREDIT AN UNSERVED PERIOD',
     about: `${who}  ${amount}`,
     amount,
     facts: () => [
@@ -113,7 +113,7 @@ function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): Dia
 function escrowDialog(host: Host): DialogSpec {
   return {
     title: 'RESUME ESCROW',
-    facts: () => [['What it does', 'holds and releases continue; refunds never stopped']],
+    facts: () => [['What it does', 'holds and releases resume; refunds were never paused']],
     verb: 'Unpause',
     command: () => shellCommand(host, ['admin', 'escrow', 'unpause']),
     send: (): Sent =>

@@ -34,7 +34,7 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
 const SECONDS_PER_MINUTE = 60
-/** Buckets for a rate per minute. */
+/** The newest complete buckets, from which rates per minute are computed. */
 const RECENT_BUCKETS = 5
 
 export function moneyLines(river: Query<RiverFacts>, now: number, width: number): Line[] {
@@ -48,7 +48,7 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
   return [rule(width, 'Money today', mark), ...riverLines(value, width)]
 }
 
-/** Recent inflow as a sparkline with its span; empty while unknown. */
+/** A sparkline of recent inflow and the time it covers. Empty while unknown. */
 export function paidInLine({ value }: Query<SeriesFacts>, width: number): Line[] {
   if (value === undefined) return []
   const columns = Math.max(0, width - PAID_IN_WORDS)
@@ -95,7 +95,7 @@ const FIGURE_VALUE = 11
 
 type Pulse = { readonly width: number; readonly rows: number; readonly keys: readonly Binding[] }
 
-/** Figures, two per row if wide. */
+/** Figures with sparklines, two per row if the window is wide. */
 export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pulse): Line[] {
   const { value } = series
   if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
@@ -127,7 +127,7 @@ const HOURS_SHOWN_MAX = 48
 const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
-/** Span of a sparkline of some width. */
+/** The time that a sparkline of this width covers, such as `last 120 min`. */
 export function spanWords({ span, buckets, bucketSeconds }: SeriesFacts, columns: number): string {
   if (columns >= buckets.length) return `last ${span}`
   const minutes = (columns * bucketSeconds) / SECONDS_PER_MINUTE
@@ -136,7 +136,7 @@ export function spanWords({ span, buckets, bucketSeconds }: SeriesFacts, columns
   return hours < HOURS_SHOWN_MAX ? `last ${Math.round(hours)} h` : `last ${Math.round(hours / HOURS_PER_DAY)} days`
 }
 
-/** Calls over time by outcome. */
+/** A chart of calls over time, and sums by outcome. */
 export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width: number; rows: number }): Line[] {
   const { value } = series
   if (value === undefined || rows < 2) return []
@@ -167,10 +167,10 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
   return [rule(width, 'API calls', [note]), ...lines]
 }
 
-/** Height for an axis. */
+/** From this height the chart gets an axis. */
 const FOOT_FROM = 6
 
-/** The newest buckets that fit. */
+/** Draws as many of the newest buckets as fit. */
 function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
   const shown = value.buckets.slice(-Math.max(1, width - AXIS_COLUMNS))
   const drawn = (height: number) => chart(shown.map(callsOf), { width, height })
@@ -181,7 +181,7 @@ function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: 
 const TIMES = 4
 const NOW = 'now'
 
-/** Start times of the quarters. */
+/** The row of times below the chart: one at the start of each quarter, and `now` at the end. */
 function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
   const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
   const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * shown.length) / TIMES))
@@ -197,7 +197,7 @@ function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
 
 type WorkShown = { readonly sign: Piece; readonly words: string; readonly count: number }
 
-/** Held jobs by what they wait for; instant jobs hold nothing. */
+/** Open jobs by what they wait for. Jobs that finish immediately are never open. */
 function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
   const sent = work.created + work.dispatched
   const delivered = Math.max(0, held - sent - work.in_progress - work.disputed)
@@ -211,7 +211,7 @@ function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
 
 export type WorkShownOf = { readonly work: WorkFacts; readonly held: number; readonly ended: RiverFacts['ended'] }
 
-/** Jobs ended today; undefined if unknown. */
+/** How many jobs ended today. Empty if unknown. */
 export function doneToday(value: WorkShownOf | undefined): Line {
   if (value?.ended === undefined) return []
   const { good: well, failed, refunded } = value.ended
@@ -228,7 +228,7 @@ export function openJobs(work: WorkShownOf): number {
   return workOf(work).reduce((sum, one) => sum + one.count, 0)
 }
 
-/** Open jobs by reason in a line. */
+/** Open jobs by what they wait for, in one line. */
 export function workLine(value: WorkShownOf | undefined): Line {
   if (value === undefined) return [dim(' asking…')]
   return workOf(value)
@@ -237,7 +237,7 @@ export function workLine(value: WorkShownOf | undefined): Line {
     .map((piece, i) => (i === 0 ? ' ' : piece))
 }
 
-/** Open jobs by reason, with bars. */
+/** Open jobs by what they wait for, each with a bar. */
 export function workLines(value: WorkShownOf | undefined, width: number): Line[] {
   if (value === undefined) return [rule(width, 'Work'), [dim(' asking…')]]
   const shown = workOf(value)
@@ -257,7 +257,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
   ]
 }
 
-/** Failing crons by name, and the number of healthy ones. */
+/** Names the failing crons and counts the others. */
 export function cronStrip(crons: readonly CronFacts[], now: number | undefined): Line {
   const sorted = [...crons].sort(byUrgency)
   const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
@@ -276,7 +276,7 @@ export function cronStrip(crons: readonly CronFacts[], now: number | undefined):
 }
 
 const STRIP_RUNS = 12
-/** Width for name and both times. */
+/** Columns for a cron's name and both its times. The strip of runs gets the rest. */
 const STRIP_FROM = 43
 
 type CronRows = {
@@ -286,7 +286,7 @@ type CronRows = {
   readonly chosen: number
 }
 
-/** One row per cron: runs, last success, next run. */
+/** A row for each cron: its latest runs, last success and next run. */
 export function cronLines(crons: readonly CronFacts[], { width, rows, now, chosen }: CronRows): Line[] {
   const sorted = [...crons].sort(byUrgency)
   const strip = Math.min(STRIP_RUNS, Math.max(0, width - STRIP_FROM))

@@ -13,13 +13,13 @@ const DAY_HOURS = 24
 /** Compared text length. */
 const SAID_CHARS = 500
 
-/** Storage of snoozed items. */
+/** Reads and writes the file of snoozed items. */
 export type PutOffFile = {
   readonly read: () => readonly PutOff[]
   readonly write: (list: readonly PutOff[]) => void
 }
 
-/** Snoozed items, saved on change. */
+/** Store of the snoozed items. Every change is saved to the file. */
 export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly PutOff[]> {
   const store = createStore<readonly PutOff[]>(file?.read() ?? [])
   return {
@@ -31,14 +31,14 @@ export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly
   }
 }
 
-/** Comparable text: waiting another day is no change. */
+/** Text by which a change is noticed. Ages are left out, since waiting longer is no change. */
 function saidOf({ sentence, who, amount, since, due }: Need): string {
   return `${who} ${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
 }
 
 type Seen = { readonly instance: string; readonly now: number }
 
-/** Visible items; counts and badges use these. */
+/** Removes snoozed items from items, counts and badges. */
 export function withoutPutOff(query: Query<Needs>, putOffs: readonly PutOff[], seen: Seen): Query<Needs> {
   const { value } = query
   if (value === undefined) return query
@@ -62,7 +62,7 @@ function isPutOff(need: Need, putOffs: readonly PutOff[], { instance, now }: See
 
 export type PutOffChoice = { readonly words: string; readonly summary: string; readonly act: () => void }
 
-/** Durations to snooze, and how to restore all. */
+/** How long an item can be snoozed, and a choice that shows all snoozed ones again. */
 export function putOffChoices(host: Host): readonly PutOffChoice[] {
   const { queries, link, refreshMs, putOffs, clock, health } = host
   const told = queries.open<Needs>('needs', fetchNeeds(link), refreshMs).get()
@@ -71,11 +71,11 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
   if (needs === undefined) return []
   const ids = needs.items.map(({ id }) => id)
   const ui = host.ui.get()
-  // If another panel has the focus, no problem is chosen.
+  // A problem is chosen only while its panel has the focus.
   const need = ui.panel === 'needs' ? needs.items[chosenIndex(ui, ids)] : undefined
   const back = {
     words: `show the ${needs.putOff} snoozed problems`,
-    summary: 'all of them, at once',
+    summary: 'they are listed again now',
     act: () => haveBack(host),
   }
   const later = need === undefined ? [] : laterChoices(host, need)

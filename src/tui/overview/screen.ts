@@ -53,9 +53,9 @@ const LEFT_SHARE = 0.62
 const SIDE_COLUMNS = 59
 const LIVE_SHARE = 0.3
 const PULSE_FIGURES = 4
-/** Title and one event. */
+/** Fewest rows of the feed: its title and one event. */
 const FEED_LEAST = 2
-/** Width for the cash flow picture. */
+/** From this width the cash flow is drawn as a picture. */
 const PICTURE_FROM = 76
 
 export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Overview', short: 'Over', use: useOverview }
@@ -109,11 +109,11 @@ type Model = View & {
   readonly crons: readonly CronFacts[]
   readonly stream: Stream
   readonly business: number | undefined
-  /** Focused panel and row. */
+  /** The panel with the focus. `chosen` is its row. */
   readonly panel: OverviewPanel
   readonly chosen: number
   readonly readonly: boolean
-  /** Last log lines of a stopped daemon. */
+  /** Last log line of a stopped daemon, else empty. */
   readonly lastWords: string
 }
 
@@ -127,7 +127,7 @@ function overviewLines(model: Model, area: ScreenArea): Line[] {
   return isWideArea(area) ? wideLines(model, area) : narrowLines(model, area)
 }
 
-/** Stacked panels; the feed takes the rest. */
+/** Panels below each other. The feed gets the rows that are left. */
 function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
   const inbox = inboxPanel(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
@@ -144,7 +144,7 @@ function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   return [...above, ...livePanel(model, { width, height: height - above.length })]
 }
 
-/** Inflow as a line below the flow, if there is room. */
+/** Adds a sparkline of inflow below the cash flow, if there is room. */
 function lowMoney(model: Model, { width, height }: ScreenArea): Line[] {
   const whole = moneyLines(model.river, model.now, width)
   const spark = paidInLine(model.series, width)
@@ -153,13 +153,13 @@ function lowMoney(model: Model, { width, height }: ScreenArea): Line[] {
   return fits(money) ? [...money, ...spark] : whole
 }
 
-/** Sums only, if the flow needs several lines. */
+/** One line with the sums, if the cash flow would otherwise take several lines. */
 function lowRiver(whole: Line[], { river }: Model, width: number): Line[] {
   const short = river.value === undefined || width >= PICTURE_FROM ? undefined : shortRiver(river.value, width)
   return short === undefined ? whole : [...whole.slice(0, 1), short]
 }
 
-/** Chosen row of the focused panel. */
+/** Index of the chosen row in a panel. -1 if the panel has no focus. */
 function chosenIn(panel: OverviewPanel, model: Model): number {
   return model.panel === panel ? model.chosen : -1
 }
@@ -179,7 +179,7 @@ function livePanel(model: Model, { width, height }: ScreenArea): Line[] {
   )
 }
 
-/** Visible panels in focus order. */
+/** Panels that this area has room for, in focus order. */
 function panelsIn({ width, height }: ScreenArea): readonly OverviewPanel[] {
   if (isWideArea({ width, height })) return overviewPanels
   const isAway: Partial<Record<OverviewPanel, boolean>> = {
@@ -190,12 +190,12 @@ function panelsIn({ width, height }: ScreenArea): readonly OverviewPanel[] {
   return overviewPanels.filter((panel) => isAway[panel] !== true)
 }
 
-/** Focused panel; the inbox if it is hidden. */
+/** The panel with the focus. The inbox takes it while that panel is hidden. */
 function panelIn({ panel }: Ui, area: ScreenArea): OverviewPanel {
   return panelsIn(area).includes(panel) ? panel : 'needs'
 }
 
-/** Last response of a stopped daemon. */
+/** Time of the last response, if the daemon is gone. */
 function stoppedAt({ health }: Model): number | undefined {
   return health.problem?.kind === 'gone' ? health.at : undefined
 }
@@ -223,7 +223,7 @@ function workAndCrons(model: Model, { width, isTall }: Room): Line[] {
   ]
 }
 
-/** Left: money, inbox, calls; right: figures, work, crons; below: feed. */
+/** Money, inbox and calls at the left; figures, work and crons at the right; the feed below. */
 function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
   const side = Math.min(SIDE_COLUMNS, width - Math.round(width * LEFT_SHARE))
   const split = width - side - 1
@@ -262,7 +262,7 @@ function leftLines(model: Model, { width, height }: ScreenArea): Line[] {
   return [...money, ...inbox, ...lit(calls, model.panel === 'calls')]
 }
 
-/** Looks up the chosen row at the key press, since an earlier key may have moved it. */
+/** The chosen row is looked up when the key is pressed, since an earlier key may have moved the cursor. */
 function actionsOn(walked: Walked): Face['actions'] {
   const { host, rows, panel } = walked
   const chosenId = () => {
@@ -270,7 +270,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     const ids = idsIn(panel(), rows)
     return ids[chosenIndex(ui, ids)]
   }
-  /** Only the focused inbox has a chosen item. */
+  /** An item is chosen only while the inbox has the focus. */
   const chosenNeed = () => (panel() === 'needs' ? rows.needs.find(({ id }) => id === chosenId()) : undefined)
   const chosenCron = () => (panel() === 'crons' ? rows.crons.find(({ name }) => name === chosenId()) : undefined)
   const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
@@ -292,7 +292,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     ...copyActions(walked, { chosenId, chosenNeed, chosenCron }),
     giveBack() {
       const need = chosenNeed()
-      // A dispute can also end with a full refund.
+      // For a dispute this key refunds the whole amount.
       if (need?.kind === 'dispute') void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
       else ofAct('giveBack')()
     },
@@ -339,7 +339,7 @@ function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chos
   }
 }
 
-/** Why there is nothing to fix. */
+/** Says that the inbox must have the focus first, or else that it has nothing for this key. */
 function nothingChosen(panel: OverviewPanel, nothing: string): string {
   return panel === 'needs' ? nothing : 'First select the open problems: press tab.'
 }

@@ -8,7 +8,7 @@ import type { Face, Host } from '../shell/screen.ts'
 import type { LiveEvent } from '../shell/stream.ts'
 import { goTo, type OverviewPanel } from '../shell/ui.ts'
 
-/** Rows of panels; others lead to a screen. */
+/** Rows of the panels that have rows. Other panels only open a screen. */
 export type Rows = {
   readonly needs: readonly Need[]
   readonly crons: readonly CronFacts[]
@@ -21,10 +21,10 @@ export function idsIn(panel: OverviewPanel, { needs, crons, events }: Rows): rea
   return panel === 'live' ? events.map(({ cursor }) => String(cursor)) : []
 }
 
-/** Targets of keys; `panel` is read at the key press. */
+/** What keys of the overview act on. `panel` is read when the key is pressed. */
 export type Walked = { readonly host: Host; readonly rows: Rows; readonly panel: () => OverviewPanel }
 
-/** Cycles panels; the cursor starts at the first row. */
+/** Actions that move the focus to the next or previous panel and choose its first row. */
 export function panelActions(host: Host, panels: readonly OverviewPanel[]): Face['actions'] {
   const walk = (by: number) => () => {
     const ui = host.ui.get()
@@ -37,7 +37,7 @@ export function panelActions(host: Host, panels: readonly OverviewPanel[]): Face
 
 const screenOfPanel = { money: 'money', pulse: 'endpoints', work: 'jobs', calls: 'endpoints', crons: 'crons' } as const
 
-/** Opens a panel's or row's screen. */
+/** Opens the screen of a panel, or the record of its chosen row. */
 export function openPanel(
   { host, rows }: Walked,
   panel: Exclude<OverviewPanel, 'needs'>,
@@ -55,7 +55,7 @@ export function openPanel(
   host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
 }
 
-/** Opens the record of an item that cannot be fixed from here, or the screen of its kind. */
+/** Opens the record of a problem that has no dialog, or the screen for its kind. */
 export function openNeed(host: Host, { kind, subject }: Need): void {
   const place = placeOf(host, subject)
   if (place) place.go()
@@ -65,7 +65,7 @@ export function openNeed(host: Host, { kind, subject }: Need): void {
   } else host.ui.set(goTo(host.ui.get(), attentionWords[kind].screen))
 }
 
-/** Opens the record of an event, or its job. */
+/** Opens the record of an event, or else the job that it names. */
 function openEvent(host: Host, event: LiveEvent | undefined): void {
   if (event === undefined) {
     refuse(host, 'Nothing has happened yet.')
@@ -77,7 +77,7 @@ function openEvent(host: Host, event: LiveEvent | undefined): void {
   else toItsJob(host, [subject, detail])
 }
 
-/** Focused panels have an accented title, with a sign if no row is chosen. */
+/** Accents the title of the panel with the focus. `▸` marks it if the panel has no chosen row. */
 export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
   const [head, ...rest] = lines
   if (!isWalked || head === undefined) return lines

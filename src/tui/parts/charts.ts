@@ -1,13 +1,13 @@
 import { dim, type Line, type Piece, toned } from './line.ts'
 import { markTones } from './palettes.ts'
 
-/* Charts as pure functions. Adjacent bar rows never touch. */
+/* Charts as pure functions. Bars in adjacent rows never touch. */
 
 const STEPS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
-/** Single-row sparklines leave the top free. */
+/** Sparklines use seven of eight steps, so that they do not touch the row above. */
 const SPARK_STEPS = 7
 
-/** The newest values; any nonzero value is visible. */
+/** Sparkline of the newest values. Every value above zero is visible. */
 export function spark(values: readonly number[], width: number): string {
   const shown = width <= 0 ? [] : values.slice(-width)
   const most = Math.max(...shown, 0)
@@ -20,10 +20,10 @@ function stepOf(height: number): string {
 }
 
 export const AXIS_COLUMNS = 6
-/** Lower charts omit the half label. */
+/** Charts with fewer rows have no label at half height. */
 const HALF_FROM = 4
 
-/** A chart of several rows with maximum and half at the left, one tone per row. */
+/** A chart with labels at its maximum and half at the left. Each row has one tone. */
 export function chart(values: readonly number[], { width, height }: { width: number; height: number }): Line[] {
   const shown = values.slice(-Math.max(1, width - AXIS_COLUMNS)).map((value) => Math.max(0, value))
   const most = Math.max(...shown, 0)
@@ -40,7 +40,7 @@ export function chart(values: readonly number[], { width, height }: { width: num
   })
 }
 
-/** Label of a row's upper edge. */
+/** Label at the upper edge of a row. */
 function labelAt({ row, height, most }: { row: number; height: number; most: number }): string {
   if (row === 0) return short(most)
   const isHalf = height >= HALF_FROM && height % 2 === 0 && row === height / 2
@@ -54,10 +54,10 @@ export function footLine(width: number): Line {
 
 const KILO = 1_000
 const UNITS = ['', 'k', 'M', 'G', 'T', 'P'] as const
-/** Larger values round to the next unit. */
+/** Values from here on are shown in the next unit. */
 const NEXT_UNIT = 999.5
 
-/** At most four columns. */
+/** A number in at most four columns: `1.5`, `999`, `12k`. */
 function short(value: number): string {
   let scaled = value
   let unit = 0
@@ -66,14 +66,14 @@ function short(value: number): string {
   return `${Math.min(shown, KILO - 1)}${UNITS[unit] ?? ''}`
 }
 
-/** A bar with half columns. */
+/** A bar of a share (0 to 1), in half columns. */
 export function bar(share: number, width: number): string {
   const least = share > 0 && width > 0 ? 1 : 0
   const halves = Math.max(least, Math.round(Math.min(1, Math.max(0, share)) * width * 2))
   return `${'━'.repeat(Math.floor(halves / 2))}${halves % 2 === 1 ? '╸' : ''}`.padEnd(width, ' ')
 }
 
-/** Parts of a whole with different heights; each takes at least a column. */
+/** Bar of a whole with three parts, drawn in different heights. Each part above zero takes at least a column. */
 export function tank(
   { good, late, disputed }: Readonly<Record<'good' | 'late' | 'disputed', number>>,
   width: number,

@@ -1,13 +1,13 @@
 import { padEnd, take, widthOf } from '../../text/text.ts'
 import { blank, type Line, lineWidth, type Piece, textOf } from './line.ts'
 
-/** From this width a list has its pane beside it, which a box over the list leaves visible. */
+/** From this width a list has a pane at its right. A box is then drawn at the left and leaves the pane visible. */
 const PANE_COLUMNS = 150
 const BOX_INDENT = 2
 
 type Area = { readonly width: number; readonly height: number }
 
-/** Draws a box over a screen, below or above the chosen row, which stays visible if there is room. */
+/** Draws a box over a screen. The chosen row stays visible if there is room above or below it. */
 export function floating(box: readonly Line[], under: readonly Line[], { width, height }: Area): Line[] {
   const columns = lineWidth(box[0] ?? blank)
   const from = width >= PANE_COLUMNS ? BOX_INDENT : Math.floor((width - columns) / 2)
@@ -22,7 +22,7 @@ export function floating(box: readonly Line[], under: readonly Line[], { width, 
 const groundOf = (piece: Piece) => (typeof piece === 'string' ? undefined : piece.ground)
 const isChosen = (line: Line) => line.some((piece) => groundOf(piece) === 'chosen')
 
-/** First row of the box: centred, unless that covers the chosen row; then below or above it if it fits. */
+/** Row where the box begins: in the middle, or below or above the chosen row if it would cover that. */
 function topOf(rows: number, chosen: number, height: number): number {
   const least = Math.max(0, height - rows)
   const middle = Math.floor(least / 2)
@@ -34,7 +34,10 @@ function topOf(rows: number, chosen: number, height: number): number {
 /** Text between blanks and hairlines. */
 const WORD = /[^\s─│┬┼┴]+/gu
 
-/** Drops words that the box's edge would cut, since part of an id or amount reads as another. */
+/**
+ * Draws a row of the box over a line. Words cut by its edges are dropped, since a part of an id or amount could be
+ * misread.
+ */
 function covered(line: Line, over: Line, edges: readonly [from: number, to: number]): Line {
   const text = textOf(line)
   const whole = text.replace(WORD, (word, at: number) => {

@@ -8,12 +8,12 @@ const INDENT = '  '
 
 type Entry = { readonly value: unknown; readonly name: Piece | undefined; readonly depth: number; readonly end: string }
 
-/** Indented JSON, limited in lines since it is redrawn every second; sanitised. */
+/** A value as indented, sanitised JSON. The number of lines is limited, since it may be redrawn every second. */
 export function jsonLines(value: unknown): Line[] {
   const lines: Line[] = []
   const todo: (Entry | Line)[] = [{ value, name: undefined, depth: 0, end: '' }]
   while (todo.length > 0) {
-    if (lines.length >= LINES_MAX) return [...lines, [dim(' … cut off: too long to show')]]
+    if (lines.length >= LINES_MAX) return [...lines, [dim(' … the rest is not shown')]]
     const next = todo.pop() ?? []
     if (isEntry(next)) expand(next, lines, todo)
     else lines.push(next)

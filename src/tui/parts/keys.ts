@@ -1,7 +1,7 @@
 /** A key: a character, or `up`, `enter`, `ctrl-r`, … */
 export type Key = string
 
-/** Ink's flags of special keys. */
+/** Flags by which Ink marks special keys. */
 export type KeyFlags = Readonly<
   Partial<
     Record<
@@ -43,7 +43,7 @@ const named = [
 
 const CONTROLS_END = 0x20
 const DELETE_CODE = 0x7f
-/** Control characters are letter positions. */
+/** A control character plus this offset is its letter: 1 is `a`. */
 const CTRL_OFFSET = 0x60
 const singles: Readonly<Record<string, Key>> = {
   '\r': 'enter',
@@ -55,9 +55,9 @@ const singles: Readonly<Record<string, Key>> = {
   '\u001F': 'ctrl-_',
 }
 
-/** Keys in one input chunk; held keys or slow lines deliver several. */
+/** The keys in a chunk of input. A chunk has several if a key is held down or the line is slow. */
 export function keysOf(input: string, flags: KeyFlags): Key[] {
-  // Esc followed by a key looks like alt; alt is not bound.
+  // Terminals send alt and a key as esc and that key. No key uses alt, so it is read as esc.
   if (flags.meta) return ['esc', ...keysOf(input, { ...flags, meta: false })]
   const name = named.find(([flag]) => flags[flag])?.[1]
   if (name !== undefined) return [name]
@@ -74,7 +74,7 @@ function keyOf(char: string): Key[] {
   return code < CONTROLS_END ? [`ctrl-${String.fromCharCode(code + CTRL_OFFSET)}`] : [char]
 }
 
-/** Ctrl keys that arrive as other keys. */
+/** Ctrl keys that terminals send as another key. */
 export const neverArrives: Readonly<Record<Key, Key>> = {
   'ctrl-h': 'backspace',
   'ctrl-i': 'tab',
@@ -89,7 +89,7 @@ export function pressable(key: Key): boolean {
   return named.some(([, name]) => name === key) || (/^[\p{L}\p{N}\p{P}\p{S}]$/u.test(key) && typed(key) !== undefined)
 }
 
-/** Typed text of a key, if any. */
+/** The text that a key types. Undefined for keys that type nothing. */
 export function typed(key: Key): string | undefined {
   if (key === 'space') return ' '
   return [...key].length === 1 ? key : undefined
@@ -104,7 +104,7 @@ const shown: Readonly<Record<Key, string>> = {
   pagedown: 'PgDn',
 }
 
-/** Display name: `^R`, `PgUp`, `enter`. */
+/** Name of a key as shown: `^R`, `PgUp`, `enter`. */
 export function keyLabel(key: Key): string {
   const letter = /^ctrl-(\w)$/.exec(key)?.[1]
   return letter === undefined ? (shown[key] ?? key) : `^${letter.toUpperCase()}`

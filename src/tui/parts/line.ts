@@ -43,32 +43,32 @@ function cut(line: Line, width: number): Line {
     kept.push(typeof piece === 'string' ? shown : { ...piece, text: shown })
     if (shown !== text) break
   }
-  // A wide character may leave a column.
+  // A column is left if a wide character did not fit.
   return [...kept, '…', ' '.repeat(room)]
 }
 
-/** Both ends of a row; the left is cut if needed. */
+/** A row with a left and a right end. The left one is cut if there is little room. */
 export function spread(width: number, left: Line, right: Line): Line {
   const room = width - lineWidth(right)
   if (lineWidth(left) < room) return [...sized(left, room), ...right]
   return room > 2 ? [...sized(left, room - 1), ' ', ...right] : sized(right, width)
 }
 
-/** A row in one tone. */
+/** The whole row in one tone. */
 export function flat(line: Line, tone: Tone): Line {
   return [{ text: textOf(line), tone }]
 }
 
 const BAR = '─'
 
-/** A row on a background. */
+/** The whole row on a background. */
 export function grounded(line: Line, ground: Ground): Line {
   return line.map((piece) =>
     typeof piece === 'string' ? { text: piece, tone: 'plain', ground } : { ...piece, ground },
   )
 }
 
-/** Pieces at fixed columns; overlaps are cut. */
+/** A row with pieces at fixed columns. A piece is cut where the next one begins. */
 export function placed(width: number, pieces: readonly (readonly [column: number, line: Line])[]): Line {
   const sorted = pieces.filter(([column]) => column < width).toSorted(([a], [b]) => a - b)
   const row: Piece[] = []

@@ -1,6 +1,6 @@
 import type { PaletteName } from '../../text/text.ts'
 
-/* Colors by meaning. A test checks contrasts against all backgrounds. */
+/* Colors by meaning. A test checks the contrast of each on every background. */
 
 export const themes = ['dark', 'light'] as const
 export type ThemeName = (typeof themes)[number]
@@ -10,12 +10,12 @@ export type Depth = (typeof depths)[number]
 
 export const textTones = ['strong', 'dim', 'good', 'warn', 'bad', 'accent'] as const
 export const markTones = ['chart1', 'chart2', 'chart3', 'chart4'] as const
-/** Meaning of a piece of text. Color only repeats its words. */
+/** Meaning of a text. Color only repeats what its words say. */
 export type Tone = 'plain' | (typeof textTones)[number] | (typeof markTones)[number] | 'hair' | 'active'
-/** Background: chosen row, or header and key row. */
+/** Background of the chosen row (`chosen`), or of header and key row (`bar`). */
 export type Ground = 'chosen' | 'bar'
 
-/** A color in each depth: `#RRGGBB`, index of 256, SGR code of 16. */
+/** A color as `#RRGGBB`, as index of 256 colors, and as SGR code of 16 colors. */
 type Color = { readonly rgb: string; readonly xterm: number; readonly ansi: number }
 type Shade = { readonly color: Color; readonly bold?: true }
 
@@ -66,7 +66,7 @@ const light: Theme = {
   grounds: { chosen: color('#EAEEFF', 255, 47), bar: color('#F0F2F6', 255, 47) },
 }
 
-/** Blue is good, yellow and bold orange are trouble. */
+/** Palette for color-blind users: blue is good, yellow and bold orange are trouble. */
 const blindDark: Theme = {
   ...dark,
   tones: {

@@ -1,11 +1,11 @@
 import { blank, hair, type Line, sized } from './line.ts'
 
-/** Width for a side panel. */
+/** From this width there is a side panel. */
 const SPLIT_FROM = 120
 const SIDE_COLUMNS = 59
 const SIDE_SHARE = 0.4
 
-/** Width of the side panel; 0 if below. */
+/** Width of the side panel. 0 if there is no room for one. */
 export function sideOf(width: number): number {
   return width < SPLIT_FROM ? 0 : Math.min(SIDE_COLUMNS, Math.floor(width * SIDE_SHARE))
 }
@@ -13,10 +13,10 @@ export function sideOf(width: number): number {
 export type Panels = { readonly width: number; readonly split: number; readonly height: number }
 
 type Joined = { readonly other: Line; readonly joint: string; readonly at: string; readonly line: Line }
-/** Keyed by the left half: unchanged rows keep identity. */
+/** Cached by the left row. A joined row keeps its identity while both halves stay the same. */
 const joined = new WeakMap<Line, Joined>()
 
-/** Panels side by side, with joined title lines. */
+/** Draws two panels side by side and joins their title lines. */
 export function joinedPanels(left: readonly Line[], right: readonly Line[], { width, split, height }: Panels): Line[] {
   const at = `${split}/${width}`
   return Array.from({ length: height }, (_, row): Line => {

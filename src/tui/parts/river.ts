@@ -21,7 +21,7 @@ export type RiverShown = {
   readonly agrees: boolean | undefined
 }
 
-/** Width beside an amount. */
+/** Columns of a pipe between two amounts. */
 const PIPE_COLUMNS = 8
 const LABEL_COLUMNS = 9
 const BAR_COLUMNS = 12
@@ -45,7 +45,7 @@ export function onThePoint(amounts: readonly string[]): string[] {
   return parts.map(([whole = '', rest = '']) => `${whole.padStart(left)}${rest.padEnd(right)}`)
 }
 
-/** Daily cash flow: paid in, held, passed on. A picture if it fits, else a line, else rows. */
+/** Today's cash flow: paid in, held, passed on. Drawn as a picture if it fits, else as one line or several. */
 export function riverLines(river: RiverShown, width: number): Line[] {
   const [paid, held] = [shownMoney(river.paid_in), shownMoney(river.held)]
   const out = onThePoint([river.providers, river.fees, river.refunds].map(shownMoney))
@@ -143,7 +143,7 @@ function methodLine(name: string, amount: string): Line {
   return [dim(name.padEnd(LABEL_COLUMNS)), ' ', shownMoney(amount)]
 }
 
-/** Late and disputed part; shortened if narrow. */
+/** Late and disputed money. Drops the word `disputed` if there is little room. */
 function troubleLine({ overdue, disputed }: RiverShown, room: number): Line {
   const line = (word: string): Line => [
     ...(Number(overdue) > 0 ? [warn(`! ${shownMoney(overdue)} late `)] : []),
@@ -153,17 +153,17 @@ function troubleLine({ overdue, disputed }: RiverShown, room: number): Line {
   return lineWidth(whole) <= room ? whole : line('')
 }
 
-/** The bypass of escrow with its label. */
+/** The pipe below escrow, with the money that skips it. */
 function underPipe({ from, to, words }: { from: number; to: number; words: string }): Line {
   const room = to - from - words.length - 3
   const left = Math.max(0, Math.floor(room / 2))
   return [accent(`┗${'━'.repeat(left)} `), words, accent(` ${'━'.repeat(Math.max(0, room - left))}`)]
 }
 
-/** Whether running sums match the accounts. */
+/** Whether the running sums match the accounts, in words. */
 export function auditLine({ agrees }: Pick<RiverShown, 'agrees'>): Line {
   if (agrees === undefined) return []
-  return agrees ? [good('✓ books agree to the cent')] : [bad('✗ books do not agree: a checks them')]
+  return agrees ? [good('✓ books agree to the cent')] : [bad('✗ books do not agree: press a')]
 }
 
 function microsOf(amount: string): bigint {
@@ -172,7 +172,7 @@ function microsOf(amount: string): bigint {
 
 const money = (amount: string, words: string): Line => [strong(shownMoney(amount)), ` ${words}`]
 
-/** Sums in a line; undefined if too wide. */
+/** The sums in one line. Undefined if it is too wide. */
 export function shortRiver(river: RiverShown, width: number): Line | undefined {
   const passedOn = [river.providers, river.fees, river.refunds].reduce((sum, one) => sum + microsOf(one), 0n)
   const next = accent('  ▸  ')

@@ -12,15 +12,15 @@ export type ScreenColumn<R> = {
   readonly align?: 'right'
   /** Never cut. */
   readonly exact?: true
-  /** Minimum useful width, if cuttable. */
+  /** Smallest useful width, if the column may be cut. */
   readonly min?: number
-  /** Drop order in narrow windows, highest first. */
+  /** In narrow windows, columns with the highest number are dropped first (default: never dropped). */
   readonly drop?: number
 }
 
 type ColumnsAt<R> = (now: number | undefined) => readonly ScreenColumn<R>[]
 
-/** Time columns: the same object within a second, so widths stay cached. */
+/** Caches columns that depend on the time. Within a second they are the same object, so widths stay cached. */
 export function columnsAt<R>(make: ColumnsAt<R>): ColumnsAt<R> {
   let last: { readonly now: number | undefined; readonly columns: readonly ScreenColumn<R>[] } | undefined
   return (now) => {
@@ -33,10 +33,10 @@ export type ScreenTable<R> = {
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
   readonly isMarked?: (row: R) => boolean
-  /** Chosen index; -1 if none. */
+  /** Index of the chosen row. -1 if none. */
   readonly chosen: number
   readonly width: number
-  /** Rows without the header. */
+  /** Rows below the header. */
   readonly height: number
 }
 
@@ -46,7 +46,7 @@ const MARKED = '*'
 
 type Placed<R> = { readonly column: ScreenColumn<R>; readonly width: number }
 
-/** A header and exactly `height` rows; draws visible rows only. */
+/** Draws the header and exactly `height` rows. Only visible rows are drawn. */
 export function tableLines<R extends object>(table: ScreenTable<R>): { head: Line; body: Line[] } {
   const widths = widthsOf(table)
   const placed = table.columns.flatMap((column, i): Placed<R>[] => {
@@ -64,7 +64,7 @@ export function tableLines<R extends object>(table: ScreenTable<R>): { head: Lin
   return { head: sized(head, table.width), body: [...body, ...missing] }
 }
 
-/** A row; the chosen one has a mark and background. */
+/** A row. If it is chosen, it gets a mark and a background. */
 export function marked(line: Line, isChosen: boolean): Line {
   if (!isChosen) return line
   const [first = '', ...rest] = line
@@ -73,7 +73,7 @@ export function marked(line: Line, isChosen: boolean): Line {
   return grounded([accent(CHOSEN_MARK), kept, ...rest], 'chosen')
 }
 
-/** First visible row: the chosen one is centred except near the ends. */
+/** Index of the first visible row. The chosen row is in the middle, except near both ends. */
 export function windowStart({
   rows,
   chosen,
@@ -91,7 +91,7 @@ function cell<R>({ column, width }: Placed<R>, piece: Piece, at: number): Piece[
 
 type Widths = readonly (number | undefined)[]
 
-/** Cached layout: cursor moves change no width. */
+/** Widths are kept while rows and window width stay the same, such as when the cursor moves. */
 const known = new WeakMap<object, { readonly rows: object; readonly width: number; readonly widths: Widths }>()
 
 function widthsOf<R>({ columns, rows, width }: ScreenTable<R>): Widths {
@@ -111,7 +111,7 @@ function widthsOf<R>({ columns, rows, width }: ScreenTable<R>): Widths {
 
 type Placing<R> = { readonly widths: Widths; readonly placed: readonly Placed<R>[]; readonly width: number }
 
-/** Cached drawing while the columns are the same. */
+/** Drawings of rows, valid while the widths are the same object. */
 const drawn = new WeakMap<object, { readonly widths: Widths; readonly line: Line }>()
 
 function rowLine<R extends object>(row: R, { widths, placed, width }: Placing<R>): Line {

@@ -10,11 +10,11 @@ export type Look = {
   readonly depth: Depth
 }
 
-/** SGR parameters; empty for none. */
+/** SGR parameters by tone and background. Empty if a tone has none. */
 export type Styles = {
   readonly tones: Readonly<Record<Tone, string>>
   readonly grounds: Readonly<Record<Ground, string>>
-  /** The chosen row is inverted as a whole. */
+  /** Whether the chosen row is shown inverted and loses its tones. */
   readonly isTurned: boolean
 }
 
@@ -40,7 +40,7 @@ const mono: Styles = {
 
 const known = new Map<string, Styles>()
 
-/** Escape sequences of a look. */
+/** The SGR parameters for a look. */
 export function stylesOf({ palette = 'mono', theme, depth }: Look): Styles {
   if (palette === 'mono') return mono
   const name = `${palette} ${theme} ${depth}`
@@ -94,12 +94,12 @@ export function channels(rgb: string): readonly [number, number, number] {
 
 const RESET = '\u001B[0m'
 
-/** A row for the terminal; plain without colors. */
+/** A row as text for the terminal. Plain text if the look has no palette. */
 export function paint(line: Line, look: Look): string {
   return paintedPieces(line, look).join('')
 }
 
-/** A row for the terminal in independent pieces. */
+/** A row for the terminal, piece by piece. Each piece sets and resets its own style. */
 export function paintedPieces(line: Line, look: Look): readonly string[] {
   const styles = look.palette === undefined ? undefined : stylesOf(look)
   return line.map((piece) => paintPiece(piece, look.ascii, styles))
@@ -117,7 +117,7 @@ function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): s
   return style === '' ? shown : `\u001B[${style}m${shown}${RESET}`
 }
 
-/** Tone and background in one sequence. */
+/** SGR parameters of tone and background together. */
 function styleOf({ tone, ground }: Exclude<Piece, string>, { tones, grounds, isTurned }: Styles): string {
   if (ground === undefined) return tones[tone]
   if (ground === 'chosen' && isTurned) return grounds.chosen

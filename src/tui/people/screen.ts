@@ -40,9 +40,9 @@ export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
 const reason = reasonField('Reason (saved in the audit log)')
 const tier = needed({ name: 'tier', label: 'New tier', choices: tiers }, 'a tier')
 
-const untold: Problem = { kind: 'failed', sentence: 'It needs a tier.', facts: [], next: [] }
+const untold: Problem = { kind: 'failed', sentence: 'Choose a tier.', facts: [], next: [] }
 
-/** Sets a verification tier. */
+/** Dialog that sets a verification tier. */
 export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
   return {
@@ -95,7 +95,7 @@ export function suspendDialog(host: Host, person: SeenParticipant): DialogSpec {
     send: ({ reason: why = '' }) => {
       const body = { suspended: !isSuspended, reason: why.trim() }
       return ask(host.link, { name: 'setParticipant', asked: { params: { id }, body } }, ({ suspended_at: since }) =>
-        since === null ? `${id} is on the market again.` : `${id} is suspended.`,
+        since === null ? `${id} is no longer suspended.` : `${id} is suspended.`,
       )
     },
   }

@@ -17,7 +17,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 
 type Bid = WireAnswer<Api['listBids']>['bids'][number]
 
-/** Bids are private to the poster; without its key the screen says so. */
+/** The bids of a request. Only its poster may read them; others have `isDenied`. */
 type Bids = { readonly of: string; readonly bids: readonly Bid[]; readonly isDenied: boolean }
 
 const fetchBids =
@@ -30,7 +30,7 @@ const fetchBids =
     return { ok: true, value: { of: id, bids: [], isDenied: true } }
   }
 
-/** A hook: bids of the chosen request. */
+/** A hook: fetches the bids of the chosen request and returns a function that draws them. */
 export function useBids({ link, clock }: Host, row: Posting | undefined): (width: number) => readonly Line[] {
   const id = useSettled(row?.id ?? '', clock)
   const { value } = useQuery(fetchBids(link, id), { name: `bids ${id}`, every: SLOW_EVERY_MS })
@@ -64,7 +64,7 @@ function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, wid
 
 const viewNames = ['all', ...postingStatuses] as const
 const PAGE = 50
-/** The endpoint has no filter, so the newest pages are searched. */
+/** The endpoint cannot filter, so this many of the newest pages are searched here. */
 const SEARCHED_PAGES = 10
 
 const useList = listScreen<Posting>({
@@ -101,7 +101,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   const onlyItsOwner = (act: string, command: string) => (rows: readonly Posting[]) => {
     const row = rows[chosenIndex(host.ui.get(), rows.map(posting.idOf))]
     if (row === undefined) refuse(host, 'No request is chosen.')
-    // Awards pay, which the cockpit leaves to the command line.
+    // Awarding pays. The cockpit leaves that to the command line.
     else refuse(host, `Only its poster may ${act}.  → ${shellCommand(host, ['requests', command, row.id])}`)
   }
   return useList(host, view, {
@@ -126,7 +126,7 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...ui.get(), requestView: next, pages: { ...pages, requests: 0 } })
 }
 
-/** A page by status; searches read the newest pages. */
+/** Fetches a page of a status. With filter or sort, it reads the newest pages and searches them here. */
 function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<NounRows<Posting>> {
   const status = statusOf(ui)
   const pageAt = (at: number, signal: AbortSignal) => {

@@ -31,7 +31,7 @@ export function readService(listing: Listing) {
     price: fixed(listing.price),
     buyerPays,
     providerGets,
-    /** The marketplace's part of the buyer's price. */
+    /** What the marketplace keeps of the buyer's price. */
     fee: difference(buyerPays, providerGets),
     feePercent: listing.platform_fee_pct,
     score: (typeof reputation === 'number' ? reputation : rated?.score) ?? undefined,
@@ -40,7 +40,7 @@ export function readService(listing: Listing) {
     hookUntried: listing.webhook_status === 'not_tried',
     trust: trust && { verdict: trust.verdict, level: trust.level, levelName: text(trust.level_name) },
     delivery: text(listing.estimated_delivery),
-    /** Undefined if the instance does not send it. */
+    /** Sales figures. Undefined if the instance does not send them. */
     selling: 'selling' in listing ? listing.selling : undefined,
     listedAt: time(listing.listed_at),
     input: readMembers(listing.input_schema),

@@ -6,12 +6,12 @@ import type { ServiceFacts } from './facts.ts'
 import { type Member, memberWord, memberWords } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11
-/** Lines per schema beside the list. */
+/** Lines for each schema when the facts stand beside the list. */
 const MEMBER_LINES_BESIDE = 1
 const DELIVERIES_SHOWN = 20
 const ANSWERS_SHOWN = 6
 
-/** Listing, deliveries (undefined if not allowed), and time. */
+/** What is drawn of a listing. `deliveries` is undefined if the user may not read them. */
 export type ServicesShown = {
   readonly service: ServiceFacts
   readonly deliveries: readonly Delivery[] | undefined
@@ -19,7 +19,7 @@ export type ServicesShown = {
   readonly width: number
 }
 
-/** Key facts before the description. */
+/** The facts of a listing, with the description last. */
 export function aboutLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
   return [
@@ -42,7 +42,7 @@ export function deliveriesLines(shown: ServicesShown): Line[] {
   return [hookLine(shown), ...deliveryLines(shown)]
 }
 
-/** All facts instead of the list. */
+/** All facts of a listing, shown in place of the list. */
 export function wholeLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
   return [
@@ -80,12 +80,12 @@ function providerLines({ providerId, providerName, tier, trust, score, isNew }: 
   return room > rating.length + verdict.length + 4 ? [spread(width, who, right)] : [who, [label('standing'), ...right]]
 }
 
-/** Price shares of a sale. */
+/** Who gets how much of the price. */
 function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts, width: number): Line {
   if (price === '') return [label('price'), 'by quote: ask for one with an inquiry']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
   const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
-  // Amounts are whole or dropped.
+  // Amounts are never cut: the last ones are dropped if there is little room.
   const wishes = parts.map((_, i) => parts.slice(0, parts.length - i).join('   '))
   return [label('price'), wishes.find((words) => words.length <= width - LABEL_COLUMNS) ?? '']
 }
@@ -130,7 +130,7 @@ function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
-/** Webhook sign with last response; none for first-party. */
+/** State of the webhook and its last response. The marketplace's own services have none. */
 export function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Piece {
   if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
   const call = selling?.last_call

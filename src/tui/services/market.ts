@@ -11,7 +11,7 @@ import type { Ui } from '../shell/ui.ts'
 import { shopActions, shopWords, useShop } from './shop.ts'
 
 const id = 'services'
-/** Market views, each with its hooks. */
+/** The views of the market. Each is a list with its own hooks. */
 const lists = {
   plans: listScreen({
     id,
@@ -43,7 +43,7 @@ const lists = {
   }),
 }
 
-/** A hook: plans, subscriptions, requests or products, with the chosen one. */
+/** A hook: the list of plans, subscriptions, requests or products. */
 export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
   const shown = view.ui.shopView === 'services' ? 'plans' : view.ui.shopView
   const shop = useShop(host, view)
@@ -62,7 +62,7 @@ export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
 
 const tabs = ['about', 'json'] as const
 
-/** Tabs shared with listings. */
+/** The current tab. Listings have more tabs; the others count as `about` here. */
 function tabOf({ serviceTab }: Ui): (typeof tabs)[number] {
   return serviceTab === 'json' ? 'json' : 'about'
 }

@@ -11,7 +11,7 @@ import { readService, type ServiceFacts } from './facts.ts'
 
 /** Listings per page. */
 export const SERVICES_PAGE = 50
-/** API limit of search text. */
+/** Longest search text that the API accepts. */
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 const SALES = 30
@@ -21,13 +21,16 @@ const MOST_SOLD = '-sold'
 export type Services = {
   readonly services: readonly ServiceFacts[]
   readonly total: number
-  /** Public data, for instances without the operator's list. */
+  /** True if the instance has no operator's list and answered from the public catalog. */
   readonly isPublic: boolean
 }
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
-/** A page, best sellers first. Without the admin key or on older instances it searches the catalog by words only. */
+/**
+ * Fetches a page of listings, best sellers first. Without the admin key, and from older instances, it searches the
+ * public catalog by words only.
+ */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
   async (signal: AbortSignal): Promise<Outcome<Services>> => {
@@ -50,7 +53,7 @@ export const fetchServices =
     return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
 
-/** Older instances do not support the order, so retry without. */
+/** Orders by sales. Older instances refuse that order, so it is then asked again without. */
 async function mostSold<T>(
   asked: Search['asked'],
   of: (words: Search['asked']) => Promise<Outcome<T>>,
@@ -67,7 +70,7 @@ function plainWords(filter: string): string {
     .join(' ')
 }
 
-/** A listing with its details; undefined without an id. */
+/** Fetches a listing with all details. Undefined without an id. */
 export const fetchService =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<ServiceFacts | undefined>> =>
@@ -75,7 +78,7 @@ export const fetchService =
 
 const none = { ok: true, value: undefined } as const
 
-/** Newest jobs of a listing; undefined without an id. */
+/** Fetches the newest jobs of a listing. Empty without an id. */
 export const fetchSales =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<readonly Job[]>> => {
@@ -86,7 +89,7 @@ export const fetchSales =
 
 export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean; readonly admin: boolean }
 
-/** Newest deliveries of a provider; undefined if not allowed. */
+/** Fetches the newest deliveries of a provider. Undefined if the user may not read them. */
 export const fetchDeliveries =
   (link: Link, { provider, isOwn, admin }: DeliveriesOf) =>
   async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
@@ -100,7 +103,7 @@ export const fetchDeliveries =
 
 export type HookTest = { readonly delivered: boolean; readonly words: string }
 
-/** Tests the own listing's webhook. */
+/** Sends a test message to the webhook of one's own listing. */
 export function testHook(link: Link, id: string): Promise<Outcome<HookTest>> {
   return ask(link, { name: 'testService', asked: { params: { id } } }, ({ status, error, latency_ms, delivered }) => {
     const answer = status === null ? 'no answer' : `HTTP ${status}`

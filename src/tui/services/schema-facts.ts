@@ -5,17 +5,17 @@ import { type Fields, fields, list, number, text, word } from '../shell/read.ts'
 const MEMBERS_MAX = 40
 const ENUM_COLUMNS = 30
 
-/** A member of a JSON Schema. */
+/** What is shown of a member of a JSON Schema. */
 export type Member = {
   readonly name: string
   readonly required: boolean
   readonly type: string
-  /** Short bounds and choices. */
+  /** Bounds or choices in short: `1 to 10`, `a|b`. */
   readonly bounds: string
   readonly about: string
 }
 
-/** Members of a listing's schema, or of its named deliverable. */
+/** Members of a listing's schema. A schema of named deliverables has one member for each. */
 export function readMembers(schema: Json): readonly Member[] {
   const { properties, required } = fields(schema)
   if (properties === undefined) return named(fields(schema))
@@ -25,7 +25,7 @@ export function readMembers(schema: Json): readonly Member[] {
     .map(([name, member]) => readMember(name, fields(member), needed.includes(name)))
 }
 
-/** `{ report: schema }`: a named deliverable. */
+/** Named deliverables: `{ report: schema }`. */
 function named(schemas: Fields): Member[] {
   return Object.entries(schemas)
     .filter(([, schema]) => typeof schema === 'object' && schema !== null && !Array.isArray(schema))

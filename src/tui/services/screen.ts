@@ -48,13 +48,13 @@ import {
 import { type Shop, shopActions, shopWords, useShop } from './shop.ts'
 import { belowLines, type Sold, sideLines } from './tabs.ts'
 
-/** A hook: the current market view. */
+/** A hook: the current view of the market. */
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = view.ui.shopView === 'services' ? useListings : useMarket
   return useShown(host, view)
 }
 
-/** A hook: listings with the chosen one. */
+/** A hook: the listings, and the chosen one with its details. */
 function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
@@ -106,7 +106,7 @@ type Listed = {
   readonly problem: string | undefined
 }
 
-/** A page; what the catalog cannot filter is filtered here. */
+/** A hook: a page of listings. The public catalog has no filter, so its rows are filtered here. */
 function useListed(host: Host, { ui, where }: View, now: number): Listed {
   const admin = where?.admin !== false
   const finding = findingOf(ui, 'services', serviceFields)
@@ -144,7 +144,7 @@ type Detail = {
   readonly me: Query<string>
 }
 
-/** Fetches details when the cursor rests. */
+/** A hook: fetches the details of a listing once the cursor rests on it. */
 function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detail {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)
@@ -153,18 +153,18 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   const of = { provider, isOwn: me.value === provider, admin: view.where?.admin === true }
   const detail = useQuery(fetchService(link, id), { name: `service ${id}`, every: SLOW_EVERY_MS })
   const sent = useQuery(fetchDeliveries(link, of), { name: `deliveries ${JSON.stringify(of)}`, every: SLOW_EVERY_MS })
-  // Fetched only when shown.
+  // Sales are fetched only while their tab is shown.
   const wanted = view.ui.serviceTab === 'sales' && view.where?.admin === true ? id : ''
   const sales = useQuery(fetchSales(link, wanted), { name: `sales ${wanted}`, every: SLOW_EVERY_MS })
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
   const ofService = ({ service_id: id }: Delivery) => id === row?.id || id === null
   const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
-  // Its own endpoint has no sales figures.
+  // The endpoint of a single listing has no sales figures.
   const service = isCurrent && detail.value ? { ...detail.value, selling: row?.selling } : row
   return { service, deliveries, sales: wanted === row?.id ? sales.value : undefined, me }
 }
 
-/** Only the provider may test an endpoint. */
+/** Opens the dialog that tests a webhook. Only the listing's provider may do that. */
 function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<string>): void {
   const rows = meant(host.ui.get(), services, ({ id }) => id)
   if (rows.length === 0) refuse(host, 'No service is chosen.')
@@ -176,7 +176,7 @@ function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<str
   else refuse(host, `Only its provider may test it.  → souk tui services --as WALLET`)
 }
 
-/** Begins a purchase limited to the shown price; input follows. */
+/** Begins a purchase command that pays at most the shown price. The user types the input. */
 function beginPurchase(host: Host, service: ServiceFacts | undefined): void {
   if (service === undefined) {
     refuse(host, 'No service is chosen.')
@@ -201,7 +201,7 @@ type Model = {
   /** The public catalog instead of the operator's list. */
   readonly isPublic: boolean
   readonly shop: Shop
-  /** Opened row instead of the list. */
+  /** The opened row, shown in place of the list. Undefined if none is open. */
   readonly open: readonly Line[] | undefined
   readonly view: View
 }
@@ -249,7 +249,7 @@ function headLines({ listed, services, shop, view: { ui, now, keys, where }, isP
     screen: 'services',
     keys,
     order: where?.admin === false || isPublic ? 'newest first' : 'most sold',
-    note: isPublic ? [warn('! older souk: only its public catalog   ')] : [],
+    note: isPublic ? [warn('! older souk: public catalog only   ')] : [],
   })
 }
 
@@ -284,7 +284,7 @@ function soldWord({ selling }: ServiceFacts): Piece {
   return sold === 0 ? '0' : accent(`${count(sold)} ${spark(days, days.length)}`)
 }
 
-/** Refund rate of the week; one decimal below ten percent. */
+/** Share of the week's sales that were refunded. One decimal below ten percent. */
 function refundWord({ selling }: ServiceFacts): Piece {
   if (selling === undefined || selling.sold === 0) return '—'
   const percent = (100 * selling.refunded) / selling.sold
@@ -297,7 +297,7 @@ function repWord(score: number | undefined, isNew: boolean): string {
   return score === undefined ? '—' : String(Math.round(score))
 }
 
-/** Tests the own listing's webhook. */
+/** Dialog that tests the webhook of one's own listing. */
 export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
   return {
     title: 'TEST A WEBHOOK',

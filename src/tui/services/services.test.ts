@@ -140,7 +140,7 @@ describe('services', () => {
     const link = shop()
     link.answers['GET /dashboard/api/admin/services'] = () => ({ ok: false, problem: absent })
     const { rows } = await services({ link, columns: 100, rows: 30 })
-    expect(rows()[3]).toContain('! older souk: only its public catalog')
+    expect(rows()[3]).toContain('! older souk: public catalog only')
     expect(rows()[5]).toMatch(/^▌ \S/)
   })
 

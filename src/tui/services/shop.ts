@@ -10,7 +10,7 @@ import { type ShopView, shopViews, unnarrowed } from '../shell/ui.ts'
 
 type ShopCounts = Readonly<Partial<Record<ShopView, number>>>
 
-/** Counts of all kinds; unknown ones are omitted. */
+/** Fetches how many of each kind there are. A kind whose request fails is omitted. */
 const fetchShopCounts =
   (link: Link, admin: boolean) =>
   async (signal: AbortSignal): Promise<Outcome<ShopCounts>> => {
@@ -30,7 +30,7 @@ const fetchShopCounts =
     return { ok: true, value: Object.fromEntries(told) }
   }
 
-/** Market views with counts. */
+/** How many of each kind the market has. */
 export type Shop = { readonly counts: ShopCounts; readonly admin: boolean }
 
 /** A hook: market counts. */
@@ -40,7 +40,7 @@ export function useShop(host: Host, { where }: View): Shop {
   return { counts: useQuery(fetchShopCounts(host.link, isKnown), asked).value ?? {}, admin: where?.admin !== false }
 }
 
-/** `v`: next view; some are the operator's. */
+/** The action of `v`: the next view. Only the operator can see the others. */
 export function shopActions(host: Host, { where }: View): Face['actions'] {
   return {
     view() {

@@ -7,7 +7,7 @@ import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong } f
 import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
 
-/** A listing with its jobs, newest first; undefined until known. */
+/** A listing with its newest jobs. `sales` is undefined until known. */
 export type Sold = ServicesShown & { readonly sales: readonly Job[] | undefined }
 
 const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
@@ -20,14 +20,14 @@ const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
 
 type Room = { readonly width: number; readonly height: number; readonly tab: ServiceTab }
 
-/** Drawer of the chosen listing with exact rows. */
+/** The drawer below the list, in at most `height` rows. */
 export function belowLines(shown: Sold, { width, height, tab }: Room): Line[] {
   const { id } = shown.service
   const lines = drawn[tab]({ ...shown, width })
   return [rule(width, id, tabWords(tab, width - id.length)), ...lines].slice(0, height)
 }
 
-/** Drawer beside the list, with a tab row. */
+/** The drawer beside the list. It has a row for its tabs. */
 export function sideLines(shown: Sold, { width, height, tab }: Room): Line[] {
   const tabs = spread(width, [' ', ...tabWords(tab, width)], [dim('←→ ')])
   const whole: Line = [accent('⏎'), dim(' whole screen')]
@@ -43,7 +43,7 @@ function tabWords(current: ServiceTab, room: number): Line {
 }
 
 const BUYER_COLUMNS = 16
-/** Width for an id. */
+/** From this width each sale shows its id. */
 const ID_FROM = 76
 
 function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {
