@@ -26,7 +26,7 @@ const one = async (id: string, ...words: string[]) => (await checks('--only', id
 const blobs = () => join(dataDir, 'store', 'blobs')
 
 test('what recovers signatures is told by the doctor and among the figures', async () => {
-  expect((await one('signatures'))?.detail).toMatch(/^recovered by (native code|WebAssembly)/)
+  expect((await one('signatures'))?.detail).toMatch(/^signers are recovered by (native code|WebAssembly)/)
   const { samples } = await user.json('admin', 'metrics', '--match', 'souk_signature')
   expect(samples).toEqual([
     { name: RECOVERY_METRIC, labels: expect.stringMatching(/^engine="(native|wasm)"$/), value: '1' },

@@ -3,7 +3,7 @@ import { CliError } from './exit.ts'
 import type { Session, SessionHost } from './session.ts'
 
 /**
- * Headers for a job or conversation: the wallet's key, else the purchase's token.
+ * Headers that authenticate on a job or conversation: the wallet's key, else the token of the purchase.
  * @throws CliError auth without either
  */
 export async function headersAt(

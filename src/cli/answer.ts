@@ -7,7 +7,7 @@ const DEPTH_MAX = 200
 /** Whether text may contain style markers, plain or escaped. */
 const MAY_HOLD_MARKS = /[\uFDD0-\uFDEF]|\\u[fF][dD][dDeE]/
 
-/** Parses foreign JSON. @returns undefined if invalid. @throws CliError failure when nested too deep */
+/** Parses untrusted JSON. @returns undefined if invalid. @throws CliError failure when nested too deep */
 export function parseAnswer(text: string): { readonly value: unknown } | undefined {
   const parsed = jsonIn(text)
   if (parsed === undefined) return undefined
@@ -17,7 +17,7 @@ export function parseAnswer(text: string): { readonly value: unknown } | undefin
   return MAY_HOLD_MARKS.test(text) ? { value: eachText(parsed.value, withoutMarks) } : parsed
 }
 
-/** A copy with all strings replaced, member names too; other objects stay. */
+/** Copies a JSON value and replaces all its strings, including member names. Class instances stay as they are. */
 export function eachText(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((member) => eachText(member, change))

@@ -19,7 +19,7 @@ function wayBack({ idempotencyKey, bought }: SentPayment): readonly string[] {
   return bought?.product === undefined ? [again] : [`souk products download ${bought.product}`, again]
 }
 
-/** Spending of a command in a line; undefined if none. */
+/** One line that says what a command spent; undefined if nothing. */
 export function spendingLine(budget: Budget): string | undefined {
   const [spent, taken, refused] = [budget.spent(), budget.taken(), budget.refused()]
   if (taken === ZERO && spent === ZERO) return undefined
@@ -29,7 +29,7 @@ export function spendingLine(budget: Budget): string | undefined {
   return `spent ${formatPrice(spent)} in total${open}${not}`
 }
 
-/** Spending of a command for programs. */
+/** Amounts that a command spent, for JSON output. */
 export function spentAmounts(budget: Budget) {
   const [spent, taken, refused] = [budget.spent(), budget.taken(), budget.refused()].map(formatAmount)
   return { amount: spent, agreed: taken, ...(budget.refused() === ZERO ? {} : { refused }), asset: 'USDC' }

@@ -14,18 +14,18 @@ import { openSession, type Session } from './session.ts'
 
 /** Stream timeout; instances send a heartbeat every ten seconds. */
 export const STREAM_TIMEOUT_MS = 30_000
-/** Events before the cockpit was opened. */
+/** Number of past events that the cockpit loads when it opens. */
 const EVENTS_BACK = 50
 
 type Context = CommandContext<unknown, unknown>
 
-/** The cockpit's connection. Each call finds the instance again, so restarts and port changes are transparent. */
+/** The cockpit's connection. Each call looks up the instance again, so restarts and port changes go unnoticed. */
 export function createLink(context: Context): Link {
   const { globals, places } = context
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
-  // The cockpit asks for names itself, since a prompt would overwrite its screen.
+  // The cockpit itself asks for the instance's name before a change. A prompt would overwrite its screen.
   const connections = keepConnections()
   const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
   return {
@@ -57,7 +57,7 @@ async function outcome<T>(work: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** A failure for the cockpit. */
+/** An error as the cockpit shows it. */
 export function problemOf(error: unknown): Problem {
   const { sentence, facts, next } = explain(error)
   return { kind: kindOf(error), sentence, facts, next }

@@ -31,51 +31,51 @@ export type CommandContext<A, O> = {
   session(): Promise<Session>
   /** Runs another command with the same global options; prints nothing. */
   invoke(words: readonly string[]): Promise<Invoked>
-  /** Sets the exit code of a command that still has data. */
+  /** Sets the exit code of a command that still returns data. */
   exit(name: ExitName): void
 }
 
 /**
- * A command. `run` returns data and prints nothing; the frame prints JSON or calls `view`. Following commands return
- * an async iterable, of which `view` sees one item at a time.
+ * A command. `run` returns data and prints nothing; the frame prints JSON or calls `view`. A command that follows a
+ * stream returns an async iterable, and `view` gets one item at a time.
  */
 export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet, D = unknown, R = unknown> = {
-  /** The typed words; the file path under `commands/` is their beginning. */
+  /** Words that the user types after `souk`. The path of its file under `commands/` is their beginning. */
   readonly name: string
   readonly summary: string
   /** Further sentences of the help text. */
   readonly description?: string
-  /** Aliases of the whole name. */
+  /** Other names for the whole `name`. */
   readonly aliases?: readonly string[]
   readonly hidden?: true
   /** The noun alone runs this command. */
   readonly isDefault?: true
   /** Help section of a command without a noun. */
   readonly heading?: string
-  /** Positionals in order; an array takes the rest. */
+  /** Positionals in order; an array takes all remaining words. */
   readonly args: A
-  /** camelCase members become `--kebab-case` flags; `meta({ short, value })` adds a letter and a placeholder. */
+  /** camelCase members become `--kebab-case` flags; `meta({ short, value })` adds a short flag and a placeholder. */
   readonly options: O
   /** Runnable examples; a test runs them. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
   /** Endpoint whose response --json prints as is. */
   readonly prints?: Callable
-  /** Output shape for completion, if it is more than a response: endpoint or example. */
+  /** Shape of the output for completion, if it is not the response of `prints`: an endpoint, or an example value. */
   readonly like?: Callable | { readonly [member: string]: unknown }
   /** Rows for TSV and NDJSON (default: the data itself). */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
-  /** The output is our own text, so line breaks stay. */
+  /** The program wrote the whole output itself, so its line breaks stay. */
   readonly ownText?: true
-  /** One fixed output form; `SOUK_OUTPUT` does not apply. */
+  /** The output has one fixed form, whatever `SOUK_OUTPUT` says. */
   readonly ownForm?: true
-  /** A stream that ends itself after ctrl-c; its last output is shown. */
+  /** The stream ends itself after ctrl-c, and its last items are still shown. */
   readonly endsItself?: true
   view(data: D, io: Io): void
 }
 
-/** Defaults of a command without arguments and options. */
+/** For commands without arguments and options. */
 const wordless = { args: object({}), options: object({}) }
 type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
   Partial<Pick<C, keyof typeof wordless>>
@@ -127,7 +127,7 @@ export type Entry = {
 /** Help text of a bare noun. */
 export type Group = Pick<Entry, 'name' | 'summary' | 'heading'> & Pick<Command, 'description'>
 
-/** Name, summary and loader of a command, then rare members. */
+/** Name, summary and loader of a command, then its optional members. */
 type EntryRow = readonly [
   name: string,
   summary: string,
@@ -145,7 +145,7 @@ export function entriesOf(byHeading: Readonly<Record<string, readonly EntryRow[]
   )
 }
 
-/** The command of that name among what a file exports. */
+/** The exported command with this name. */
 function commandIn(file: Readonly<Record<string, unknown>>, name: string): Command {
   const found = commandsIn(file).find((command) => command.name === name)
   if (found === undefined) throw new Error(`no command file has ${name}`)

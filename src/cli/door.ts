@@ -4,7 +4,7 @@ import type { Wallet } from '../core/hex.ts'
 import type { ChainSetup } from '../model/payment.ts'
 import type { ReportStart } from '../model/start.ts'
 
-/** Start options of a daemon; the daemon has the defaults. */
+/** Start options of a daemon. The daemon's code supplies the defaults. */
 export type Start = {
   readonly dataDir: string
   readonly host: string
@@ -43,7 +43,7 @@ export type RunningDaemon = {
 type StartHooks = {
   readonly logTo: Writable
   readonly onFatal: (error: Error) => void
-  /** Called with the progress; a throw ends the start. */
+  /** Called with the progress; an exception ends the start. */
   readonly onStep: ReportStart
   /** Runs after the port is taken and before the store is opened. */
   readonly prepare: (url: string) => Promise<void>
@@ -70,18 +70,18 @@ type Repaired = {
   readonly droppedRows: number
 }
 
-/** A marketplace with a clock in the past. */
+/** A marketplace whose clock starts in the past, for writing a history. */
 export type PastMarket = {
   readonly url: string
   readonly adminKey: string
-  /** Its time in epoch milliseconds, also its machine's. */
+  /** The marketplace's time in epoch milliseconds. Its machine clock shows the same time. */
   readonly now: () => number
   readonly goTo: (at: number) => Promise<void>
   /** Temporary folder for uploads. */
   readonly files: string
 }
 
-/** `written`: the store was untouched; `there`: it had the history; `in_use`: it is not new. */
+/** `written`: it was written to an unused store. `there`: it is there already. `in_use`: the store has other data. */
 export type HistoryOutcome = 'written' | 'there' | 'in_use'
 
 type HistoryOf = {
@@ -106,23 +106,23 @@ type ImportWanted = {
   readonly watch: (rows: number) => void
 }
 
-/** The daemon's code for the command line; `bin` supplies it. All but the first work on a stopped daemon's data. */
+/** The daemon's functions for the command line, from `bin`. All but the first use the data of a stopped daemon. */
 export type DaemonDoor = {
   createDaemon(start: Start, hooks: StartHooks): Promise<RunningDaemon>
   repairData(dataDir: string): Promise<Repaired>
-  /** Removes files without a record. @returns how many */
+  /** Removes files that no record names. @returns their number */
   tidyData(dataDir: string): Promise<number>
   /** @throws the damage */
   verifyData(dataDir: string): Promise<Looked>
-  /** The store as a tar. */
+  /** A backup: the store as a tar archive. */
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
   /** Replaces the store by a backup. */
   replaceData(dataDir: string, tarFile: string): Promise<Looked>
-  /** An export of the store or a backup. */
+  /** Exports the store or a backup. */
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
   /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
-  /** Creates the history of an untouched marketplace. */
+  /** Fills an unused marketplace with a history. */
   writeHistory(history: HistoryOf): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>
 }

@@ -38,13 +38,13 @@ export type System = {
   daemon(): Promise<DaemonDoor>
   /** Epoch milliseconds. */
   now(): number
-  /** Resolves after the time, or when aborted. */
+  /** Resolves after `ms` milliseconds, or when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Runs a program in this terminal. @returns false if it does not exist */
   foreground(words: readonly [string, ...string[]], stdin?: string): Promise<boolean>
-  /** Ends this process at once. */
+  /** Ends this process immediately. */
   exit(code: number): never
-  /** The waiting parent process, if any; `leave` closes the channel. */
+  /** The parent process that waits for this one, if any. `leave` closes the channel to it. */
   readonly parent: { tell(message: unknown): Promise<void>; leave(): void } | undefined
   /** @returns a function that removes the handler */
   onSignal(signal: Signal, handler: () => void): () => void
@@ -73,7 +73,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
       return programOf({ env: process.env, file, isPacked, folder: process.cwd() })
     },
     env: process.env,
-    // Getters, since opening a stream costs up to a tenth of a start.
+    // Getters, because opening a stream takes up to a tenth of the start time.
     get stdin() {
       return process.stdin
     },
@@ -82,7 +82,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     },
     stdout: process.stdout,
     get stderr() {
-      // A broken stderr must not end the work.
+      // A broken stderr must not end the process.
       if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => undefined)
       return process.stderr
     },
@@ -108,7 +108,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
   }
 }
 
-/** Sends one message over the channel of the start. */
+/** Sends one message to the parent process over their IPC channel. */
 async function tellParent(message: unknown): Promise<void> {
   // The parent may be gone.
   if (!process.connected) return

@@ -27,7 +27,7 @@ export const exits = {
 export type ExitName = keyof typeof exits
 
 export const exitMeanings: Readonly<Record<ExitName, string>> = {
-  ok: 'done, or already so',
+  ok: 'done, or nothing to do',
   failure: 'unexpected failure',
   usage: 'bad flag, unknown command, invalid input, or confirmation needed without a terminal',
   not_found: 'the object does not exist',
@@ -45,7 +45,7 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   terminated: 'terminated by SIGTERM',
 }
 
-/** The name of an exit code; `failure` for one that has none. */
+/** The name of an exit code; `failure` for an unknown code. */
 export function exitNamed(code: number): ExitName {
   return keysOf(exits).find((name) => exits[name] === code) ?? 'failure'
 }
@@ -56,7 +56,7 @@ export type CliFacts = {
   /** Commands that help. */
   readonly next?: readonly string[]
   readonly details?: unknown
-  /** Of the refused request. */
+  /** Id of the refused request. */
   readonly requestId?: string
   readonly cause?: unknown
 }

@@ -14,7 +14,7 @@ import { machineTrouble } from './machine-trouble.ts'
 const MS_PER_SECOND = 1_000
 const SENTENCE_CHARS_MAX = 300
 
-/** A failure to show: sign, sentence, facts, ways out, id. */
+/** A failure as it is shown: an error sentence, facts and suggested commands. */
 export type Failure = {
   readonly code: string
   readonly exit: number
@@ -27,7 +27,7 @@ export type Failure = {
   readonly details?: unknown
 }
 
-/** Next commands by error code. */
+/** Suggested commands by error code. */
 const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
   unauthorized: ['souk wallet list'],
   payment_required: ['souk wallet list'],
@@ -80,18 +80,18 @@ function brokenOff({ failure, message }: TransportError): Failure {
   return { code: exit, exit: exits[exit], sentence, facts: [message], next: ['souk status'] }
 }
 
-/** The repair command of a damaged store. */
+/** The command that repairs a damaged store. */
 function repairOf(error: unknown): string | undefined {
   return error instanceof Error && 'repair' in error && typeof error.repair === 'string' ? error.repair : undefined
 }
 
-/** Reports only the first fault of a response. */
+/** Describes an invalid response by its first fault. */
 function unreadable({ message, path, must }: BadAnswer): Failure {
   const facts = [`${path || 'the answer'} ${must}`]
   return { code: 'bad_answer', exit: exits.failure, sentence: message, facts, next: ['souk status'] }
 }
 
-/** An invalid export record. */
+/** The error for an invalid record of an export. */
 function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): BadAnswer {
   const { path = [], message = 'cannot be read' } = error.issues?.[0] ?? {}
   return new BadAnswer({ path: path.map(String), must: message })
@@ -119,7 +119,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   }
 }
 
-/** The error sentence; for a pause with remote, time and reason. */
+/** The error sentence. For a pause it adds the remote, the time and the reason. */
 function sentenceOf({ code, message, extra }: AppError): string {
   const { remote, request, paused_at: since, reason, feature } = extra
   if (code === 'deferred' && typeof request === 'string') {
@@ -130,7 +130,7 @@ function sentenceOf({ code, message, extra }: AppError): string {
   return `Paid activity is paused on ${remote}${when}${typeof reason === 'string' && reason !== '' ? ` (${reason})` : ''}.`
 }
 
-/** Start of errors about unknown local names. */
+/** Matches errors about an unknown remote or wallet of this machine. */
 const KEPT_HERE = /^(Remote|Wallet) "/
 
 /** Suggested commands that depend on the typed words. */
@@ -153,14 +153,14 @@ function shelvedNext(words: readonly string[]): readonly string[] {
   return [...(read === undefined ? [] : [`reads still work: ${read}`]), 'status: souk endpoints list --status deferred']
 }
 
-/** The service of a command line: by id, or by name after the verb. */
+/** The service that a command line names: by id, or by name after the verb. */
 function serviceIn(words: readonly string[]): string | undefined {
   const byId = words.find((word) => prefixOf(word) === idPrefixes.service)
   const named = words[words.indexOf('buy') + 1]
   return byId ?? (words.includes('buy') && named !== undefined && !named.startsWith('-') ? named : undefined)
 }
 
-/** List commands by id kind. */
+/** The command that lists objects of this id kind. */
 const lists: Readonly<Record<string, string>> = {
   [idPrefixes.service]: 'souk services list',
   [idPrefixes.job]: 'souk jobs list',
@@ -208,7 +208,7 @@ function exitOf(error: AppError): number {
     : errorCodes[error.code].exit
 }
 
-/** Adds recovery of payments to a failure. */
+/** Adds what was paid, and how to recover it, to a failure. */
 export function withPayments(failure: Failure, budget: Budget): Failure {
   const { facts, next } = paymentsSent(budget)
   return { ...failure, facts: [...failure.facts, ...facts], next: [...next, ...failure.next] }
@@ -259,7 +259,7 @@ function asText(failure: Spelled): string[] {
   ]
 }
 
-/** The command without its label. */
+/** The suggested command without the label before it. */
 function hintIn(next: string | { readonly command: string } | undefined): string | null {
   if (typeof next !== 'string') return next?.command ?? null
   return LABELLED.exec(next)?.[2] ?? next

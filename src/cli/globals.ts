@@ -11,7 +11,7 @@ export type GlobalOption = {
   readonly summary: string
   readonly env?: string
   readonly choices?: readonly string[]
-  /** Hidden part of an option with an optional value. */
+  /** Left out of the help: internal half of an option with an optional value. */
   readonly hidden?: true
 }
 
@@ -53,7 +53,7 @@ export const globalOptions = [
   { key: 'yes', flags: '-y, --yes', summary: 'answer yes to all confirmations' },
   { key: 'noInput', flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask for input' },
   { key: 'confirm', flags: '--confirm <name>', summary: 'confirm a change at a protected remote by its name' },
-  { key: 'wait', flags: '--wait', summary: 'wait until it ends; --wait=30s sets a limit' },
+  { key: 'wait', flags: '--wait', summary: 'wait until the operation ends; --wait=30s sets a limit' },
   { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
   {
     key: 'timeout',
@@ -75,7 +75,7 @@ export const globalOptions = [
     choices: palettes,
     summary: 'colors: default, cb (for color blindness) or mono',
   },
-  { key: 'ascii', flags: '--ascii', env: 'SOUK_ASCII', summary: 'plain ASCII signs only' },
+  { key: 'ascii', flags: '--ascii', env: 'SOUK_ASCII', summary: 'use ASCII characters only' },
   { key: 'utc', flags: '--utc', env: 'SOUK_UTC', summary: 'show times in UTC' },
   { key: 'iso', flags: '--iso', summary: 'show ISO 8601 times' },
   { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
@@ -122,7 +122,7 @@ export function outputOf(env: Readonly<Record<string, string | undefined>>): (ty
   return outputs.find((one) => one === env[OUTPUT_VARIABLE])
 }
 
-/** Applies the environment's format. @returns the fault of an invalid one */
+/** Applies the environment's format. @returns the fault if it is invalid */
 export function withOutput(
   given: RawGlobals,
   env: Readonly<Record<string, string | undefined>>,
@@ -150,7 +150,7 @@ export function withKept(given: RawGlobals, kept: Readonly<Record<string, string
   return found.length === 0 ? given : { ...Object.fromEntries(found), ...given }
 }
 
-/** Waiting time: `--wait=`, else `--timeout`, else unlimited. */
+/** Waiting time in milliseconds: `--wait=`, else `--timeout`, else unlimited. */
 export function patienceMs({ wait, timeoutMs }: Pick<Globals, 'wait' | 'timeoutMs'>): number {
   return typeof wait === 'number' ? wait : (timeoutMs ?? Number.POSITIVE_INFINITY)
 }
@@ -159,7 +159,7 @@ export function takesValue(option: GlobalOption): boolean {
   return option.flags.includes('<')
 }
 
-// Commander would take the next positional as an optional value, so these are split first.
+// Commander would take the next positional as the optional value, so these flags are split first.
 const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for', '--debug': '--debug-topic' }
 
 /** `--wait=30s` → `--wait-for=30s`; words after `--` stay. */

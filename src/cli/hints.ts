@@ -2,16 +2,16 @@ import type { Env } from '../client/paths.ts'
 import { cyan, dim, shellWord } from '../text/text.ts'
 import { type GlobalOption, globalOptions, takesValue } from './globals.ts'
 
-/** The typed line and its program. */
+/** The command line as typed, and the program that it started. */
 type Typed = {
   readonly argv: readonly string[]
   readonly env: Env
-  /** The program as started. */
+  /** How the program was started, such as `npx souk`. */
   readonly program: string
   readonly onHint?: (line: string) => void
 }
 
-/** Options in force that a further command must repeat. */
+/** Options of the typed command that a suggested command must repeat. */
 type InForce = { readonly flags: readonly string[]; readonly env?: string }
 
 const where: readonly InForce[] = [
@@ -27,7 +27,7 @@ const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
 /** Commands about this machine. */
 const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'import', 'snapshots', 'doctor', 'tour'])
 const ABOUT_CONFIG = new Set(['config', 'remote'])
-/** Commands without a wallet. */
+/** Commands that need no wallet. */
 const BY_NOBODY = new Set([
   'admin',
   'clock',
@@ -49,16 +49,16 @@ export function isOfNobody(command: string): boolean {
   return [ABOUT_DAEMON, ABOUT_CONFIG, BY_NOBODY].some((nouns) => nouns.has(noun))
 }
 
-/** Prefix: the typed line with more. */
+/** Prefix of a suggestion: the typed line with something added. */
 const AGAIN = '… '
-/** Prefix: the typed line without a flag. */
+/** Prefix of a suggestion: the typed line without a flag. */
 const WITHOUT = '… without '
 const PROGRAM = 'souk'
 const SHORT_FLAG_CHARS = '-r'.length
 
 /**
- * A suggested command for pasting, with program, remote, instance and wallet in force. `… --flag` repeats the typed
- * line with a flag, `… without --flag` without it.
+ * A suggested command for pasting, with the program, remote, instance and wallet of the typed line. `… --flag` repeats
+ * the typed line with a flag, `… without --flag` without it.
  */
 export function hintOf(system: Typed, command: string): string {
   const spelled = spellingOf(system, command)
@@ -66,10 +66,10 @@ export function hintOf(system: Typed, command: string): string {
   return spelled
 }
 
-/** A plain command; other characters are double-quoted. */
+/** Matches a command of plain words; words with spaces are in double quotes. */
 const PLAIN_COMMAND = /^souk(?: (?:[\w./:@=,%+-]+|"[\w .,-]*"))+$/
 
-/** A command suggested by an instance, if it is plain; otherwise text. */
+/** Shows a command suggested by an instance as a hint if it is plain, otherwise as text. */
 export function suggestedBy(io: { hint(command: string): string }, command: string): string {
   return PLAIN_COMMAND.test(command) ? cyan(`→ ${io.hint(command)}`) : dim(command)
 }
@@ -86,7 +86,7 @@ function spellingOf(system: Typed, command: string): string {
   return `${program}${before.slice(PROGRAM.length)}${more.map((word) => ` ${word}`).join('')}${behind.join('')}`
 }
 
-/** The typed line with a flag, before a `--` and replacing an earlier value. */
+/** The typed line with a flag added before any `--`; it replaces an earlier value of the flag. */
 function again({ program, argv }: Typed, more: string): string {
   const [flag = ''] = more.split(' ')
   const option = globalOptions.find(({ flags }) => namesOf(flags).includes(flag))
@@ -107,7 +107,7 @@ function without(words: readonly string[], option: GlobalOption): readonly strin
   return words.filter((word, at) => !isIt(word) && !(takes && names.includes(words[at - 1] ?? '')))
 }
 
-/** Options that a command needs repeated. */
+/** Options of the typed line that a suggested command must repeat. */
 function relevant(command: string): readonly InForce[] {
   const [, noun = '', verb = '', subject] = command.split(' ')
   if (ABOUT_NOTHING.has(noun) || command.endsWith(' --help')) return []

@@ -28,7 +28,7 @@ export type IoSettings = {
   readonly debug: 'nothing' | 'http' | 'everything'
   /** Time style on a terminal; pipes get full times. */
   readonly times: TimeStyle
-  /** Confirmations are answered with yes. */
+  /** Answers confirmations with yes. */
   readonly yes: boolean
   /** Questions are allowed, if there is a terminal. */
   readonly ask: boolean
@@ -84,7 +84,7 @@ export type Io = {
   say(text: string): void
   /** A line on stderr, always. */
   warn(text: string): void
-  /** A line on stderr under `--debug`, and under `--verbose` when it says so. */
+  /** A line on stderr under `--debug`; with level `verbose` also under `--verbose`. */
   debug(text: string, level?: 'verbose' | 'debug'): void
   progress(text: string): Progress
   /** Asks for confirmation. @throws CliError usage without a terminal, naming the flag; cancelled on no */
@@ -103,7 +103,7 @@ export function createIo(system: System, settings: IoSettings): Io {
   // stderr is opened on first use only.
   let said = false
   const errTty = () => system.stderr.isTTY === true
-  // One call prints one line, since the text may be foreign.
+  // Each call prints a single line, since the text may be untrusted.
   const err = (text: string) => {
     said = true
     writeErr(system, settings, text)

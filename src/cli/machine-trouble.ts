@@ -1,6 +1,6 @@
 import { errnoOf } from '../core/error.ts'
 
-/** A system error with a remedy. */
+/** The remedy for a system error. */
 type MachineTrouble = {
   readonly sentence: string
   readonly facts: readonly string[]

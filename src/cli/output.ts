@@ -53,7 +53,7 @@ function lineOf(shown: readonly Fitted[], at: number): string {
   return cells.join(GAP).trimEnd()
 }
 
-/** A column with its cells; unflexible ones are never cut. */
+/** A column with its cells; only flexible columns are cut. */
 type Filled = Pick<Column<never>, 'title' | 'align' | 'drop'> & {
   readonly cells: readonly string[]
   readonly holds: 'money' | 'ids' | 'text' | 'any'
@@ -141,7 +141,7 @@ function fitted(room: number, columns: readonly Filled[]): readonly Fitted[] {
 
 type Picked = { [member: string]: unknown }
 
-/** `--fields`: dotted members, of list elements for a list or envelope. */
+/** Applies `--fields`: picks members by dotted path, from each element of a list or envelope. */
 export function pickFields(value: unknown, fields: readonly string[]): unknown {
   const list = listMember(value)
   if (Array.isArray(value)) return value.map((element) => pickFrom(element, fields, value))

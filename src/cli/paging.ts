@@ -1,6 +1,6 @@
 import { CliError } from './exit.ts'
 
-/** Limits of pages and rows before a list counts as endless. */
+/** A list with more pages or rows counts as endless. */
 const PAGES_MAX = 1_000
 const ROWS_MAX = 100_000
 

@@ -16,7 +16,7 @@ export type Meta = {
 export type Issue = {
   /** Path below the member. */
   readonly path: readonly (string | number)[]
-  /** Continues the name: `must be at least 1`. */
+  /** Text after the parameter's name: `must be at least 1`. */
   readonly message: string
   readonly given: unknown
   /** Allowed values, if few. */
@@ -157,7 +157,7 @@ export function int(): Param<number> {
   return number().refine(Number.isSafeInteger, 'must be a whole number')
 }
 
-/** A text with a parsed meaning; `meant` returns undefined if invalid. */
+/** A text with a parsed value; `meant` returns undefined for invalid text. */
 export function codec<T>(
   meant: (text: string) => T | undefined,
   refusal: string,

@@ -8,19 +8,19 @@ import { usage } from './exit.ts'
 import type { GlobalOption } from './globals.ts'
 import * as z from './params.ts'
 
-/** `Host` form: dotted labels with an optional port. */
+/** Form of a `Host` header: dotted labels with an optional port. */
 const HOST_NAME = /^(?=.{1,253}(?::|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?(:\d{1,5})?$/i
 const MOST_NAMES = 50
 export const DEFAULT_PORT = 4_020
 export const PORT_MAX = 65_535
 const BITS = { 4: 32, 6: 128 } as const
 
-/** An origin without path, since URLs append paths. */
+/** An origin without a path, since paths are appended to it. */
 const PublicUrl = z.string().refine(isOrigin, 'must be like https://souk.example.org: no path, query or credentials')
 const HostName = z.string().regex(HOST_NAME, 'must be a host name like souk.example.org, with a port if it has one')
 const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 or a block like 10.0.0.0/24')
 
-/** How others reach a daemon. */
+/** Options for reaching a daemon from other machines. */
 export const publicOptions = {
   port: z
     .int()
@@ -36,12 +36,12 @@ export const publicOptions = {
     .array(HostName)
     .max(MOST_NAMES)
     .default([])
-    .meta({ description: 'additional host name to answer to', value: 'name' }),
+    .meta({ description: 'additional host name that requests may use', value: 'name' }),
   trustProxy: z
     .array(ProxyBlock)
     .max(MOST_NAMES)
     .default([])
-    .meta({ description: 'trusted proxy, for X-Forwarded-* headers', value: 'address' }),
+    .meta({ description: 'proxy whose X-Forwarded-* headers are trusted', value: 'address' }),
   plainPayments: z
     .boolean()
     .default(false)
@@ -72,7 +72,7 @@ export function checkDaemonSetting(key: string, value: string): void {
   if (setting) typed(setting, value)
 }
 
-/** A launch with saved settings. @throws CliError usage for a damaged one */
+/** Adds saved settings to a launch, where it has no value. @throws CliError usage for a damaged setting */
 export function withDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.flatMap((setting) => {
@@ -83,7 +83,7 @@ export function withDaemonSettings<L extends Public>(places: Places, launch: L):
   return { ...launch, ...Object.fromEntries(kept) }
 }
 
-/** A launch without saved settings, which are read again at the next start. */
+/** Removes the values of a launch that come from saved settings, since the next start reads them again. */
 export function withoutDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.filter((setting) => {
@@ -103,7 +103,7 @@ function typed({ key }: Setting, value: string): unknown {
   throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
 }
 
-/** Public options for the daemon. */
+/** The daemon's configuration from these options. */
 export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public) {
   return {
     ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl).origin }),
@@ -129,7 +129,7 @@ function isBlock(text: string): boolean {
 
 type SavedSettings = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
-/** The previous launch with new flags, else saved settings. */
+/** The options of the previous launch, replaced by new flags and saved settings. */
 export function relaunched<L extends Public>(places: Places, last: L, said: SavedSettings): L {
   const { port, publicUrl, allowHost = [], trustProxy = [] } = said
   const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }

@@ -50,11 +50,11 @@ export type Session = {
   call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
   /** The response of a file, page or stream endpoint. @throws AppError for a refusal */
   open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
-  /** Sends any request and parses its JSON. @throws AppError for an error response, CliError */
+  /** Sends any request and parses the JSON of its response. @throws AppError for an error response, CliError */
   send(call: RawCall): Promise<RawAnswer>
   /** The acting wallet. @throws AppError not_found for an unknown `--as` */
   wallet(): Promise<NamedWallet | undefined>
-  /** API key of the wallet here, if registered. */
+  /** API key of the wallet at this instance, if registered. */
   apiKey(): Promise<string | undefined>
   adminHeaders(): Promise<Readonly<Record<string, string>>>
   /** The caller's credentials. @throws CliError auth when not registered */
@@ -76,7 +76,7 @@ export type SessionHost = {
   readonly unlessSet?: Spender['unlessSet']
 }
 
-/** A request or act held back by `--dry-run`; the frame shows it. */
+/** Thrown with a request or change that `--dry-run` holds back; the frame shows it. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
   readonly held: HeldBack
@@ -165,7 +165,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
   }
 }
 
-/** `--debug` shows requests and responses; `--debug=http` with bodies. */
+/** `--debug` shows requests and responses; `--debug=http` also shows their bodies. */
 async function debuggedAs(
   { io, system }: SessionHost,
   transport: Transport,
@@ -186,13 +186,13 @@ export function isUnauthorized(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unauthorized'
 }
 
-/** Whether the instance does not know the key: it was reset, or is another one. */
+/** Whether the instance does not know the key: the instance was reset, or another one has its address. */
 async function isStranger(transport: Transport, key: string): Promise<boolean> {
   const { opens: _opens, ...words } = wordsOf('getBalance', { headers: { 'x-api-key': key } })
   return exchange(transport, words).then(() => false, isUnauthorized)
 }
 
-/** The saved key, until the instance turns out not to know it. */
+/** Reads the saved key, until the instance rejects it as unknown. */
 function keptKey(find: () => Promise<string | undefined>) {
   let isUnknown = false
   const read = async () => (isUnknown ? undefined : find())
@@ -209,7 +209,7 @@ function keptKey(find: () => Promise<string | undefined>) {
 
 type Sent = { readonly isUnknown: boolean }
 
-/** Adds the request and place to a refusal. */
+/** Adds the request and the instance's name to a refusal. */
 function placed(error: unknown, { name }: Target, { method, path, isUnknown }: RawCall & Sent): unknown {
   if (!(error instanceof AppError)) return error
   const { code, message, details, retryAfter, extra } = error
@@ -220,7 +220,7 @@ function placed(error: unknown, { name }: Target, { method, path, isUnknown }: R
 
 function unregistered(wallet: NamedWallet | undefined, target: Target): CliError {
   return wallet === undefined
-    ? new CliError('auth', 'There is no wallet to act as.', { next: ['souk wallet new main'] })
+    ? new CliError('auth', 'There is no active wallet.', { next: ['souk wallet new main'] })
     : new CliError('auth', `Wallet ${wallet.name} is not registered at ${target.name}.`, {
         next: ['souk account register'],
       })
@@ -231,12 +231,12 @@ export function saysWho(headers: RawCall['headers'] = {}): boolean {
   return ['authorization', 'x-api-key'].some((name) => headers[name] !== undefined)
 }
 
-/** Long queries use POST without changing anything. */
+/** Whether a request changes something. Long queries use POST but change nothing. */
 function changes({ method, path }: TransportRequest): boolean {
   return method !== 'GET' && path !== endpoints.getReputations[1]
 }
 
-/** A change for which a protected instance's name must be given. @throws CliError usage, cancelled */
+/** Confirms a change of a protected instance: its name is typed, or in `--confirm`. @throws CliError usage, cancelled */
 export async function confirmName({ globals, io }: SessionHost, { name }: Target, says = 'changes'): Promise<void> {
   const { confirm } = globals
   if (confirm === name) return

@@ -19,7 +19,7 @@ export type Target = {
   readonly name: string
   readonly url: string
   readonly network: Remote['network']
-  /** Key of its saved credentials. */
+  /** Key under which its credentials are saved. */
   readonly instance: string
   /** Data folder of a local daemon. */
   readonly dataDir?: string
@@ -33,7 +33,7 @@ export type Target = {
 
 type Context = { readonly globals: Globals; readonly places: Places; readonly system: System }
 
-/** Selects by `--base-url`, `--remote`, `remote use`, then the local daemon. */
+/** The instance of `--base-url`, `--remote` or `remote use`, in this order; else the local daemon. */
 export async function resolveTarget(host: Context): Promise<Target> {
   const { globals, places } = host
   if (globals.baseUrl !== undefined) {
@@ -58,7 +58,7 @@ async function localTarget({ places, system }: Context): Promise<Target> {
   return { name: LOCAL, url, network, ...here, ...compact({ fingerprint }) }
 }
 
-/** Exit 10 with the state of the daemon and the way out. */
+/** The error for a local daemon that does not serve: its state and the next command. */
 export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
   if (found.state === 'absent') {
     return new CliError('no_daemon', 'The local daemon is not running.', {
@@ -135,10 +135,10 @@ export function unreachable(error: TransportError, target: Target): Error {
   return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
 }
 
-/** Refuses to send credentials that others could read on the way. */
+/** The error for credentials that others on the network could read. */
 export function readable({ name, url }: Target, cause?: TransportError): CliError {
   const isNamed = name !== url
-  const facts = [url, 'nothing was sent', 'souk up --tls serves https over there, and prints how to add it here']
+  const facts = [url, 'nothing was sent', 'souk up --tls on that machine serves https, and prints how to add it here']
   const secure = `https://${new URL(url).host}`
   return new CliError(
     'auth',
@@ -154,7 +154,7 @@ export function readable({ name, url }: Target, cause?: TransportError): CliErro
   )
 }
 
-/** By the code of Node's error. */
+/** Certificate faults by the code of Node's error. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'it has expired',
   CERT_NOT_YET_VALID: 'it is not valid yet',
@@ -162,12 +162,12 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
 }
 
-/** The certificate differs: sends nothing, a person decides. */
+/** The error for a certificate that is not trusted. Nothing was sent; the user decides. */
 function untrusted(error: TransportError, { name, url }: Target): CliError {
   const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
   if (!(error.cause instanceof PinMismatch)) {
     const { code = '' } = (error.cause ?? {}) as { code?: string }
-    const facts = [CERTIFICATE_FAULTS[code] ?? 'it comes from no authority that is known here', 'nothing was sent']
+    const facts = [CERTIFICATE_FAULTS[code] ?? 'no authority that this machine trusts issued it', 'nothing was sent']
     return new CliError('auth', `The certificate of ${name} is not trusted.`, {
       facts,
       next: [again],

@@ -44,7 +44,7 @@ function tables(): Tables {
   return { shared: Object.fromEntries(shapes), ...rows } as Tables // a row for each of these endpoints
 }
 
-/** Its shape; shared ones are stored separately. */
+/** Shape of a schema as JSON; shared shapes are stored separately. */
 function shapeText(schema: z.ZodType, shapes: Map<string, string>): string {
   const { $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema & Definitions // as zod writes it
   for (const [id, definition] of Object.entries($defs)) {
@@ -114,7 +114,7 @@ function numberShape({ exclusiveMinimum, ...schema }: JsonSchema): AnswerShape {
   return bounded(kind, boundsOf({ ...schema, minimum }, ['minimum', 'maximum']))
 }
 
-/** Bounds after a tag; empty without special ones. */
+/** Minimum and maximum of a schema, which follow the tag of its shape; empty if it has none. */
 function boundsOf(schema: JsonSchema, names: readonly [string, string]): readonly (number | null)[] {
   const [min = null, max = null] = names.map((name) => {
     const bound = schema[name]

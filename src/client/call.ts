@@ -36,15 +36,15 @@ export type Words = Sending & {
   /** Without query. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
-  /** JSON, or form fields beside `file`. */
+  /** JSON body; with `file`, the other fields of the form. */
   readonly body?: unknown
-  /** File of a form; its hash in the response is checked. */
+  /** File of a form. The response must contain the same hash. */
   readonly file?: SentFile | undefined
 }
 
 type AnyAsked = Omit<Words, 'method' | 'path'> & { readonly params?: Readonly<Record<string, string>> }
 
-/** Functions of this file, with endpoint types erased inside. */
+/** Types of this file's functions, whose code ignores the types of single endpoints. */
 type Client = {
   /** Method and filled path of a call. @throws AppError invalid_request for an empty parameter */
   wordsOf<K extends EndpointName>(name: K, asked: Asked<K>): Words & { readonly opens: Opens }
@@ -85,8 +85,8 @@ function loaded(): ReturnType<typeof loading> {
 }
 
 /**
- * A validated response. Loads the shapes, not the contract, whose schemas cost more than the call.
- * @throws BadAnswer for another version, or no souk
+ * A validated response. Loads the shapes but not the contract, whose schemas take longer to load than the call takes.
+ * @throws BadAnswer if the server has another version, or is no souk
  */
 export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<Api[K]>> {
   const [tables, { checkAnswer }] = await loaded()

@@ -14,7 +14,7 @@ type Part = AnswerShape | number | boolean | null
 type Members = { readonly [name: string]: AnswerShape }
 
 type Optional<M> = Extract<keyof M, `${string}?`>
-/** Type of a shape, for the shapes of our files. */
+/** TypeScript type of the values of a shape, for the shapes of our files. */
 export type Shaped<S> = S extends 's' | readonly ['/', string]
   ? string
   : S extends 'i' | readonly ['i', ...Part[]]
@@ -41,7 +41,7 @@ const WORD = /^[a-z][a-z0-9_]{0,39}$/
 const PATH_CHARS_MAX = 120
 const WORDS_SHOWN = 8
 
-/** A response with another shape: another version, or no souk. */
+/** Thrown for a response of another shape: the server has another version, or is no souk. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
   /** Dotted path of the fault; empty for the whole response. */
@@ -178,7 +178,7 @@ function membersOf(members: Members, { members: all }: Known): readonly Member[]
   return read
 }
 
-// Runs before compilation in a start, so it avoids copies.
+// Runs during the start, while the engine has not compiled it yet, so it avoids copies.
 function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   switch (shape[0]) {
     case 's':

@@ -9,7 +9,7 @@ import { isSameProcess, type ProcessName, processStartedMs, processWork } from '
 import { createTransport } from './transport.ts'
 
 const PROBE_TIMEOUT_MS = 2_000
-/** Most probes of a daemon that gets no processor time. */
+/** Maximum number of probes of a daemon that gets no processor time. */
 const MOST_PROBES = 15
 
 type RegisteredProcess = ProcessName & {
@@ -36,7 +36,7 @@ export type DaemonRegistration = RegisteredProcess & {
 /** A starting daemon, registered first so that every command knows it. */
 export type StartRegistration = RegisteredProcess & {
   readonly state: 'starting'
-  /** Step of `startSteps`, progress, start time. */
+  /** Current step of the start, one of `startSteps`. */
   readonly step: string
   readonly detail?: string
   readonly since: string
@@ -59,7 +59,7 @@ export type FoundDaemon =
   | { readonly state: 'stale'; readonly registration: AnyRegistration }
   | { readonly state: 'absent' }
 
-/** Whether a process uses the instance's data, or will. */
+/** Whether a process uses the instance's data, or will use it. */
 export function isLive(found: FoundDaemon): found is Exclude<FoundDaemon, { state: 'stale' | 'absent' }> {
   return found.state !== 'stale' && found.state !== 'absent'
 }
@@ -112,7 +112,7 @@ const textsOf: Readonly<Record<string, { readonly needed: readonly string[]; rea
     starting: { needed: [...textsOfAll, 'step', 'since'], optional: ['url', 'detail'] },
   }
 
-// Checked by hand, since every start reads it and a schema is slower.
+// Checks by hand, since every start reads it and a schema is slower.
 function isRegistration(value: Readonly<Record<string, unknown>>): value is AnyRegistration {
   const texts = textsOf[String(value.state)]
   if (texts === undefined || !texts.needed.every((name) => typeof value[name] === 'string')) return false
@@ -144,7 +144,7 @@ export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<F
   return isSure ? found : findDaemon(places)
 }
 
-/** Repeats while the process waits for a processor, as on a busy machine. */
+/** Repeats the probe while the process waits for a processor, as on a busy machine. */
 async function probeBusy(registration: DaemonRegistration): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     const before = processWork(registration.pid)
@@ -155,7 +155,7 @@ async function probeBusy(registration: DaemonRegistration): Promise<string | und
   }
 }
 
-/** Instance id at an address. @returns undefined if silent or no souk */
+/** Instance id at an address. @returns undefined without a response, or if the server is no souk */
 export async function probe(
   { url, fingerprint }: Pick<DaemonRegistration, 'url' | 'fingerprint'>,
   timeoutMs = PROBE_TIMEOUT_MS,

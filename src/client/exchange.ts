@@ -48,7 +48,7 @@ export function withHeaders(words: Words, headers: Readonly<Record<string, strin
   return { ...words, headers: { ...words.headers, ...headers } }
 }
 
-/** The response for payment code. */
+/** The response in the form that the payment functions take. */
 export function responseOf({ status, headers, body }: RawAnswer) {
   return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
 }

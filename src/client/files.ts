@@ -77,7 +77,7 @@ export function replaceFile(path: string, data: string | Uint8Array, mode?: numb
   renameSync(draft, path)
 }
 
-/** Names tried before giving up. */
+/** Maximum number of names to try. */
 const MAX_NAMES_TRIED = 1_000
 // Never writes through a link.
 const NEW_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL

@@ -21,7 +21,7 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly o
 export type Place = {
   /** `local`, a remote's name, or an address. */
   readonly name: string
-  /** Changes need its name typed; true for remotes. */
+  /** Changes must be confirmed by typing its name; true for remotes. */
   readonly guarded: boolean
   /** Option that selects it: `-r prod-eu`; empty for local. */
   readonly option: string
@@ -39,7 +39,7 @@ export type Whereabouts = {
 /** A local wallet with its participant. */
 export type Held = { readonly wallet: string; readonly id: string }
 
-/** The cockpit's connection: only HTTP endpoints. Never rejects. */
+/** The cockpit's connection; uses HTTP endpoints only. Its promises never reject. */
 export type Link = {
   readonly place: Place
   readonly whereabouts: () => Promise<Outcome<Whereabouts>>

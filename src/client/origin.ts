@@ -4,6 +4,6 @@ import { invalidField } from '../core/error.ts'
 export function originOf(text: string): string {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw invalidField('url', `"${text}" is not an http address`)
-  if (url.username || url.password) throw invalidField('url', 'must hold no credentials')
+  if (url.username || url.password) throw invalidField('url', 'must not contain credentials')
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }

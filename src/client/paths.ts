@@ -12,7 +12,7 @@ export type Places = {
   readonly data: string
   /** `daemon.log`, `daemon.out`, `last-stop.json`. */
   readonly state: string
-  /** `daemon.json`, the registration; removed at reboot if supported. */
+  /** `daemon.json`, the registration. A reboot removes it where the system supports that. */
   readonly runtime: string
   /** Compile cache; safe to delete. */
   readonly cache: string

@@ -24,7 +24,7 @@ import { compact } from '../core/record.ts'
 
 /** Longest `PAYMENT-REQUIRED` accepted from other servers. */
 const REQUIRED_HEADER_READ_MAX_CHARS = 16_384
-/** Longest validity ever signed. */
+/** Longest validity of a signed payment, in seconds. */
 export const MAX_WINDOW_SECONDS = 600
 
 /** Part of a viem `LocalAccount` needed for paying. */
@@ -91,24 +91,24 @@ type Entry = {
   maxTimeoutSeconds: number
   name: unknown
   version: unknown
-  /** The server's entry, which v2 echoes. */
+  /** The entry as the server sent it, which v2 sends back. */
   raw: unknown
 }
 
 type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, unknown> }
 type Refused = { ok: false; reason: PayRefusal; message: string; price?: Usdc }
 
-/** The part of a 402 that is shown and signed: the same entry. */
+/** The payment option of a 402 that is both shown and signed. */
 export type PaymentAsked = {
   readonly price: Usdc
   readonly payTo: Wallet
   readonly asset: Wallet
-  /** v1 name if it has one. */
+  /** Name of the network in x402 v1; its CAIP-2 id if it has none. */
   readonly network: string
   readonly maxTimeoutSeconds: number
 }
 
-/** First request of a 402, regardless of policy. */
+/** The first payment option of a 402, whatever the policy allows. */
 export function askedBy(response: PayRequest['response']): ({ ok: true } & PaymentAsked) | Refused {
   const offer = readOffer(response)
   const [entry] = offer?.entries ?? []
@@ -118,7 +118,7 @@ export function askedBy(response: PayRequest['response']): ({ ok: true } & Payme
   return disagreement(offer, entry, response.body) ?? { ok: true, price, payTo, asset, network, maxTimeoutSeconds }
 }
 
-/** A chosen, unsigned entry. */
+/** The payment option chosen from a 402, not signed yet. */
 export type Chosen = {
   readonly ok: true
   readonly price: Usdc
@@ -130,7 +130,7 @@ export type Chosen = {
 export type SignedPayment = Extract<PayResult, { ok: true }>
 export type Signer = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
 
-/** First entry of a 402 that the policy allows, v2 preferred. */
+/** The first payment option of a 402 that the policy allows. The x402 v2 header takes precedence over a v1 body. */
 export function chooseOffer(response: PayRequest['response'], policy: PayPolicy): Chosen | Refused {
   const offer = readOffer(response)
   if (offer === undefined) return refuse('malformed_offer', NO_OFFER)
@@ -157,7 +157,7 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
 const NO_OFFER = 'The 402 has no readable payment offer.'
 
 /**
- * Body and header of a 402 must agree, since what is shown must be signed. A body without `accepts` says nothing;
+ * Body and header of a 402 must agree, so that the user signs what was shown. A body without `accepts` is ignored;
  * otherwise it must contain the entry.
  */
 function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused | undefined {
@@ -206,7 +206,7 @@ function readOfferV2(header: string): Offer | undefined {
   if (!decoded.ok) return undefined
   const parsed = PaymentRequiredV2.safeParse(decoded.object)
   if (!parsed.success) return undefined
-  // Echoed unparsed, so that unknown members survive.
+  // v2 sends these members back unparsed, so that unknown ones survive.
   const { accepts, resource, extensions } = isObject(decoded.object) ? decoded.object : {}
   const sent = Array.isArray(accepts) ? accepts : []
   const entries = parsed.data.accepts.map(({ amount, extra = {}, ...entry }, i) =>
@@ -284,8 +284,8 @@ export function isRealUsdc(asset: Wallet): boolean {
 function assetMessage(asset: Wallet, policy: PayPolicy): string {
   const named = checksumAddress(asset)
   return policy.network === 'sandbox' && isRealUsdc(asset)
-    ? `The server asks for real USDC (${named}), but it was added as a sandbox.`
-    : `The server asks for token ${named}, which is not the one it was added with.`
+    ? `The server asks for real USDC (${named}), but the remote was added as a sandbox.`
+    : `The server asks for token ${named}, but the remote was added with another token.`
 }
 
 function refuse(reason: PayRefusal, message: string): Refused {

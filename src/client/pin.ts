@@ -22,7 +22,7 @@ export class PinMismatch extends Error {
   }
 }
 
-/** Certificate of an address. */
+/** The certificate that a server shows. */
 export type ShownCertificate = {
   readonly fingerprint: string
   /** Whether a trusted authority vouches for it. */
@@ -63,7 +63,7 @@ export async function pinnedKey(url: URL, pinned: string, patience: Patience): P
 
 /** Accepts any certificate, which the caller checks. No session resumption, since that skips the certificate. */
 function handshake(url: URL, { timeoutMs, signal }: Patience): Promise<TLSSocket> {
-  // An import would be loaded by every command.
+  // A static import would load the module in every command.
   const { connect } = process.getBuiltinModule('node:tls')
   const { isIP } = process.getBuiltinModule('node:net')
   const host = url.hostname.replace(/^\[|\]$/g, '')

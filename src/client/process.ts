@@ -5,7 +5,7 @@ import { errnoOf } from '../core/error.ts'
 const START_TOLERANCE_MS = 2_000
 /** `sysconf(_SC_CLK_TCK)`, always 100 on Linux. */
 const CLOCK_TICKS_PER_SECOND = 100
-/** Fields of `/proc/<pid>/stat` after the command name. */
+/** Indexes of fields in `/proc/<pid>/stat`, counted after the command name. */
 const USER_FIELD = 11
 const SYSTEM_FIELD = 12
 const START_FIELD = 19

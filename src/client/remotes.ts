@@ -19,13 +19,13 @@ export const remoteNetworks = keysOf(chainNetworks)
 const remoteShape = {
   url: 's',
   network: ['=', ...remoteNetworks],
-  /** Allowed tokens of a sandbox or devnet, recorded when added. */
+  /** Allowed tokens of a sandbox or devnet, recorded when the remote was added. */
   'assets?': ['[', ['/', ADDRESS_SHAPE.source]],
   /** Pinned certificate, if no authority vouches for it. */
   'fingerprint?': 's',
-  /** Allows credentials over plain HTTP; payments never. */
+  /** Allows credentials over plain HTTP, but never payments. */
   'plain_credentials?': 'b',
-  /** Changes need the remote's name typed. */
+  /** Changes must be confirmed by typing the remote's name. */
   'protected?': 'b',
 } as const
 const Remotes = shaped(['{', remoteShape])

@@ -38,7 +38,7 @@ export function adminKeyOf(places: Pick<Places, 'config'>, remote: string): stri
   return read(places).admin_keys[remote]
 }
 
-/** Valid header values; others are not saved. */
+/** Form of a valid credential; others are not saved. */
 const CREDENTIAL = /^[\x21-\x7e]{1,256}$/
 
 function credential(given: string): string {

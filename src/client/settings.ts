@@ -44,7 +44,7 @@ function textsOf(options: unknown): Settings {
   return { options: Object.fromEntries(texts) }
 }
 
-/** Changes members; undefined removes one. */
+/** Saves changed settings; undefined removes one. */
 export function changeSettings(places: Pick<Places, 'config'>, change: Settings): Settings {
   const settings = { ...readSettings(places), ...change }
   writeJson(fileOf(places), settings)

@@ -10,7 +10,7 @@ export const REQUEST_TIMEOUT_MS = 30_000
 const WHOLE_BODY_TIMES = 10
 /** Size limit of backups and exports. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
-/** Minimum transfer rate after the time of a normal body. */
+/** Minimum transfer rate of a file that takes longer than a normal body may. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
 /** Longest displayed header value. */
@@ -28,7 +28,7 @@ export type TransportRequest = {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** Aborts the exchange, body included. */
   readonly signal?: AbortSignal
-  /** Longest silence: before the response head (after a streamed body), then between chunks; 0 means unlimited. */
+  /** Longest silence, ms: before the response head (after a streamed body), then between chunks. 0 means unlimited. */
   readonly timeoutMs?: number
 }
 
@@ -59,11 +59,11 @@ export type TransportOptions = {
   /** Pinned certificate, from `fingerprintOf`; otherwise authorities decide. */
   readonly fingerprint?: string | undefined
   /**
-   * What may go over plain HTTP to another machine (default: no credentials, no payments). `credentials`: the network
-   * is trusted; `everything`: local only.
+   * What may go over plain HTTP to another machine (default: no credentials, no payments). `credentials`: credentials,
+   * on a trusted network. `everything`: also payments, for local instances only.
    */
   readonly inTheClear?: InTheClear | undefined
-  /** Kept connections for repeated reads (default: one per request). */
+  /** Keep-alive connections for repeated reads (default: a new connection per request). */
   readonly connections?: KeptConnections | undefined
 }
 
@@ -131,7 +131,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Not a plain path: URL parsers would see a host, escape, or dropped whitespace. */
+/** Matches what is no plain path: URL parsers would read a host or an escape, or drop whitespace. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - control characters are among what has to be refused
 const NOT_A_PATH = /^(?!\/)|^\/\/|[\\#\u0000-\u0020\u007F]/
 /** Path segments `.` and `..`, also percent-encoded. */
@@ -151,7 +151,7 @@ function urlOf(base: URL, prefix: string, path: string): URL {
   if (url?.origin === base.origin && url.username === '') return url
   throw new AppError('invalid_request', `${JSON.stringify(path)} is not a path of this instance.`, {
     details: [
-      { path: 'path', message: 'must begin with one /, without . or .. as a part, a backslash, # or white space' },
+      { path: 'path', message: 'must begin with one /, and have no . or .. segment, backslash, # or white space' },
     ],
   })
 }
@@ -171,7 +171,7 @@ type Terms = Pick<TransportOptions, 'connections'> & {
 
 async function exchange(url: URL, request: TransportRequest, terms: Terms): Promise<IncomingMessage> {
   const { timeoutMs, fingerprint, connections } = terms
-  // Writes never reuse a connection that may be closing.
+  // Only reads reuse a connection, since it may be closing.
   const agent = request.method === 'GET' ? connections?.(url) : undefined
   if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url), agent })
   if (url.protocol !== 'https:') throw new TransportError('untrusted', url.href)
@@ -179,7 +179,7 @@ async function exchange(url: URL, request: TransportRequest, terms: Terms): Prom
     const socket = await pinnedSocket(url, fingerprint, { timeoutMs, signal: request.signal })
     const { request: start } = process.getBuiltinModule('node:http')
     const { hostname, port, pathname, search, host } = url
-    // Even an own agent would open another connection.
+    // Passes the socket directly, since any agent would open another connection.
     const place = { protocol: 'http:', hostname, port, path: pathname + search, createConnection: () => socket }
     return await converse(url, request, {
       timeoutMs,
@@ -299,7 +299,7 @@ function answerOf(message: IncomingMessage, reading: Reading): TransportResponse
 
 async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading): AsyncGenerator<Uint8Array> {
   const parts: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]()
-  // Times the server only, not the reader.
+  // The timer runs only while the server is awaited, not while the reader works.
   const next = async () => {
     const timer = timeoutMs > 0 ? setTimeout(() => message.destroy(new Timeout()), timeoutMs) : undefined
     return parts.next().finally(() => clearTimeout(timer))
@@ -374,7 +374,7 @@ export function isSecretHeader(name: string): boolean {
   return PAYMENT_HEADERS.has(name.toLowerCase()) || CREDENTIAL_HEADERS.has(name.toLowerCase())
 }
 
-/** Whether secrets among these headers would be readable on the way. */
+/** Whether others on the network could read secrets in these headers. */
 export function readOnTheWay(url: string | URL, names: readonly string[], allowed: InTheClear | undefined): boolean {
   if (allowed === 'everything' || new URL(url).protocol === 'https:' || staysHere(url)) return false
   const kept = allowed === 'credentials' ? names.filter((name) => PAYMENT_HEADERS.has(name.toLowerCase())) : names

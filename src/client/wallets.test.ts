@@ -128,9 +128,9 @@ describe('the keystore', () => {
   it.each([
     ['address', { address: '0x12' }],
     ['private_key', { private_key: KEY.slice(0, 20) }],
-    ['it must contain exactly one form of key', { private_key: undefined }],
+    ['it must contain either "private_key" or "encrypted"', { private_key: undefined }],
     ['encrypted.n', { encrypted: { ...BOX, n: 2 ** 21 } }],
-    ['it must contain exactly one form of key', { encrypted: BOX }],
+    ['it must contain either "private_key" or "encrypted"', { encrypted: BOX }],
     ['well_known', { well_known: false }],
   ])('says that %s is wrong where a wallet is damaged, and signs nothing', async (said, change) => {
     const { file } = await make('main')

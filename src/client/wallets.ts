@@ -52,7 +52,7 @@ export type NamedWallet = {
   readonly created_at: string
   readonly file: string
   readonly active: boolean
-  /** A public key, for test money only. */
+  /** The private key is published, so it is for test money only. */
   readonly well_known?: true
 }
 
@@ -62,9 +62,9 @@ export type NewWallet = {
   readonly passphrase?: string | undefined
   /** Key to import (default: a new one). */
   readonly privateKey?: string | undefined
-  /** Whether to make it active if none is (default: true). */
+  /** Whether to make it the active wallet if there is none (default: true). */
   readonly active?: boolean
-  /** A public key. */
+  /** The private key is published. */
   readonly wellKnown?: boolean
 }
 
@@ -80,7 +80,7 @@ function fileOf(places: Config, name: string): string {
 }
 
 /**
- * Creates or imports a wallet; active if none is.
+ * Creates or imports a wallet; it becomes active if no wallet is.
  * @throws AppError conflict for a taken name, invalid_request for a bad name, key or passphrase
  */
 export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
@@ -165,7 +165,7 @@ function load(places: Config, name: string) {
   const content = readJson(file, WalletFile)
   if (content !== undefined) {
     const isOneKey = (content.private_key === undefined) !== (content.encrypted === undefined)
-    if (!isOneKey) throw damaged(file, 'it must contain exactly one form of key')
+    if (!isOneKey) throw damaged(file, 'it must contain either "private_key" or "encrypted"')
     return { file, content }
   }
   const known = walletNames(places)
@@ -183,7 +183,7 @@ async function addressOf(privateKey: Hex): Promise<Hex> {
   try {
     return privateKeyToAddress(privateKey)
   } catch (cause) {
-    throw new AppError('invalid_request', 'The private key is not a point of the curve.', { cause })
+    throw new AppError('invalid_request', 'The private key is not a valid secp256k1 key.', { cause })
   }
 }
 

@@ -42,7 +42,7 @@ function lockedFile(path: string): DatabaseSync {
 type Context = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
 type Begun = { readonly launch: Launch; readonly pid: number }
 
-/** Registration of a start before it has done anything. */
+/** The registration of a start before its first step. */
 export function firstRegistration(
   { places, system }: Omit<Context, 'signal'>,
   { launch, pid }: Begun,
@@ -89,7 +89,7 @@ function calledOff(): CliError {
 export type StartUnderWay = {
   /** Registers the next step. @throws CliError terminated when cancelled */
   readonly report: ReportStart
-  /** Registers address or data folder. */
+  /** Adds the address or the data folder to the registration. */
   readonly amend: (facts: { readonly url?: string; readonly data_dir?: string }) => void
   /** The registered process. */
   readonly process: StartRegistration

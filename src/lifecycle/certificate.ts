@@ -6,7 +6,7 @@ import { DAY_MS } from '../core/time.ts'
 
 /** Longest validity accepted for manually installed certificates. */
 const VALID_MS = 825 * DAY_MS
-/** Remaining validity below which the next start replaces it. */
+/** The next start replaces a certificate that is valid for less time than this. */
 const RENEW_MS = 30 * DAY_MS
 /** Validity begins earlier, for clocks that are behind. */
 const BEFORE_MS = DAY_MS

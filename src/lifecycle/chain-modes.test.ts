@@ -119,7 +119,7 @@ describe('what cannot hold together starts nothing', () => {
     [
       'real payments shown in the clear',
       ['--chain', 'base', ...node, ...keys, '--settle-through', 'http://facilitator.example.org'],
-      /--settle-through must be an https URL with real money/,
+      /With real money, --settle-through must be an https URL/,
     ],
     ['no node', ['--chain', 'base', ...keys], /needs --rpc-url: there is no default/],
     ['no keys', ['--chain', 'base-sepolia', ...node], /needs --pay-to-key-file/],

@@ -17,7 +17,7 @@ const NodeUrl = z.string().refine(isNode, 'must be an http or https URL')
 const Factory = z.string().refine(isAddress, 'must be an address')
 const Amount = z.string().refine((text) => parseAmount(text) !== undefined, 'must be an amount like 100.00')
 
-/** Chain options. Keys are files, since options are visible to others. */
+/** Chain options. Keys are given as files, since other users can see the options of a process. */
 export const chainOptions = {
   chain: z
     .enum(keysOf(chainNetworks))
@@ -72,7 +72,7 @@ type ChainParams = Chain & {
 /** File options. */
 export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satisfies readonly (keyof Chain)[]
 
-/** Options of remote and local chains. */
+/** Options that a sandbox refuses, since it has no chain. */
 const elsewhere = [
   'rpcUrl',
   'payToKeyFile',
@@ -86,11 +86,11 @@ const here = ['anvil', 'blockTime'] as const
 
 type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 
-/** The data's chain with its last options, unless changed. */
+/** The launch with the chain and last options of the existing data, unless the launch sets its own. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
-  // Real money keeps its sanctions list.
+  // A start with real money keeps its sanctions list.
   const list = compact({ sdnSource: last.chain === 'base' ? last.sdnSource : undefined })
   return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
 }
@@ -137,11 +137,11 @@ function checkPublic(asked: ChainParams): void {
   if (chain !== 'base') return
   const isReadable = (url: string | undefined) => url !== undefined && !url.startsWith('https:') && !staysHere(url)
   if (isReadable(asked.settleThrough)) {
-    throw usage('--settle-through must be an https URL with real money.')
+    throw usage('With real money, --settle-through must be an https URL.')
   }
   const readable = rpcUrl.find(isReadable)
   if (readable !== undefined) {
-    throw usage(`--rpc-url ${new URL(readable).origin} must be an https URL or on this machine, with real money.`)
+    throw usage(`With real money, --rpc-url ${new URL(readable).origin} must be an https URL or on this machine.`)
   }
   if (asked.sdnSource === undefined) {
     throw usage('Real money needs a real sanctions list: set --sdn-source (the sample is synthetic).')

@@ -10,7 +10,7 @@ export const ChildWord = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), notes: z.array(z.string()).default([]) }),
   z.object({
     kind: z.literal('failed'),
-    /** System error such as `EADDRINUSE`; null otherwise. */
+    /** Code of a system error, such as `EADDRINUSE`; null for other errors. */
     cause: z.string().nullable(),
     exit: z.enum(keysOf(exits)),
     sentence: z.string(),
@@ -20,7 +20,7 @@ export const ChildWord = z.discriminatedUnion('kind', [
 ])
 export type ChildWord = z.output<typeof ChildWord>
 
-/** System error code at any depth. */
+/** The system error code of an error, or of a cause at any depth. */
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code = errnoOf(at)

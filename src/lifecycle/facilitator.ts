@@ -18,7 +18,7 @@ export const facilitatorOptions = {
     .array(Payee)
     .max(MOST_PAYEES)
     .default([])
-    .meta({ description: 'payee that any key may settle for', value: 'wallet' }),
+    .meta({ description: 'wallet to which any facilitator key may settle payments', value: 'wallet' }),
   facilitatorMinValue: Value.optional().meta({
     description: 'smallest payment to settle, in USDC (default: 0.001)',
     value: 'amount',

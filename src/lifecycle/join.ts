@@ -30,7 +30,7 @@ export async function joinStart(
   }
 }
 
-/** Follows another start's registration; never ends it. */
+/** Waits for another command's start by its registration, and never ends that start. */
 async function follow(
   host: StartHost,
   other: StartRegistration,

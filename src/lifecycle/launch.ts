@@ -54,7 +54,7 @@ const MAX_URL_CHARS = 2_048
 const TICK_MS_MIN = 100
 const TICK_MS_MAX = 60_000
 
-/** An on/off option that distinguishes "not given". */
+/** An on/off option. Unlike a flag, it distinguishes `off` from "not given". */
 const OnOff = z.enum(['on', 'off']).meta({ value: 'on|off' })
 
 function isTick(ms: number | undefined): boolean {
@@ -95,7 +95,7 @@ export const launchOptions = {
   sdnAcceptShrink: z
     .boolean()
     .default(false)
-    .meta({ description: 'accept a list with less than half of the current addresses' }),
+    .meta({ description: 'accept a list with fewer than half of the current addresses' }),
   payees: Payees.optional().meta({
     description: 'fee shares in percent, such as operator=60,0x…=40 (default: operator=100)',
     value: 'shares',
@@ -105,7 +105,7 @@ export const launchOptions = {
     .max(MAX_URL_CHARS)
     .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
     .optional()
-    .meta({ description: 'marketplace index shown in health (default: its own)', value: 'url' }),
+    .meta({ description: 'index of listings that /health names (default: its own)', value: 'url' }),
   ...facilitatorOptions,
   engines: z
     .string()
@@ -168,7 +168,7 @@ function wholePath(source: string): string {
 
 const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
-/** Options without those stored as switches. */
+/** Start options without those that the store holds as switches. */
 const Lasting = Launch.omit({ profile: true, checkoutV2: true })
 
 function fileOf(places: Pick<Places, 'state'>): string {
@@ -180,7 +180,7 @@ export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void 
   writeJson(fileOf(places), launch)
 }
 
-/** Last start options without switches, which the store holds; an ephemeral daemon keeps them. */
+/** Options of the last start. Switches are left out, since the store holds them, except for an ephemeral daemon. */
 export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
@@ -194,10 +194,10 @@ export function lastLaunchOf(places: Places): Launch {
   return { ...last, ...(last.ephemeral || !hasStore({ places }) ? compact({ seed }) : {}) }
 }
 
-/** File options, made absolute for the child. */
+/** Options that name files; their paths are made absolute for the child. */
 const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
-/** Options as words for a child. */
+/** Options as command line words for the child. */
 export function launchWords(launch: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []

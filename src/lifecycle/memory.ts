@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 const HEAP_GROWTH_PERCENT = 30
 /** MB per semi-space, three in all; V8's default is 64. */
 const SEMI_SPACE_MB = 8
-/** Larger blocks return to the system at once; the C library starts with 128 KB. */
+/** Larger blocks return to the system immediately; the C library starts with 128 KB. */
 const GIVE_BACK_FROM_BYTES = 128 * 1024
 
 /** Environment that cannot change later. */

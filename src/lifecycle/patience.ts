@@ -4,7 +4,7 @@ import type { processWork } from '../client/process.ts'
 export const SILENCE_MS = 60_000
 /** Interval of checks. */
 export const LOOK_MS = 500
-/** A longer gap means that this process itself was not scheduled. */
+/** A longer gap between two checks means that this process itself was not scheduled. */
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
 type Work = ReturnType<typeof processWork>

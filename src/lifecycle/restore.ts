@@ -8,7 +8,6 @@ import { LOCAL, readSettings } from '../client/settings.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 
-/** Contents of a restored store. */
 export type Restored = {
   readonly data_dir: string
   readonly store_id: string

@@ -22,7 +22,7 @@ import { boundHeapGrowth } from './memory.ts'
 import { demoRefused } from './restore.ts'
 
 /**
- * Time limit of a stop: twice that of running responses, since crons and store follow. A second signal ends at once.
+ * Time limit of a stop: twice that of running responses, since crons and store follow. A second signal kills.
  */
 export const STOP_MS = 20_000
 /** How long leftover handles may keep the process. */
@@ -100,7 +100,7 @@ type Run = {
   readonly start: StartUnderWay
 }
 
-/** Registers a responding daemon; stops another. */
+/** Registers a daemon that responds. If that fails, stops the daemon. */
 async function announced(host: Context, hooks: Hooks, run: Run) {
   try {
     const registration = registerRun(host, run)

@@ -54,7 +54,7 @@ export function findSnapshot(host: Context, name: string): string {
   })
 }
 
-/** Saves a snapshot of the running store, replacing one with the name; silent. */
+/** Saves a snapshot of the running store, replacing one of the same name. Prints nothing. */
 export async function keepSnapshot(context: CommandContext<unknown, unknown>, name: string): Promise<string> {
   const file = snapshotFile(context, name)
   makeFolder(snapshotFolder(context))

@@ -83,7 +83,7 @@ function begin(host: StartHost, launch: Launch) {
   const found = registeredDaemon(places)
   if (isLive(found)) return { other: found.registration }
   const child = spawnChild(host, launch)
-  // Without a pid it never started: `error` says why.
+  // Without a pid the child never started; its `error` event says why.
   if (child.pid !== undefined) register(places, firstRegistration(host, { launch, pid: child.pid }))
   return { child, recovered: found.state === 'stale' }
 }
@@ -176,14 +176,14 @@ async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }
   return new CliError(exit, sentence, { facts: [...facts, `log: ${io.path(logFile(places.state))}`], next })
 }
 
-/** As registered by the child; no request needed. */
+/** The registration by the child, read without a request. */
 function served({ places }: StartHost): DaemonRegistration {
   const found = registeredDaemon(places)
   if (found.state === 'running') return found.registration
   throw new CliError('failure', 'The daemon reported ready, then exited.', { next: ['souk logs --tail 50'] })
 }
 
-/** The port's owner and the ways out. */
+/** The error for a taken port: its owner and the next commands. */
 async function portTaken(host: StartHost, launch: Launch): Promise<CliError> {
   const port = portOf(launch)
   const owner = portOwner(port)

@@ -17,7 +17,7 @@ const POLL_MS = 25
 
 export type Stopped = {
   readonly stopped: boolean
-  /** `graceful`: ended in order. `killed`: by force. `crashed`: was gone. `absent`: none ran. */
+  /** `graceful`: ended in order. `killed`: ended by force. `crashed`: had died before. `absent`: no daemon ran. */
   readonly how: 'graceful' | 'killed' | 'crashed' | 'absent'
   readonly pid: number | null
   readonly url: string | null
@@ -42,7 +42,7 @@ export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped
   return { stopped: how !== 'crashed', how, pid, url, port_free: free }
 }
 
-/** Local instances beside this one, including it. */
+/** All instances in the folder of this one, and this one itself. */
 export function instancesBeside({ places, system }: Pick<Context, 'places' | 'system'>): Places[] {
   const { chosenData: dataDir } = places
   const names = namesIn(dataDir ?? dirname(places.state)).filter(isInstanceName)
@@ -81,7 +81,7 @@ async function end(
 }
 
 function signal(registration: ProcessName, name: 'SIGTERM' | 'SIGKILL'): void {
-  // Checked again, since pids are reused.
+  // Checks again, since the pid may be reused by now.
   if (!isSameProcess(registration)) return
   try {
     process.kill(registration.pid, name)

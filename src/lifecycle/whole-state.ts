@@ -47,7 +47,7 @@ export type WrittenLine =
         readonly settings: Row
       }
     }
-  | { readonly in: string /** as that list has it in this format of the store */; readonly row: Row }
+  | { readonly in: string /** name of the list that the row belongs to */; readonly row: Row }
   | { readonly file: string; readonly size: number; readonly at: number; readonly data: string }
   | {
       readonly end: 'state'

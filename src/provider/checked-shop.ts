@@ -9,7 +9,6 @@ import { makeFolder } from '../core/folder.ts'
 import { type DeliverForm, deliverForms } from './run-job.ts'
 import { readListing, type WrittenListing } from './written-listing.ts'
 
-/** Options of a provider. */
 type ShopOptions = {
   readonly exec: string
   readonly shell: boolean
@@ -62,7 +61,7 @@ function formOf(text: string, dryRun: boolean): DeliverForm {
   if (form !== undefined) return form
   // A folder must look like a path, to detect mistyped forms.
   if (!/[/\\]|^\.+$/.test(text))
-    throw usage(`--deliver is ${deliverForms.join(', ')}, or a folder such as ./${text}; you gave "${text}".`)
+    throw usage(`--deliver must be ${deliverForms.join(', ')}, or a folder such as ./${text}; you gave "${text}".`)
   if (dryRun) return { root: resolve(text) }
   try {
     return { root: realpathSync(makeFolder(text, SHARED_FOLDER_MODE)) }
@@ -79,7 +78,7 @@ function variableOf(text: string): [string, string] {
 
 const SHELL = '/bin/sh'
 const CHECK_TIMEOUT_MS = 5_000
-/** Watched files of a command line. */
+/** Maximum number of watched files of a command line. */
 const FILES_MAX = 16
 
 type ProgramLine = {
@@ -116,7 +115,7 @@ function checkShellLine(line: string): void {
   if (status !== 0) throw usage(`The shell cannot read the command: ${stderr.trim().split('\n')[0]}`)
 }
 
-/** Shell lines may contain shell syntax. */
+/** The words of a shell line; empty if its syntax cannot be split. */
 function wordsOr(line: string): readonly string[] {
   try {
     return splitWords(line)

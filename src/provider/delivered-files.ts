@@ -13,15 +13,15 @@ import { join, sep } from 'node:path'
 import { isId } from '../client/wire-id.ts'
 import { MAX_ATTACHMENT_BYTES } from '../core/limits.ts'
 
-/** A conversation takes twenty files, so a repeated delivery still fits. */
+/** Maximum number of files per delivery. A conversation takes twenty, so a repeated delivery still fits. */
 const FILES_MAX = 10
 const DEPTH_MAX = 4
-/** Entries read before a folder is refused. */
+/** A folder with more entries is refused. */
 const ENTRIES_MAX = 1_000
 
 export type LeftFile = { readonly path: string; readonly name: string; readonly bytes: number }
 
-/** Why files cannot be delivered. */
+/** Thrown for files that cannot be delivered. */
 export class Undeliverable extends Error {
   override readonly name = 'Undeliverable'
 }

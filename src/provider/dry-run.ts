@@ -23,7 +23,10 @@ export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGene
   }
   const named = await Promise.all(args.services.map((id) => findListing(session, id)))
   const names = [...named, ...(shop.written ? [shop.written] : [])].map((one) => one.name).join(', ')
-  yield would('work', `${options.once ? 'process waiting jobs of' : 'serve'} ${names}, ${options.concurrency} at once`)
+  yield would(
+    'work',
+    `${options.once ? 'process waiting jobs of' : 'serve'} ${names}, ${options.concurrency} in parallel`,
+  )
 }
 
 function would(step: Step, does: string): ShopFacts {

@@ -10,7 +10,7 @@ import { carryOut, type Offered, ownListings, planListing, readListing } from '.
 const LOOK_EVERY_MS = 250
 
 type Watching = {
-  /** Called each time, since the program may change. */
+  /** Called for each check, since the program may change. */
   readonly files: () => readonly string[]
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
@@ -44,7 +44,7 @@ function isEdited(looks: Map<string, Look>, file: string): boolean {
   return isStill && state !== settled
 }
 
-/** Changes with every write, even of equal text. */
+/** A value that changes with every write of the file, even of equal text. */
 function stateOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.mode}`
@@ -105,7 +105,7 @@ export async function followEdits(editing: Editing): Promise<void> {
   await changes.done()
 }
 
-/** @returns undefined if it cannot run now */
+/** Finds the edited program, and opens the gate. @returns undefined if the program cannot run now */
 function takeProgram({ shop, gate, say }: Editing) {
   try {
     const program = shop.find()
@@ -164,7 +164,7 @@ async function takeListing({ host, listed, line, say }: Editing): Promise<void> 
   say(listedFacts(offered, plan))
 }
 
-/** Facts of a listing that matches its file. */
+/** The notice for a listing that matches its file. */
 export function listedFacts(offered: Offered, { change, changed }: ReturnType<typeof planListing>): ShopFacts {
   const { id, name, agent_price, status } = offered
   const price = agent_price.fixed?.replace('$', '') ?? null

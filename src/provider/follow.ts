@@ -28,7 +28,7 @@ export type Outage = { readonly state: 'lost' | 'back'; readonly attempt: number
 /** Connection to an instance that may restart, even at another address. */
 export type ProviderLine = {
   readonly session: () => Session
-  /** Retries until a response; final refusals throw. */
+  /** Repeats a call until there is a response. @throws refusals that are final */
   readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
   /** Retries a page; pauses after an empty fast response. */
   readonly nextPage: (reading: EventsAsked) => Promise<EventPage>
@@ -39,7 +39,7 @@ export type ProviderLine = {
 type LineOptions = {
   /** Ends retrying. */
   readonly signal: AbortSignal
-  /** Retries in a row. */
+  /** Maximum number of retries in a row. */
   readonly maxRetries?: number | undefined
   readonly onOutage?: (outage: Outage) => void
 }
@@ -101,12 +101,12 @@ export async function readPage(session: Session, { cursor, types, wait = false }
   throw new CliError('failure', 'The instance returned an unreadable page of events.')
 }
 
-/** Increasing integers, so reading terminates. */
+/** Whether a text is a cursor. Cursors are increasing integers, so reading terminates. */
 export function isCursor(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,20}$/.test(text)
 }
 
-/** Whether a page advances; always without a known start. */
+/** Whether a page's cursor is ahead of `cursor`, or `cursor` is unknown. */
 export function isLater(next: string, cursor: string | undefined): boolean {
   return !isCursor(cursor) || BigInt(next) > BigInt(cursor)
 }

@@ -2,7 +2,7 @@ import type { WorkerNotice } from './worker.ts'
 
 type At<F> = F & { readonly at: string }
 
-/** Ready, with its listings. */
+/** The provider is ready, with these listings. */
 type Providing = {
   readonly event: 'providing'
   readonly services: readonly { readonly service_id: string; readonly name: string }[]
@@ -31,16 +31,16 @@ type Practised = {
   /** Job of the purchase. */
   readonly job_id: string | null
   readonly price: string | null
-  /** Why there is none, or what failed. */
+  /** Why there was no purchase, or what failed. */
   readonly reason: string | null
 }
 
-/** An edit under --watch not applied: reason, and what stays. */
+/** An edit under `--watch` that was not applied, with the reason. */
 type Withheld = {
   readonly event: 'withheld'
   readonly what: 'listing' | 'program'
   readonly reason: string
-  /** Retry time in milliseconds; null until another edit. */
+  /** Milliseconds until the next try; null if it waits for another edit. */
   readonly again_ms: number | null
 }
 
@@ -56,7 +56,7 @@ type Would = {
 }
 
 export type ShopFacts = Providing | Listed | Practised | Withheld | Reloaded | Would
-/** Notices of a provider besides jobs. */
+/** Notices of a provider that are not about a job. */
 export type ShopNotice = At<Providing> | At<Listed> | At<Practised> | At<Withheld> | At<Reloaded> | At<Would>
 
 export type ProviderNotice = ShopNotice | WorkerNotice

@@ -53,7 +53,7 @@ function createQueue<T>(): Queue<T> {
 /** Statuses of a delivered job. */
 const DELIVERED: readonly string[] = ['completed', 'verified', 'released']
 
-/** Runs a provider until ctrl-c, or with --once until nothing waits: listing first, then jobs. */
+/** Runs a provider until ctrl-c, or with `--once` until no job waits: first the listing, then the jobs. */
 export async function* runShop(context: ShopHost): AsyncGenerator<ProviderNotice> {
   const shop = await checkShop(context)
   if (context.globals.dryRun) {
@@ -114,7 +114,7 @@ type Practising = OfferedListing & {
   readonly session: Session
 }
 
-/** Buys the own listing with test money, if wanted; the job must succeed. */
+/** Buys the provider's own listing with test money, if wanted; the job must succeed. */
 async function practise({ context, shop, session, offered, plan }: Practising): Promise<Trial | undefined> {
   const { practice: wanted } = context.options
   if (wanted === 'never' || offered.status !== 'active' || (wanted === 'changed' && plan.change === 'unchanged')) {
@@ -181,7 +181,7 @@ async function* workUnder(floor: Floor, session: Session, trial: Trial | undefin
   if (context.options.once && failed && !context.signal.aborted) context.exit('failure')
 }
 
-/** Works until the signal or the reader stops; running jobs finish. */
+/** Does jobs until the signal, or until the reader stops. Running jobs finish. */
 async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<ProviderNotice> {
   const end = new AbortController()
   const signal = AbortSignal.any([context.signal, end.signal])
@@ -214,7 +214,7 @@ type Working = {
   readonly asking: ProviderLine
 }
 
-/** Starts jobs while slots are free; after the signal running ones finish. */
+/** Starts jobs while slots are free. After the signal, running jobs finish. */
 async function work({ host, shop, ids, gate, asking }: Working, said: Queue<ProviderNotice>): Promise<void> {
   const { options: wanted, signal, io } = host
   const trade = await tradeOf(host, shop, said.push)
@@ -236,7 +236,7 @@ async function work({ host, shop, ids, gate, asking }: Working, said: Queue<Prov
   } catch (error) {
     if (!signal.aborted) faults.push(error)
   }
-  if (signal.aborted && busy.size > 0) io.say(`finishing ${busy.size} (ctrl-c again to stop now)`)
+  if (signal.aborted && busy.size > 0) io.say(`finishing running jobs: ${busy.size} (ctrl-c again to stop now)`)
   await Promise.all(busy)
   if (faults.length > 0) throw faults[0]
 }
@@ -282,8 +282,8 @@ type Orders = {
 }
 
 /**
- * Jobs once each, oldest first: waiting, then new. Starts from the current state with a cursor read before, so no
- * earlier run is needed.
+ * Yields each job once, oldest first: waiting jobs, then new ones. It reads the cursor before the current state, so it
+ * needs no earlier run.
  */
 export async function* ordersOf(orders: Orders): AsyncGenerator<string> {
   const seen = new Set<string>()
@@ -306,14 +306,14 @@ async function* sentJobs({ line, signal, once }: Orders): AsyncGenerator<Sent> {
   }
 }
 
-/** Ends after an absence longer than event retention; then the state is read again. */
+/** Yields new jobs. Ends when the events after its cursor are no longer kept; the caller then reads the state again. */
 async function* comingJobs({ line, signal }: Pick<Orders, 'line' | 'signal'>, from: string): AsyncGenerator<Sent> {
   for (let cursor = from; !signal.aborted; ) {
     const reading = { cursor, types: 'job.dispatched', wait: true }
     const page = await line.nextPage(reading).catch(isTooOld)
     // Pause for an instance that rejects its own cursor.
     if (page === undefined) return line.pause()
-    // Only provider events have the input.
+    // Only events for the provider contain `brief`.
     for (const { data, subject } of page.events) {
       if ('brief' in data) yield { service_id: String(data.service_id), job_id: subject.id }
     }

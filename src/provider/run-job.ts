@@ -17,10 +17,8 @@ export const deliverForms = ['stdout-json', 'stdout-text'] as const
 /** What to deliver: output, or files in a folder per job. */
 export type DeliverForm = (typeof deliverForms)[number] | { readonly root: string }
 
-/** Files of a delivery with their folder. */
 export type LeftFiles = { readonly folder: string; readonly files: readonly LeftFile[] }
 
-/** Result of an attempt. */
 export type JobOutcome =
   | {
       readonly kind: 'done'
@@ -37,7 +35,7 @@ export type Work = {
   readonly cwd: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly deliver: DeliverForm
-  /** Time limit of an attempt, besides the job's deadline. */
+  /** Time limit of an attempt in milliseconds, in addition to the job's deadline. */
   readonly timeoutMs: number | undefined
   readonly tmpDir: string
   readonly now: () => number
@@ -121,14 +119,14 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   }
 }
 
-/** Output beside files: object members, or text. */
+/** Printed output of a job with files: the members of an object, or `text`. */
 function besideFiles(text: string): Json {
   if (text.trim() === '') return {}
   try {
     const printed = parseJson(text)
     return isObject(printed) ? printed : { text }
   } catch {
-    // JSON is optional beside files.
+    // With files, the output need not be JSON.
     return { text }
   }
 }

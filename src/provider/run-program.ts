@@ -5,11 +5,11 @@ import { compact } from '../core/record.ts'
 
 /** Between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 5_000
-/** Characters of stderr kept. */
+/** Maximum number of stderr characters that are kept. */
 const MAX_STDERR_CHARS = 64 * 1024
 
 export type ProviderProgram = {
-  /** As typed; split into words, or run by a shell. */
+  /** The command line as typed; it is split into words, or run by a shell. */
   readonly line: string
   readonly shell: boolean
   readonly cwd?: string | undefined

@@ -6,12 +6,12 @@ import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../core/money.
 import { type Person, personOf, type Stage } from '../market/hand.ts'
 
 const KEY_BYTES = 32
-/** Faucet calls per wallet and day. */
+/** Maximum number of faucet calls per wallet and day. */
 const FAUCET_CALLS_MAX = 10
 
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 
-/** A provider's test purchase as a stranger. */
+/** A provider's test purchase, made as an unknown buyer. */
 export type Practice = {
   readonly job: string
   readonly price: string
@@ -19,7 +19,7 @@ export type Practice = {
   readonly look: () => Promise<{ readonly status: string; readonly notes: string | null }>
 }
 
-/** Why no test purchase was made. */
+/** Thrown with the reason if no test purchase is made. */
 export class NoPractice extends Error {
   override readonly name = 'NoPractice'
 }

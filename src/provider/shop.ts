@@ -19,7 +19,7 @@ export function isTestMoney(modes: readonly string[]): boolean {
   return modes.every((mode) => TEST_MONEY.includes(mode))
 }
 
-/** What a seller lacks. */
+/** What a seller already has at the instance: wallet and account. */
 export type SellerStanding = {
   readonly wallet: NamedWallet | undefined
   readonly isRegistered: boolean
@@ -40,7 +40,7 @@ export async function becomeSeller(host: SellerHost, session: Session, modes: re
   if (isRegistered) return
   const publicName = host.options.name ?? name
   if (!isTestMoney(modes)) {
-    const missing = wallet === undefined ? 'There is no wallet to sell as.' : `Wallet ${name} is not registered here.`
+    const missing = wallet === undefined ? `Wallet ${name} does not exist.` : `Wallet ${name} is not registered here.`
     throw new CliError('auth', missing, {
       facts: ['with real money, wallets and accounts are not created for you'],
       next: [...(wallet === undefined ? [`souk wallet new ${name}`] : []), 'souk account register --role provider'],

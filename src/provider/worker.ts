@@ -28,7 +28,7 @@ type Facts =
     }
   | { readonly event: 'failed'; readonly exit: number | null; readonly ms: number; readonly reason: string }
   | { readonly event: 'retry'; readonly exit: number | null; readonly wait_ms: number; readonly reason: string }
-  /** No longer to do: cancelled, expired, or done elsewhere. */
+  /** The job needs no work any more: cancelled, expired, or done elsewhere. */
   | { readonly event: 'over'; readonly status: string }
 
 export type WorkerNotice = Facts & { readonly at: string; readonly job_id: string }
@@ -36,17 +36,17 @@ export type WorkerNotice = Facts & { readonly at: string; readonly job_id: strin
 export type Trade = {
   readonly line: ProviderLine
   readonly work: Omit<Work, 'onProgress' | 'onLog'>
-  /** Retries, and first delay, which doubles. */
+  /** Maximum number of retries. The delay `retryMs` doubles with each. */
   readonly retries: number
   readonly retryMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** No attempt starts after it. */
+  /** No attempt starts after this signal. */
   readonly stop: AbortSignal
   readonly say: (said: WorkerNotice) => void
   readonly log: (line: string) => void
 }
 
-/** Does one job; reports wait until the daemon is reachable. */
+/** Does one job. Its reports wait until the daemon is reachable. */
 export async function doJob(trade: Trade, id: string): Promise<void> {
   const { now } = trade.work
   const say = (facts: Facts) => trade.say({ ...facts, at: new Date(now()).toISOString(), job_id: id })

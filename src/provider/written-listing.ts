@@ -10,7 +10,7 @@ import { parsePrice } from '../core/price.ts'
 import { compact } from '../core/record.ts'
 
 const PAGE = 100
-/** Own listings searched by name. */
+/** Maximum number of own listings searched for a name. */
 const LISTINGS_MAX = 10_000
 const FAULTS_SHOWN = 10
 const STATUSES: readonly unknown[] = ['active', 'inactive']
@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** A validated listing file. */
 export type WrittenListing = {
-  /** Listing id (default: by name). */
+  /** Listing id (default: the listing is found by its name). */
   readonly id: string | undefined
   readonly name: string
   readonly isActive: boolean
@@ -52,14 +52,14 @@ export async function readListing(io: Stdin, file: string): Promise<WrittenListi
   }
 }
 
-/** Commands imply automated fulfilment by default. */
+/** A listing whose work a command does is automated, unless the file says otherwise. */
 function withKind(document: Fields): Fields {
   const isSaid = document.fulfillment_type !== undefined || document.service_type !== undefined
   return isSaid ? document : { ...document, fulfillment_type: 'automated' }
 }
 
 async function shapeFaults(document: Fields): Promise<readonly string[]> {
-  // Validated by the contract, loaded on demand.
+  // The contract validates the fields; it is loaded on demand.
   const { NewListing } = await import('../api/sections/services.ts')
   const { id, status, ...fields } = document
   const parsed = NewListing.safeParse(fields)
@@ -122,14 +122,14 @@ type Kept = Offered & Fields
 /** Changes needed for the instance to match the file. */
 export type ListingPlan = {
   readonly found: Kept | undefined
-  /** Body: everything for a new listing, else differences. */
+  /** Request body: all fields of a new listing, otherwise the differences. */
   readonly body: Fields
   readonly change: 'created' | 'changed' | 'unchanged'
-  /** Changed fields for buyers. */
+  /** Names of the fields whose change buyers can see. */
   readonly changed: readonly string[]
 }
 
-/** Compares file and instance; unwritten fields stay. */
+/** Compares the file with the listing of the instance. Fields that the file does not set stay. */
 export function planListing(written: WrittenListing, mine: readonly Kept[], known?: string): ListingPlan {
   const found = foundIn(written, mine, known)
   const { fields, isActive } = written
@@ -137,7 +137,7 @@ export function planListing(written: WrittenListing, mine: readonly Kept[], know
   if (found === undefined) return { found, body: fields, change: 'created', changed: Object.keys(fields) }
   const differs = Object.entries({ ...fields, status }).filter(([name, value]) => !isSame(name, found[name], value))
   const changed = differs.map(([name]) => name).filter((name) => name in found)
-  // The endpoint is not readable, so it is sent again.
+  // The instance does not return the endpoint, so it is always sent.
   return { found, body: Object.fromEntries(differs), change: changed.length === 0 ? 'unchanged' : 'changed', changed }
 }
 
@@ -169,7 +169,7 @@ function isUnpriced(kept: unknown): boolean {
   return typeof kept === 'object' && kept !== null && 'fixed' in kept && kept.fixed === null
 }
 
-/** Every listing of the caller's own. */
+/** All listings of the caller. */
 export async function ownListings(session: Session): Promise<readonly Kept[]> {
   const headers = await session.ownHeaders()
   const found: Kept[] = []
@@ -182,7 +182,7 @@ export async function ownListings(session: Session): Promise<readonly Kept[]> {
   return found
 }
 
-/** Applies the plan. @throws AppError for a refusal, without changes */
+/** Creates or changes the listing as planned. @throws AppError for a refusal, without changes */
 export async function carryOut(session: Session, { found, body }: ListingPlan, isActive = true): Promise<Offered> {
   if (found !== undefined && Object.keys(body).length === 0) return found
   if (found !== undefined) {

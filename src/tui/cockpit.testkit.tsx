@@ -82,7 +82,7 @@ export type FakeLink = Link & {
 
 const nobody: Problem = {
   kind: 'denied',
-  sentence: 'There is no wallet to act as.',
+  sentence: 'There is no active wallet.',
   facts: [],
   next: ['souk wallet new main'],
 }

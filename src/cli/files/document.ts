@@ -4,7 +4,7 @@ import { isObject, type Json, parseJson } from '../../core/json.ts'
 import { MAX_DELIVERY_BODY_BYTES } from '../../core/limits.ts'
 import { usage } from '../exit.ts'
 
-/** The largest request body. */
+/** Size limit of a document: the daemon's largest request body. */
 const DOCUMENT_BYTES_MAX = MAX_DELIVERY_BODY_BYTES
 const READ_BYTES = 64 * 1024
 /** Long invalid JSON is not tried as YAML, which would take seconds. */
@@ -30,7 +30,7 @@ export async function readDocument(io: Stdin, file: string): Promise<Json> {
 export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
   const document = await readDocument(io, file)
   if (isObject(document)) return { ...document }
-  throw usage(`${nameOf(file)} must contain one object, ${what}: fields with values, as YAML or JSON.`)
+  throw usage(`${nameOf(file)} must contain ${what} as one YAML or JSON object.`)
 }
 
 /** User input without local validation; the instance validates it. */
@@ -42,7 +42,7 @@ function nameOf(file: string): string {
   return file === '-' ? 'stdin' : file
 }
 
-/** File content up to the limit, since pipes have no size. @throws CliError usage */
+/** Reads a file up to the size limit. Pipes do not tell their size in advance. @throws CliError usage */
 export function textOf(file: string): string {
   let opened: number | undefined
   try {
@@ -68,7 +68,7 @@ function tooLarge(name: string): Error {
   return usage(`${name} is larger than ${DOCUMENT_BYTES_MAX} bytes.`)
 }
 
-/** Parses either form; `name` is for messages. @throws CliError usage */
+/** Parses YAML or JSON; `name` is used in messages. @throws CliError usage */
 export async function parseDocument(text: string, name: string): Promise<Json> {
   if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) throw tooLarge(name)
   // Strip a BOM.

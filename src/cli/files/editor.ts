@@ -9,7 +9,7 @@ import { CliError, usage } from '../exit.ts'
 import { splitWords } from '../split-words.ts'
 import { parseDocument } from './document.ts'
 
-/** Times to reopen an invalid draft. */
+/** How often an invalid draft is reopened. */
 const ROUNDS_MAX = 20
 const DRAFT_BYTES_MAX = 1024 * 1024
 const FALLBACK = 'vi'
@@ -22,7 +22,7 @@ type Drafting<T> = {
   readonly name: string
   /** Initial text. */
   readonly text: string
-  /** Applies the result. @throws AppError, CliError usage to reopen it */
+  /** Uses the edited document. An AppError or a usage error reopens the draft. */
   readonly take: (document: Document) => Promise<T>
 }
 
@@ -50,7 +50,7 @@ export async function inEditor<T>(host: Context, { name, text, take }: Drafting<
 
 type Failed = { readonly error: unknown; readonly file: string; readonly round: number }
 
-/** Shows the fault and asks. @throws the failure with the draft's path when declined */
+/** Shows the fault and asks whether to reopen the draft. @throws the failure with the draft's path when declined */
 async function openAgain({ io }: Context, { error, file, round }: Failed): Promise<void> {
   if (!isCorrectable(error) || round >= ROUNDS_MAX) throw kept(error, file)
   for (const line of faultsOf(error)) io.warn(harmless(line))
@@ -72,9 +72,9 @@ async function openEditor(system: Context['system'], file: string): Promise<void
 async function documentIn(file: string): Promise<Document> {
   const text = readFileSync(file, 'utf8')
   if (text.length > DRAFT_BYTES_MAX) throw usage(`The draft is larger than ${DRAFT_BYTES_MAX} bytes.`)
-  if (text.trim() === '') throw new CliError('cancelled', 'Nothing was written, and nothing done.')
+  if (text.trim() === '') throw new CliError('cancelled', 'The draft is empty; nothing was done.')
   const document = await parseDocument(text, 'What you wrote')
-  // Comments only; the caller decides.
+  // The draft has only comments; the caller decides what that means.
   if (document === null) return {}
   if (isObject(document)) return document
   throw usage('The draft must contain fields, one per line: "name: value".')

@@ -86,7 +86,7 @@ const request: readonly Field[] = [
 export const fieldsOf = { listing, plan, product, request }
 export type ExampleName = keyof typeof fieldsOf
 
-/** A document as YAML, with replaced values. */
+/** An example document as YAML; `given` values replace those of the example. */
 export function exampleOf(name: ExampleName, given: Readonly<Record<string, string>> = {}): string {
   const lines = fieldsOf[name].flatMap(({ name: field, value, says, isLeftOut }) => {
     const line = `${field}: ${given[field] ?? value}`

@@ -4,7 +4,7 @@ import type { Places } from '../../client/paths.ts'
 import type { KeyFault, KeyWish } from '../../model/cockpit-files.ts'
 
 const FILE = 'keys.json'
-/** Far above all actions and keys. */
+/** Size limit of the key file, far above the size of a file with all actions. */
 const CHARS_MAX = 64 * 1_024
 
 type Written = { readonly wishes: readonly KeyWish[]; readonly faults: readonly KeyFault[] }
@@ -22,7 +22,7 @@ export async function readKeyFile({
   }
 }
 
-/** Parsed as YAML, which includes JSON and knows line numbers. */
+/** Parses the file as YAML, which includes JSON and gives line numbers. */
 async function written(text: string): Promise<Written> {
   const fault = (line: number, words: string): Written => ({ wishes: [], faults: [{ line, words }] })
   if (text.length > CHARS_MAX) return fault(1, `it is longer than ${CHARS_MAX} characters`)

@@ -11,7 +11,7 @@ import { type Session, wouldDo } from '../session.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
-/** A file to upload with progress on stderr; `done` clears it. */
+/** A file to upload with progress on stderr; `done` clears the progress line. */
 export function sending({ io }: Context, path: string): { readonly file: SentFile; readonly done: () => void } {
   const what = `uploading ${io.path(path)}`
   const progress = io.progress(what)
@@ -66,8 +66,8 @@ export async function agreedTarget(host: Context, output: string, name: string):
 }
 
 /**
- * Streams a file to disk and checks its hash; replaces only after confirmation.
- * @throws AppError for a refusal or a damaged download; then nothing is kept
+ * Streams a file to disk and checks its hash; replaces an existing file only after confirmation.
+ * @throws AppError for a refusal or a damaged download; then no file is kept
  */
 export async function download<K extends FileEndpoint>(
   host: Context,

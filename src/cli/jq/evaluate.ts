@@ -247,7 +247,7 @@ const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '
 function cells(value: Json, cell: (one: Json) => string): string[] {
   if (!isArray(value)) throw new JqError(`${shown(value)} is not a list, so it cannot be a row`)
   return value.map((one) => {
-    if (isArray(one) || isObject(one)) throw new JqError(`${shown(one)} cannot be a cell`)
+    if (isArray(one) || isObject(one)) throw new JqError(`${shown(one)} is a list or an object, so it cannot be a cell`)
     return one === null ? '' : cell(one)
   })
 }

@@ -14,7 +14,7 @@ export type Token =
     }
   | { readonly kind: 'end'; readonly text: string; readonly at: number }
 
-/** An unsupported part with its place. */
+/** The error for an unsupported part of an expression; `at` is its position. */
 export function unsupported(text: string, at: number): CliError {
   const shown = text === '' ? 'the end of the expression' : `"${text}"`
   return usage(`--jq stops at ${shown}, character ${at + 1}: souk does not support this part of jq.`, {

@@ -16,7 +16,7 @@ export type Nameable = {
   /** Its names; empty if only the id works. */
   readonly names: readonly string[]
   readonly summary: string
-  /** Owner class, if special. */
+  /** Whether the caller or the house owns it. */
   readonly of?: 'self' | 'house'
   /** Facts that distinguish equal names. */
   readonly facts?: readonly (string | null)[]
@@ -24,7 +24,7 @@ export type Nameable = {
 
 /** Caller and rights. */
 export type Asker = Pick<CommandContext<unknown, unknown>, 'session' | 'places' | 'system'> & {
-  /** Acts as administrator and may see everything. */
+  /** The caller acts as administrator and may see everything. */
   readonly asAdmin: boolean
 }
 

@@ -10,12 +10,12 @@ import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameab
 
 /** Candidates shown for an ambiguous name. */
 const TOLD_MAX = 5
-/** Time limit for finding a "did you mean". */
+/** Time limit for finding a "did you mean" suggestion, milliseconds. */
 const MEANT_MS = 2_000
 
 type Namer = Asker & {
   readonly io: Io
-  /** The object will be bought, so it cannot be one's own. */
+  /** The object will be bought, so it cannot be the caller's own. */
   readonly buys?: boolean
 }
 type Words = Readonly<Record<string, unknown>>
@@ -53,7 +53,7 @@ export async function idOf(namer: Namer, kind: Kind, word: string): Promise<stri
   }
   const isPerson = kind === kinds.participant || kind === kinds.wallet
   const id = isPerson ? await personOf(namer, kind, word) : await idByName(namer, kind, word)
-  // Names are self-chosen, so show which one is meant.
+  // Participants choose their own names, so show whose id is used.
   if (isPerson && namer.io.settings.format === 'human') namer.io.say(`${word} is ${id}`)
   return id
 }

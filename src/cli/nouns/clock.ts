@@ -44,5 +44,5 @@ export function showClock(clock: Clock, io: Io): void {
 
 export function showMove(change: ClockChange, io: Io): void {
   showClock(change, io)
-  io.line(`  ran ${change.runs_total} scheduled jobs at ${change.jumps} times`)
+  io.line(`  ran ${change.runs_total} scheduled jobs at ${change.jumps} points in time`)
 }

@@ -32,8 +32,8 @@ export function allKept(host: Context): readonly KeptSetting[] {
   const { remote = LOCAL, wallet, options = {} } = readSettings(host.places)
   const { SOUK_REMOTE, SOUK_AS } = host.system.env
   return [
-    row({ key: 'remote', env: SOUK_REMOTE, kept: remote, summary: 'instance to talk to; souk remote use' }),
-    row({ key: 'wallet', env: SOUK_AS, kept: wallet, summary: 'wallet to act as; souk wallet use' }),
+    row({ key: 'remote', env: SOUK_REMOTE, kept: remote, summary: 'instance to use; change it with souk remote use' }),
+    row({ key: 'wallet', env: SOUK_AS, kept: wallet, summary: 'wallet to act as; change it with souk wallet use' }),
     ...all.map((option) =>
       row({
         key: kebab(option.key),

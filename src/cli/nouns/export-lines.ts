@@ -19,7 +19,7 @@ type Watch = (records: number, kind: string) => void
 const End = z.object({ records: z.int(), counts: z.record(z.string(), z.int()) })
 export type End = z.infer<typeof End>
 
-/** Start and end line. */
+/** An export's first and last line, which are no records. */
 const FRAME_LINES = 2
 const WATCH_EVERY = 100
 /** Longest record: eight times the largest delivery. */
@@ -39,7 +39,7 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
   if (end?.records !== count - FRAME_LINES) throw cut(count)
 }
 
-/** The endpoint's contract types the kinds. */
+/** The contract of the endpoint defines the record kinds, so only the form is checked. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
   if (!isLine(line)) throw new AppError('internal', 'A line of the export is not a record: {"kind": …, "record": …}.')

@@ -8,7 +8,7 @@ export type HealthAnswer = WireAnswer<Api['getHealth']>
 export type HealthCron = HealthAnswer['crons'][string]
 export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
-/** @throws CliError failure when it is no marketplace, or an incompatible version */
+/** Reads `/health`. @throws CliError failure if the server is no marketplace, or has an incompatible version */
 export async function readHealth(session: Session): Promise<HealthAnswer> {
   const health = await session.call('getHealth', {})
   const { crons, chain, endpoints }: Partial<HealthAnswer> = isObject(health) ? health : {}

@@ -7,7 +7,7 @@ import { isObject, parseJson } from '../../core/json.ts'
 import type { CommandContext } from '../command.ts'
 import type { RawCall, Session } from '../session.ts'
 
-/** Cached answers, and size limit of one. */
+/** Maximum number of cached answers, and maximum size of one. */
 const ANSWERS_MAX = 100
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024
 const OK = 200
@@ -69,7 +69,7 @@ function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // Created with the first answer.
+    // The folder is created with the first answer.
     return []
   }
 }

@@ -9,7 +9,7 @@ import { watchOptions } from '../run/watched.ts'
 import type { Session } from '../session.ts'
 import type { searchOptions } from './search-options.ts'
 
-/* List and view commands from nouns; a command adds name and examples. */
+/* Builds the list and view commands of nouns; each command adds its name and examples. */
 
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
@@ -71,7 +71,7 @@ type Words = Pick<Command, 'name' | 'summary' | 'description' | 'aliases' | 'isD
 type ListSpec<R> = Words & {
   /** Further options, named like the query members. */
   readonly options?: Readonly<Record<string, z.AnyParam>>
-  /** Another list than the noun's: one's own, or the public one. */
+  /** Used instead of the noun's list: the caller's own list, or the public one. */
   readonly list?: ListOf<R>
   /** Filter and sort options; own lists omit them, since they slow the start. */
   readonly search?: ReturnType<typeof searchOptions>

@@ -27,7 +27,7 @@ export async function offered(host: Context, wanted: WantedValues): Promise<read
   return kind ? ofKind({ ...host, asAdmin: noun === 'admin' }, kind, wanted) : []
 }
 
-/** Ids with descriptions; names once typing a name. */
+/** Completes ids with descriptions, or names if the typed text is the beginning of a name. */
 async function ofKind(asker: Asker, kind: Kind, { begun }: WantedValues): Promise<readonly Candidate[]> {
   const known = await kind.known(asker)
   const isId = begun === '' || begun.startsWith(kind.prefix === '' ? '0x' : kind.prefix)
@@ -111,7 +111,7 @@ const operations: Source = (host, { begun }) =>
 
 const blank: WantedValues = { command: undefined, member: '', isOption: false, before: [], begun: '' }
 
-/** Everything with a trace. */
+/** Ids of everything that has a trace. */
 const storied: Source = async (host, wanted) => {
   const asker = { ...host, asAdmin: false }
   return (await Promise.all([kinds.job, kinds.thread].map((kind) => ofKind(asker, kind, wanted)))).flat()

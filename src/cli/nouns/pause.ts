@@ -19,11 +19,11 @@ type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 type Switching = {
   readonly says: string
   readonly send: (session: Session, body: Body) => Promise<PauseChange>
-  /** Counts what it closes; only for prompts. */
+  /** Text that counts the endpoints or items it closes; for prompts only. */
   readonly scope?: (session: Session) => Promise<string>
 }
 
-/** Changes a switch after confirming the place. */
+/** Sends a change of a switch after the user has confirmed the instance. */
 export async function change(context: Changing, { says, send, scope }: Switching) {
   const session = await context.session()
   await makeSure(context, session, { says, scope: scope && (() => scope(session)), reason: context.options.reason })
@@ -38,13 +38,13 @@ type Sentence = {
   readonly reason?: string | undefined
 }
 
-/** A remote's name must be typed; protected remotes are confirmed by the session. */
+/** Asks the user to confirm a change by typing the remote's name. For protected remotes, the session asks. */
 export async function makeSure(context: SessionHost, { target }: Session, sentence: Sentence): Promise<void> {
   const { globals, io } = context
   const { says } = sentence
   const isLocal = target.name === LOCAL && globals.confirm === undefined
   if (globals.dryRun) return
-  // Local scripts need no confirmation, terminals do.
+  // On the local instance, only people at a terminal are asked, scripts are not.
   if (isLocal && io.canAsk) await io.confirm(`This ${says} ${target.name}${await more(sentence)}. Go on?`)
   if (isLocal || target.protected) return
   if (globals.confirm === undefined && io.canAsk) io.say(`This ${says} ${target.name}${await more(sentence)}.`)
@@ -73,7 +73,7 @@ export function showState(
 
 export function showChange(noun: Noun, data: PauseChange & { readonly remote: string }, io: Io): void {
   const { remote, paused, paused_at, reason: why, changed } = data
-  const already = changed ? '' : dim('   (it was so before)')
+  const already = changed ? '' : dim('   (no change)')
   if (!paused) {
     io.line(`${green('●')} the ${noun} of ${bold(remote)} is live${already}`)
     return

@@ -25,7 +25,7 @@ function read(host: Context): Readonly<Record<string, number>> {
   }
 }
 
-/** Per wallet and instance. */
+/** Key of a reader: wallet and instance. */
 async function readerOf({ target, wallet }: Session): Promise<string> {
   return `${target.instance} ${(await wallet())?.address ?? ''}`
 }
@@ -47,7 +47,7 @@ export async function newMessages(host: Context, session: Session): Promise<(thr
   return ({ thread_id: id, message_count: count }) => Math.max(0, count - (known[`${reader} ${id}`] ?? 0))
 }
 
-/** Whether a new one is from somebody else. */
+/** Whether the other party wrote one of the last `count` messages. */
 export function hasNews({ messages = [] }: Thread, count: number, own: 'buyer' | 'provider'): boolean {
   return count > 0 && messages.slice(-count).some(({ author_role: author }) => author !== own)
 }

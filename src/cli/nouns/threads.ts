@@ -13,7 +13,7 @@ export async function readThread(host: Pick<SessionHost, 'places'>, session: Ses
   return session.call('getThread', { params: { id }, headers: await headersAt(host, session, id) })
 }
 
-/** Message options, shared with the house. */
+/** The message to send; `-` reads it from stdin. @throws CliError usage for no text, or two */
 export const messageWords = {
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
@@ -38,7 +38,6 @@ export async function sent({ io, args, options }: Sending) {
   return { params: { id: args.thread }, body: { message: said === '-' ? (await io.stdin()).trimEnd() : said } }
 }
 
-/** Parties, status and price. */
 export function showThread(thread: Thread, io: Io): void {
   io.line(`${bold(thread.thread_id)}   ${thread.status}   about ${thread.service_id}`)
   io.line(`  provider  ${thread.provider_id}   buyer ${thread.agent_id ?? 'not registered'}`)

@@ -25,7 +25,6 @@ export type Asking = {
   readonly values: (wanted: WantedValues) => Promise<readonly Candidate[]>
 }
 
-/** A flag for completion. */
 type Flag = {
   readonly names: readonly string[]
   readonly key: string
@@ -34,7 +33,7 @@ type Flag = {
   readonly choices: readonly string[]
 }
 
-/** Parsed position: noun or command, and positionals. */
+/** What stands before the typed word: a noun or command, and its positionals. */
 type Place = { noun: string; entry?: Entry | undefined; positionals: readonly string[]; open?: Flag | undefined }
 
 /** Completions for the last word, derived from the commands. */

@@ -66,7 +66,7 @@ async function contextOf(run: Run, running: Running): Promise<Context> {
   return { ...context, args: resolved.args, options: { ...options, ...resolved.options } }
 }
 
-/** File options never name objects. */
+/** Drops the options for files, since no object is looked up by a file name. */
 function withoutFiles({ options: { shape } }: Command, options: Words): Words {
   return Object.fromEntries(Object.entries(options).filter(([key]) => shape[key]?.facts.meta.value !== 'file'))
 }
@@ -118,7 +118,7 @@ async function plainContextOf(run: Run, running: Running): Promise<Context> {
   }
 }
 
-/** A session for lookups only. */
+/** Opens the session. If the wallet of `--as` does not exist, offers to create it, except in hidden commands. */
 async function openKnown({ parsed }: Run, host: SessionHost): Promise<Session> {
   const session = await openSession(host)
   if (host.globals.as === undefined || parsed.command.hidden) return session
@@ -140,7 +140,7 @@ function asText(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The first ctrl-c or SIGTERM ends in order, the second immediately. */
+/** The first ctrl-c or SIGTERM ends the command in order, the second immediately. */
 function interruptible(system: System, stop: AbortController): () => void {
   const offs = (['SIGINT', 'SIGTERM'] as const).map((signal) =>
     system.onSignal(signal, () => {
@@ -167,7 +167,7 @@ async function produce({ command, globals }: Parsed, context: Context): Promise<
   const result = command.run(context)
   if (!isStream(result)) {
     const data = await result
-    // Commands that use the marketplace have resolved `--as` by now; others have not looked at it.
+    // Commands that use the marketplace have checked `--as` by now. For all others it is checked here.
     refuseUnknown?.()
     await printed(command, context, data)
     return
@@ -193,7 +193,7 @@ async function printed(command: Command, context: Context, data: unknown): Promi
   await paged(system, io, (at) => print(command, { io: at, globals }, data))
 }
 
-/** Repeats the command, finding a restarted daemon again. */
+/** Repeats the command at an interval, and reconnects after a restart of the daemon. */
 async function lookAgain(run: Run, running: Running, everyMs: number): Promise<void> {
   const { system, io, parsed } = run
   const { watch } = await import('./watch.ts')
@@ -227,7 +227,7 @@ export async function print(command: Command, { io, globals }: Printing, data: u
   show(command, data, io)
 }
 
-/** Calls a view. Foreign text is reduced to one line without colors first. */
+/** Calls a view, after reducing untrusted text to one line without colors. */
 export function show(command: Command, data: unknown, io: Io): void {
   command.view(command.ownText ? data : eachText(data, harmless), io)
 }

@@ -10,10 +10,10 @@ const NAME_COLUMNS = 14
 const VARIABLE_COLUMNS = 22
 const FLAG_COLUMNS = 27
 
-/* One line per paragraph and table row; wrapped on display. */
+/* Each paragraph and table row is one line here; the help wraps it. */
 
 const options = [
-  'Every command takes these, before or after its own words:',
+  'Every command takes these options, before or after its own arguments:',
   '',
   ...globalOptions.flatMap((option) =>
     'hidden' in option ? [] : [`${option.flags.padEnd(FLAG_COLUMNS)}  ${option.summary}${choicesOf(option)}`],
@@ -66,10 +66,10 @@ const formatting = [
 const payments = [
   'A paid request is answered with status 402 and a price. The command line then pays it. A command pays at most --max-price in total (default: 1.00 USDC), pays nothing for waiting, and prints what it spent.',
   '',
-  '--pay auto     from the balance if you are registered and it is enough, else by signature (default)',
+  '--pay auto     from the balance if you are registered and it suffices, else by signature (default)',
   '--pay x402     by signature of the wallet: an EIP-3009 authorization for exactly the price',
   '--pay balance  from the balance only',
-  '--pay none     never; a 402 is exit 5',
+  '--pay none     never pay; a 402 ends with exit code 5',
   '',
   'Every payment carries an idempotency key. If the connection breaks, run the same command with the printed key: you get the result and pay once. --quote and --dry-run sign nothing.',
   'The local daemon settles in a sandbox with test money. Get some with `souk wallet fund`.',
@@ -79,7 +79,7 @@ const payments = [
   '',
   ...pricePromises,
   '',
-  'Published x402 clients can pay too. Some need to know the test money first (0xASSET: the asset of the 402):',
+  'Existing x402 client packages can pay too. Some must first allow the test token. Replace 0xASSET with the asset of the 402:',
   '',
   ...clientLines(),
 ].join('\n')

@@ -7,9 +7,9 @@ const SUGGESTIONS_MAX = 3
 /** A word that needs no quotes. */
 const PLAIN_WORD = /^[\w./:@-]+$/
 
-/** A refused line, from commander. */
+/** A command line that commander refused. */
 export type Refused = {
-  /** Without full stop and suggestion. */
+  /** Commander's error sentence, without full stop and suggestion. */
   readonly sentence: string
   /** Commander's suggestion. */
   readonly suggested: string | undefined
@@ -45,7 +45,7 @@ export async function hintFor(refused: Refused): Promise<Hint> {
   }
 }
 
-/** Help lines of the few commands below a noun that have the word in their name. */
+/** Help commands for the subcommands that have the word in their name; empty if there are too many. */
 export function helpOf(word: string | undefined, entries: readonly Entry[]): string[] {
   const found = entries.filter(({ name, aliasOf, hidden }) => {
     return (
@@ -65,7 +65,7 @@ function asked(sentence: string, meant: string | undefined): string {
   return `${sentence}${meant === undefined ? '' : ` (did you mean ${meant}?)`}${end}`
 }
 
-/** The typed noun with nested nouns; empty if none. */
+/** The typed noun, such as `admin platform`; empty if none. */
 function nounIn({ words, entries }: Refused): string {
   const nouns = new Set(entries.flatMap(({ name }) => name.split(' ').map((_, at, all) => all.slice(0, at).join(' '))))
   const [first = '', ...rest] = words.slice(

@@ -47,7 +47,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
     const { explain, tell } = await import('../failure.ts')
     const failure = explain(error, words)
     tell(io, failure, { error, budget })
-    // A failed output is, or follows, the failure.
+    // An output error is the reported failure, or follows from it.
     return io.flush().then(
       () => failure.exit,
       () => failure.exit,
@@ -55,18 +55,18 @@ export async function main(machine: System, commands: Commands): Promise<number>
   }
 }
 
-/** `souk as NAME …` means `… --as NAME`; alone it is a command. */
+/** `souk as NAME …` means `… --as NAME`. Without more words it is a command. */
 function actingAs(machine: System): System {
   const at = globalsIn(machine.argv)
   const [first, name, ...rest] = machine.argv.slice(at)
   if (first !== 'as' || name === undefined || name.startsWith('-')) return machine
   const isAlone = globalsIn(rest) === rest.length
   const argv = isAlone ? [...machine.argv, '--as', name] : [...machine.argv.slice(0, at), '--as', name, ...rest]
-  // Lazy members, since some are slow.
+  // A proxy, so that slow members are read only when they are used.
   return new Proxy(machine, { get: (of, member) => (member === 'argv' ? argv : Reflect.get(of, member)) })
 }
 
-/** Number of global options and values before the command. */
+/** Number of words before the command: global options and their values. */
 function globalsIn(words: readonly string[]): number {
   const options: readonly GlobalOption[] = globalOptions
   let at = 0
@@ -85,7 +85,7 @@ function tellSpending(io: Io, budget: Budget): void {
     io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
 }
 
-/** @throws CliError usage for an invalid environment format */
+/** Adds the output format of the environment. @throws CliError usage for an invalid one */
 function formed({ command, globals }: Parsed, { env }: System): RawGlobals {
   const found = command.ownForm ? globals : withOutput(globals, env)
   if ('refusal' in found) throw usage(found.refusal)

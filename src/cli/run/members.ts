@@ -8,7 +8,7 @@ type Shape = Readonly<Record<string, unknown>>
 
 export type Printed = { readonly shape: unknown; readonly named: Readonly<Record<string, unknown>> }
 
-/** Completions of `--fields`: members of a row, or of the whole. */
+/** Completions of `--fields`: members of a row, or of the whole output. */
 export function fieldsAfter({ shape, named }: Printed, begun: string): readonly Candidate[] {
   const at = begun.lastIndexOf(',') + 1
   const path = begun.slice(at).split('.')
@@ -33,7 +33,7 @@ export function pathsAfter({ shape, named }: Printed, begun: string): readonly C
   )
   return namesOf(reached).map((name) => {
     const isList = reached.flatMap((one) => memberOf(one, name, named)).some((one) => one.items !== undefined)
-    return { value: `${lead}${name}${isList ? '[]' : ''}`, summary: isList ? 'each of a list' : '' }
+    return { value: `${lead}${name}${isList ? '[]' : ''}`, summary: isList ? 'every element of the list' : '' }
   })
 }
 

@@ -6,7 +6,6 @@ import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts
 import { rootHelp } from './root-help.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
-/** A parsed command line. */
 export type Parsed = {
   readonly command: Command
   readonly positionals: readonly unknown[]
@@ -25,7 +24,7 @@ export type Program = {
   readonly entries: readonly Entry[]
   readonly groups: readonly Group[]
   readonly version: string
-  /** Wrap width of help. */
+  /** Width at which help text wraps, in columns. */
   readonly width: number
   /** Only one noun's commands, without root options. */
   readonly narrow?: true
@@ -40,7 +39,7 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   const tree = narrowed(program, words)
   const whole = await parseWith(tree, words)
   if (!('error' in whole)) return whole
-  // Commander shows help before it checks the words; an unknown one has no help.
+  // Commander shows help before it checks the words. Without the help flags it reports an unknown word instead.
   const unhelped =
     leaf || !HELP_CODES.includes(whole.error.code) ? whole : await parseWith(tree, words.filter(isNoHelp))
   return asked('error' in unhelped && UNKNOWN_CODES.includes(unhelped.error.code) ? unhelped : whole, program)
@@ -50,7 +49,7 @@ function isNoHelp(word: string): boolean {
   return word !== '--help' && word !== '-h'
 }
 
-/** Commander's end, and its state. */
+/** The error with which commander ended, and the state of the parsing. */
 type Ended = { readonly error: CommanderError; readonly parsing: Parsing; readonly noOperands: boolean }
 
 async function parseWith(program: Program, words: readonly string[]): Promise<Parsed | Ended> {
@@ -66,7 +65,7 @@ async function parseWith(program: Program, words: readonly string[]): Promise<Pa
   return parsing.parsed
 }
 
-/** The named command, enough to parse the rest. */
+/** The command that the words name, which is enough to parse the rest. */
 function leafOf({ entries }: Program, words: readonly string[]): Entry | undefined {
   const line = `${words.join(' ')} `
   return entries.filter(({ name }) => line.startsWith(`${name} `)).sort((a, b) => b.name.length - a.name.length)[0]
@@ -82,20 +81,20 @@ type Parsing = {
   parsed?: Parsed
 }
 
-/** Only the first noun's commands, to start fast. */
+/** Keeps only the commands of the first noun, to start fast. */
 function narrowed(program: Program, [first = '']: readonly string[]): Program {
   const entries = program.entries.filter(({ name }) => name === first || name.startsWith(`${first} `))
   return entries.length === 0 ? program : { ...program, entries, narrow: true }
 }
 
-/** Help topics by commands. */
+/** Commands to whose help each topic belongs. */
 const TOPICS_OF = {
   payments: /\b(buy|inquire|subscribe|accept|register|deposit|discover|advertised|bid|award|onchain)$/,
   remotes: /^remote /,
   'provider-protocol': /^provide$/,
   'exit-codes': /\b(watch|test|check|verify)$/,
 }
-/** Columns around a list term. */
+/** Spaces around a list term. */
 const ITEM_SPACES = 4
 /** Longer choice lists go after the summary. */
 const CHOICES_CHARS_MAX = 30
@@ -103,7 +102,7 @@ const CHOICES_CHARS_MAX = 30
 /** Maximum width of help. */
 export const HELP_COLUMNS_MAX = 100
 
-/** An extra word behind a noun goes to its default command. */
+/** Commander's codes for an unknown word. Behind a noun with a default command, it is an excess argument. */
 const UNKNOWN_CODES = ['commander.unknownCommand', 'commander.excessArguments']
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
@@ -199,7 +198,7 @@ function configure(root: Commander, program: Program, captured: string[]): void 
 
 type Item = { readonly term: string; readonly termWidth: number; readonly description: string }
 
-/** Wraps below the term if there is too little room beside it. */
+/** Puts the description below its term if there is too little room beside it. */
 function item({ term, termWidth, description }: Item, helper: Help): string {
   const width = helper.helpWidth ?? 80
   if (width - termWidth - ITEM_SPACES >= helper.minWidthToWrap || description === '') {
@@ -282,7 +281,7 @@ function seeAlso({ name, columns }: Command): string {
   return [...(noun === '' ? [] : [`souk ${noun} --help`]), ...pages].map((line) => `  $ ${line}`).join('\n')
 }
 
-/** All global options on the root; on a command those typed. */
+/** Adds all global options to the root, and to a command only those that were typed. */
 function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
   const isRoot = command.parent === null
   const options: readonly GlobalOption[] = globalOptions
@@ -303,7 +302,7 @@ function isTyped(flags: string, words: readonly string[]): boolean {
   return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
 }
 
-/** `-x, --long <value>` without the forms that a command uses itself. */
+/** The forms of `-x, --long <value>` that a command does not use itself. */
 function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
   const parts = flags.split(', ')
   const long = parts.find((part) => part.startsWith('--')) ?? flags

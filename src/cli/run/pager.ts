@@ -2,7 +2,7 @@ import type { OutputStream, System } from '../env.ts'
 import { createIo, type Io } from '../io.ts'
 import { splitWords } from '../split-words.ts'
 
-/** A system that collects stdout, and optionally notes on stderr, in `said`. */
+/** A system that collects stdout in `said`; with `notes` also stderr. */
 export function aside(system: System, said: string[], { notes }: { notes: boolean }): System {
   const { isTTY, columns, rows } = system.stdout
   const stream: OutputStream = {

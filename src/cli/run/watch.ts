@@ -16,7 +16,7 @@ const CLEAR_ALL = '\u001B[H\u001B[2J\u001B[3J'
 const WRAP_OFF = '\u001B[?7l'
 const WRAP_ON = '\u001B[?7h'
 
-/** Temporary failures after which to look again. */
+/** Temporary failures, after which the command is repeated. */
 const PASSING: ReadonlySet<string> = new Set(['paused', 'unavailable', 'rate_limited', 'internal'])
 
 export type Watching = {
@@ -28,7 +28,7 @@ export type Watching = {
   readonly look: (io: Io) => Promise<void>
 }
 
-/** Repeats until ctrl-c. @throws what the first look throws; later failures may be temporary */
+/** Repeats a command until ctrl-c. @throws errors of the first run; later temporary failures are only shown */
 export async function watch(watching: Watching): Promise<void> {
   const { system, settings, signal, everyMs } = watching
   const isPainted = system.stdout.isTTY === true && settings.format === 'human'
@@ -49,7 +49,7 @@ export async function watch(watching: Watching): Promise<void> {
   }
 }
 
-/** The next look; if unreachable, the last one with a note. */
+/** Output of the next run. If the instance is unreachable, the last output with a note. */
 async function again(watching: Watching, last: string): Promise<string> {
   try {
     return await lookAt(watching)
@@ -76,7 +76,7 @@ function isPassing(error: unknown): boolean {
   return error instanceof AppError && PASSING.has(error.code)
 }
 
-/** Output of one look. */
+/** Output of one run. */
 async function lookAt({ system, settings, look }: Watching): Promise<string> {
   const said: string[] = []
   const io = createIo(aside(system, said, { notes: true }), { ...settings, ask: false })
@@ -122,7 +122,7 @@ function fitted(lines: readonly string[], rows: number): readonly string[] {
   return [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`]
 }
 
-/** Moves from below the old output to below the new. */
+/** Terminal text that overwrites the old output. The cursor moves from below the old to below the new output. */
 function repaint(shown: readonly string[], lines: readonly string[]): string {
   const painted = lines.map((line, at) => (line === shown[at] ? '\n' : `\r${line}${CLEAR_LINE}\n`))
   return UP(shown.length) + painted.join('') + (shown.length > lines.length ? CLEAR_BELOW : '')

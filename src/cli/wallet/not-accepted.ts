@@ -9,7 +9,7 @@ import { CliError } from '../exit.ts'
 /** Clock difference that affects no payment. */
 const CLOCK_SKEW_MS = 5_000
 
-/** A payment refused for its time: the response's date shows whose clock is wrong. */
+/** The error for a payment refused because of its time. The date of the response shows whose clock is wrong. */
 export function clockFault(answer: RawAnswer, now: number): CliError | undefined {
   const error = errorOf(answer)
   const there = Date.parse(answer.headers.date ?? '')

@@ -42,7 +42,7 @@ export type Offer = {
   readonly validSeconds: number
 }
 
-/** The first entry of a 402. @throws CliError when missing or contradictory */
+/** The first payment option of a 402. @throws CliError when missing or contradictory */
 export async function offerOf(answer: RawAnswer): Promise<Offer> {
   const { askedBy } = await import('../../client/pay.ts')
   const asked = askedBy(responseOf(answer))
@@ -61,28 +61,28 @@ export async function offerOf(answer: RawAnswer): Promise<Offer> {
   }
 }
 
-/** A possibly paid request. */
+/** A request that may have to be paid. */
 export type PaidCall = RawCall & {
   readonly idempotencyKey: string
-  /** Price shown before; a higher 402 is refused. */
+  /** Price that the user has seen; a 402 above it is refused. */
   readonly shown?: Usdc | undefined
-  /** Amount that a response says it took. */
+  /** The charged amount that a response states. */
   readonly stated?: (body: unknown) => Promise<string | undefined>
   /** Item and price, for errors. */
   readonly costs?: string | undefined
 }
 
-/** A possibly paid endpoint call. */
+/** A call of an endpoint that may have to be paid. */
 export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   readonly endpoint: K
   readonly asked: Asked<K>
   /** (default: `--idempotency-key`, else new) */
   readonly idempotencyKey?: string
-  /** Amount member of the response. */
+  /** The charged amount that the response states. */
   readonly stated?: (answer: WireAnswer<Api[K]>) => string
 }
 
-/** Price of a request, sent unpaid; undefined if free. */
+/** Sends a request without payment to learn its price; undefined if it is free. */
 export async function quote(session: Session, call: RawCall): Promise<Offer | undefined> {
   const answer = await session.send({ ...call, accept: [PAYMENT_REQUIRED] })
   return answer.status === PAYMENT_REQUIRED ? offerOf(answer) : undefined
@@ -140,7 +140,7 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
   } catch (error) {
     const { 'x-api-key': key, ...headers } = paid.headers ?? {}
     if (!isUnauthorized(error) || error.extra.unknown_key !== true || key === undefined) throw error
-    // The instance was sent a key and rejects it as unknown: do not pay again.
+    // A payment was already authorised in this call: do not pay again.
     if (host.budget.taken() !== agreed) throw error
     // Pays as an unregistered wallet.
     return payOnce(host, session, { ...paid, headers })
@@ -182,7 +182,7 @@ const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transa
 
 type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
 
-/** Stops above the shown price, above `--max-price` and under `--pay none`, before asking anybody. */
+/** Refuses a price above the shown one or `--max-price`, and any price under `--pay none`, before the user is asked. */
 function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
@@ -203,7 +203,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
 
 type BalancePayment = { key: string; wallet: NamedWallet }
 
-/** Key for a balance payment, if wanted and sufficient. */
+/** Key and wallet for a payment from the balance, if `--pay` allows it and the balance suffices. */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()
@@ -233,7 +233,7 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
   if (wallet === undefined) {
     const short = await shortBalance(host, session, { price: offer.price, costs })
     if (short !== undefined) throw short
-    throw new CliError('payment', `This costs ${formatPrice(offer.price)} and there is no wallet to pay with.`, {
+    throw new CliError('payment', `This costs ${formatPrice(offer.price)}, and there is no active wallet to pay it.`, {
       next: ['souk wallet new main', 'souk wallet fund'],
     })
   }
@@ -306,7 +306,7 @@ function isPublic(network: Target['network']): network is Network {
 
 type OfferLimits = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
-/** Tokens that may be signed: of a remote, as fixed when added; locally, of the chain. */
+/** Tokens that may be signed. For a remote: those recorded when it was added. Locally: those of the chain. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: OfferLimits): PayPolicy {
   const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === LOCAL)
@@ -331,7 +331,7 @@ function refuseInTheClear({ target }: Session): void {
     'payment',
     `Payments are not sent over plain HTTP to ${target.name}: others on the network could read them.`,
     {
-      facts: [target.url, 'souk up --tls serves https over there, and prints how to add it here'],
+      facts: [target.url, 'souk up --tls on that machine serves https, and prints how to add it here'],
       next: [shellLine`souk remote add NAME https://${new URL(target.url).host}`],
     },
   )

@@ -7,12 +7,12 @@ import { usage } from '../exit.ts'
 import { type Session, type SessionHost, wouldDo } from '../session.ts'
 import { pay } from './paying.ts'
 
-/** Prefix of a demo user whose name is taken by an own wallet. */
+/** Prefix for a demo user whose name one of the user's own wallets has. */
 export const OF_DEMO = 'demo-'
 
 /**
- * On first use creates a demo user for `--as` here: wallet, test money, account. Existing ones stay; ambiguous names
- * are explained.
+ * Creates a wallet that does not exist here, with test money and an account, after confirmation. For an existing wallet
+ * it only explains an ambiguous name.
  * @throws CliError usage without a terminal, cancelled; refusals of the marketplace
  */
 export async function becomeKnown(

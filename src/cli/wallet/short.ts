@@ -18,7 +18,7 @@ type Short = {
   readonly requestId?: string
 }
 
-/** Error of an insufficient balance without another way to pay. */
+/** The error for an insufficient balance without another way to pay. */
 function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId }: Short): CliError {
   const missing = usdc(price - available)
   const why = hasWallet
@@ -38,7 +38,7 @@ function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId 
   )
 }
 
-/** Available and required amounts of a refusal. */
+/** Required and available amounts that a refusal states. */
 function shortageIn(extra: Readonly<Record<string, unknown>>) {
   const { required, available, request_id: requestId } = isObject(extra) ? extra : {}
   const [price, there] = [amountIn(required), amountIn(available)]

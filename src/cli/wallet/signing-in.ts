@@ -17,7 +17,7 @@ const PAYMENT_REQUIRED = 402
 export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<Api[K]> | undefined>
 
 /**
- * Reads without paying: as is, else signed in. The reader returns undefined if only payment or an account would help.
+ * Reads without paying: first as is, then signed in. The reader returns undefined if a payment or account is needed.
  */
 export function freeReader(host: SessionHost, session: Session): FreeReader {
   const accountOf = once(host)
@@ -55,7 +55,7 @@ function once(host: SessionHost): AccountOf {
 
 type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 
-/** Undefined without a wallet, with another credential, or for a foreign challenge. */
+/** The sign-in header. Undefined without a wallet, with another credential, or for a challenge of another address. */
 async function signedIn(session: Session, { call, first }: Refused, accountOf: AccountOf) {
   const wallet = saysWho(call.headers) ? undefined : await session.wallet()
   if (wallet === undefined) return undefined
@@ -70,7 +70,7 @@ async function signedIn(session: Session, { call, first }: Refused, accountOf: A
   })
 }
 
-/** A paid request with its display. */
+/** A paid request, with what is shown before it. */
 type Shown = RawCall & { readonly title: string; readonly input: Readonly<Record<string, unknown>> }
 
 /** Shows request and cost and asks. @returns the host with a limit at the shown cost */

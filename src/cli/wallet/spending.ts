@@ -42,7 +42,7 @@ export type Wanted = {
   readonly call: Pick<RawCall, 'method' | 'path' | 'body'>
 }
 
-/** The payment for the gate; looks up the seller only if a policy needs it. */
+/** The payment as the spending gate needs it. Asks for the seller only if a policy applies. */
 export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
   const { price, limit, wallet, payTo, call } = wanted
   const { name: at, instance } = session.target
@@ -52,7 +52,7 @@ export async function spendOf(host: SessionHost, session: Session, wanted: Wante
   return { price, limit, wallet, payee, call: `${call.method} ${call.path}` }
 }
 
-/** Counts a balance charge before sending the key. */
+/** Counts a charge to the balance before the paying key is sent. */
 export async function charge(host: SessionHost, session: Session, wanted: Wanted): Promise<Hold> {
   const { chargeSpend } = await import('../../client/spending/gate.ts')
   return chargeSpend(spenderOf(host), await spendOf(host, session, wanted)).catch(explained)
@@ -67,7 +67,7 @@ export function explained(error: unknown): never {
 
 type Held = { readonly hold: Hold; readonly call: RawCall }
 
-/** Sends a payment and records its result; without a response it stays counted. */
+/** Sends a payment and records its result. Without a response, the payment stays counted. */
 export async function answeredUnder(host: SessionHost, session: Session, { hold, call }: Held): Promise<RawAnswer> {
   const isTrusted = session.target.name === LOCAL
   const note = (write: () => void) => {
@@ -110,7 +110,7 @@ const BUYS = /\/(purchase|subscribe|award|accept)$/
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
 /**
- * Payee by path: the named item, or the marketplace. Parses paths like the daemon; unknown ones have no known payee.
+ * Payee by path: the item in it, or the marketplace. Parses paths like the daemon; an unknown path has no known payee.
  */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
@@ -142,7 +142,7 @@ function isAt(parts: readonly string[], template: readonly string[]): boolean {
 /** Looks up sellers. */
 type Asking = Pick<Session, 'call'>
 
-/** Adds the seller by the instance's word; null if unknown. */
+/** The payee with its seller, as the instance names it; null if unknown. */
 export async function payeeOf(session: Asking, call: Wanted['call']): Promise<Pick<Recipient, 'seller' | 'subject'>> {
   const paid = paidFor(call)
   if (paid.subject === null) return paid

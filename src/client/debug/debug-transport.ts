@@ -3,7 +3,7 @@ import { MAX_JSON_DEPTH } from '../../core/limits.ts'
 import { endpoints } from '../endpoints.ts'
 import { isSecretHeader, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 
-/** Longest displayed header value and body. */
+/** Maximum number of displayed characters of a header value, and of a body. */
 const SHOWN_VALUE_CHARS_MAX = 200
 const SHOWN_BODY_CHARS_MAX = 4_000
 /** Larger bodies show their size only. */
@@ -103,7 +103,7 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'))
 }
 
-/** Credentials remembered; long runs sign many payments. */
+/** Maximum number of remembered credentials, since long runs sign many payments. */
 const REMEMBERED_MAX = 256
 
 export type Masker = {
@@ -115,7 +115,7 @@ export type Masker = {
   json(text: string): string | undefined
 }
 
-/** Removes credentials by name, by shape, and those sent. */
+/** Creates a masker that removes credentials: by name, by shape, and those that were sent. */
 export function createMasker(): Masker {
   const sent = new Set<string>()
   const remember: Masker['remember'] = (headers) => {

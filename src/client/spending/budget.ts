@@ -6,7 +6,7 @@ import { SpendRefused } from './refused.ts'
 /** A sent payment that was not refused, with what it bought. */
 export type SentPayment = {
   readonly idempotencyKey: string
-  /** Ids in the response; undefined until then. */
+  /** Ids from the response; undefined before it arrives. */
   bought?: { readonly job?: string; readonly product?: string }
 }
 
@@ -24,9 +24,9 @@ export type Budget = {
   take(price: Usdc, limit: Usdc): void
   /** Amount left under a limit. */
   left(limit: Usdc): Usdc
-  /** Records what a response says was charged; `agreed` was deducted before. */
+  /** Records the charged amount that a response states; `agreed` is the amount already deducted. */
   spend(stated: Usdc, agreed: Usdc): void
-  /** Records a refusal that can no longer be charged. */
+  /** Records a refused payment that can no longer be charged. */
   refuse(agreed: Usdc): void
   /** Total refused. */
   refused(): Usdc
@@ -36,7 +36,7 @@ export type Budget = {
   taken(): Usdc
   /** Remembers a payment being sent; `refused` drops it, `answered` adds ids. */
   send(idempotencyKey: string): { refused(): void; answered(body: unknown): void }
-  /** Newest sent payments, oldest first. */
+  /** The last sent payments, oldest first. */
   sent(): readonly SentPayment[]
 }
 
@@ -58,7 +58,7 @@ export function createBudget(): Budget {
     },
     spend(stated, agreed) {
       spent = usdc(spent + stated)
-      // A charge above the agreed price is deducted, too.
+      // Deducts what was charged above the agreed price, too.
       if (stated > agreed) taken = usdc(taken + stated - agreed)
     },
     refuse(agreed) {

@@ -19,7 +19,7 @@ import { SpendRefused } from './refused.ts'
 const MS_PER_SECOND = 1_000
 const NONCE_BYTES = 32
 
-/** The payer for the gate. */
+/** The payer, as the spending gate needs it. */
 export type Spender = {
   readonly places: Pick<Places, 'config'>
   /** The command's budget. */
@@ -44,17 +44,17 @@ export type Spend = {
 
 /** A payment that counts against limits until it is released or refused. */
 export type Hold = {
-  /** Stops counting it, since nothing was sent. */
+  /** Stops counting the payment, since nothing was sent. */
   release(): void
   /** Paid. */
   settle(): void
-  /** Refused. Still counts unless the local daemon refused it: others could use the signature later. */
+  /** The payment was refused. It still counts unless the local daemon refused it: others could use the signature. */
   refuse(isTrusted: boolean): void
 }
 
 /**
  * The only gate of payments: every signature and paying key goes through `signSpend` or `chargeSpend`. Checks budget,
- * policy and approval, then counts the payment durably under a lock of the wallet's processes.
+ * policy and approval. Then it counts the payment durably, under a lock shared by all processes of the wallet.
  * @throws SpendRefused with nothing signed or counted
  */
 async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402' | 'balance' }) {
@@ -63,13 +63,13 @@ async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402
   budget.check(price, limit)
   const policy = policyFor(spender, wallet.address)
   if (policy !== undefined && needsAsking(policy, price)) {
-    // Check first: do not ask about refused payments.
+    // Check first, so that the user is not asked about a payment that would be refused.
     const before = spentBefore(places, { wallet: wallet.address.toLowerCase(), now: spender.now() }, payee)
     judge(spend, policy, { ...before, command: budget.taken() })
     await agreed(spender, spend)
   }
   const at = spender.now()
-  // No signature is valid longer.
+  // Signatures are valid at most this long.
   const until = at + MAX_WINDOW_SECONDS * MS_PER_SECOND
   const entry = { wallet: wallet.address.toLowerCase(), at, amount: price, until, method, call, payee }
   // Checks the current policy again while counting, since it may have changed.

@@ -12,16 +12,16 @@ import type { Recipient, SpentTotals } from './policy.ts'
 export const DAY_MS = 86_400_000
 /** How long to wait for another process. */
 const BUSY_TIMEOUT_MS = 15_000
-/** Payments per wallet and window; more are refused. */
+/** Maximum number of payments per wallet in the window; more are refused. */
 const WINDOW_ENTRIES_MAX = 100_000
-/** Entries kept; older ones are summed up. */
+/** Maximum number of entries; beyond it the oldest are summed up. */
 const ENTRIES_MAX = 200_000
-/** Entries summed up at once. */
+/** Number of entries summed up in one step. */
 const FOLD_ENTRIES = 1_000
 
 /**
- * `reserved`: nothing sent, or returned by the local daemon; counted until `until`. `sent`: signature or key sent,
- * result unknown; counted. `settled`: paid; counted. `released`: never used; not counted.
+ * `reserved`: nothing was sent, or the local daemon refused it; counts until `until`. `sent`: signature or key was
+ * sent, result unknown; counts. `settled`: paid; counts. `released`: never used; does not count.
  */
 export type SpendState = 'reserved' | 'sent' | 'settled' | 'released'
 
@@ -31,7 +31,7 @@ export type SpendEntry = {
   readonly at: number
   readonly amount: Usdc
   readonly state: SpendState
-  /** Milliseconds until which a reservation counts. */
+  /** Epoch milliseconds until which a reservation counts. */
   readonly until: number
   readonly method: 'x402' | 'balance'
   /** Method and path of the call. */
@@ -53,14 +53,14 @@ const SCHEMA = `
     wallet TEXT PRIMARY KEY, count INTEGER NOT NULL, amount INTEGER NOT NULL
   ) STRICT;
 `
-/** Condition of counted entries. */
+/** SQL condition of the entries that count. */
 const COUNTS = `(state IN ('sent', 'settled') OR (state = 'reserved' AND until > :now))`
 
 export function ledgerFile(places: Config): string {
   return join(places.config, 'spending.db')
 }
 
-/** Runs in one SQLite transaction, exclusive among processes and rolled back at a crash. */
+/** Runs `act` in one SQLite transaction. It excludes other processes, and a crash rolls it back. */
 function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   const file = ledgerFile(places)
   makeFolder(places.config)
@@ -77,7 +77,7 @@ function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
     return done
   } catch (error) {
     if (!(error instanceof Error && 'errcode' in error)) throw error
-    // Unknown spending allows no more.
+    // If earlier spending is unknown, no payment is allowed.
     throw new AppError('internal', `The spending log ${file} cannot be used: ${error.message}.`, { cause: error })
   } finally {
     // Closing rolls back.
@@ -85,7 +85,7 @@ function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   }
 }
 
-/** Total of a wallet within a day, overall and per payee. */
+/** Total of a wallet within a day, overall and for the payee. */
 function totalsIn(db: DatabaseSync, { wallet, now }: Window, payee: Recipient): SpentTotals {
   const where = `wallet = :wallet AND at > :since AND ${COUNTS}`
   const given = { wallet, since: now - DAY_MS, now }
@@ -154,7 +154,7 @@ export function spentBefore(places: Config, window: Window, payee: Recipient): S
 export type Spending = {
   /** Newest first. */
   readonly entries: readonly SpendEntry[]
-  /** Counted within the last day. */
+  /** Payments that count within the last day. */
   readonly day: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
   readonly all: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
   /** Sellers of the last day, largest first. */
@@ -163,7 +163,7 @@ export type Spending = {
 
 const SELLERS_SHOWN = 20
 
-/** Log of a wallet with totals. */
+/** Spending log of a wallet, with totals. */
 export function readSpending(places: Config, { wallet, now }: Window, limit: number): Spending {
   return within(places, (db) => {
     const since = now - DAY_MS

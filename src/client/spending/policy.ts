@@ -9,7 +9,7 @@ import type { Places } from '../paths.ts'
 /** Names per list. */
 const NAMES_MAX = 200
 const NAME_CHARS_MAX = 256
-/** A participant, listing, plan, product or request of an instance, `market` for fees, an address, or an instance. */
+/** A payee: `ID@INSTANCE` (seller or item), `market@INSTANCE` (fees), a wallet address, or an instance. */
 const NAME = /^[\w.:/[\]-]+(@[\w.:/[\]-]+)?$/
 
 /** Descriptions of limits in refusals. */
@@ -35,17 +35,17 @@ export const SpendPolicy = z.strictObject({
   per_seller: Limit.optional(),
   /** Payments above this need approval. */
   ask_above: Limit.optional(),
-  /** If not empty, only these are paid. */
+  /** If not empty, only these payees are paid. */
   allow: Names,
-  /** Never paid, even if allowed. */
+  /** Payees that are never paid, even if allowed. */
   deny: Names,
 })
 export type SpendPolicy = z.output<typeof SpendPolicy>
 
-/** Policies by lower-case address, so names do not matter. */
+/** Policies by the wallet's lower-case address, so wallet names do not matter. */
 const Policies = z.record(z.string(), SpendPolicy)
 
-/** A payee by all names that lists may use. */
+/** A payee, with every name that a list may use for it. */
 export type Recipient = {
   /** Selected instance: `local`, a remote's name, or an address. */
   readonly at: string
@@ -55,7 +55,7 @@ export type Recipient = {
   readonly seller: string | null
   /** Listing, plan, product, request or thread. */
   readonly subject: string | null
-  /** Receiver of the signature, lower case. */
+  /** Address that is paid, lower case. */
   readonly payTo: string | null
 }
 
@@ -71,7 +71,7 @@ export type Proposed = { readonly price: Usdc; readonly payee: Recipient }
 export type Broken = {
   readonly rule: LimitName | 'allow' | 'deny'
   readonly message: string
-  /** Words after `wallet policy set` that would allow it. */
+  /** Words after `wallet policy set` that would allow the payment. */
   readonly change: readonly string[]
 }
 
@@ -134,13 +134,13 @@ export function needsAsking({ ask_above: above }: SpendPolicy, price: Usdc): boo
   return limit !== undefined && price > limit
 }
 
-/** List name of a payee. */
+/** The name of a payee to put on a list. */
 export function nameOf({ at, seller, subject }: Recipient): string {
   const named = seller ?? subject
   return named === null ? at : `${named}@${at}`
 }
 
-/** Ids only match within their instance, since others may use the same. */
+/** An id matches only with its instance, since other instances may use the same id. */
 function isNamed(name: string, { at, instance, seller, subject, payTo }: Recipient): boolean {
   const found = /^([a-z0-9_]+)@(.+)$/i.exec(name)
   const [id, where] = [found?.[1] ?? null, found?.[2] ?? name]

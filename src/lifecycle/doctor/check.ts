@@ -3,7 +3,6 @@ import type { FoundDaemon } from '../../client/discover.ts'
 
 export type Examined = CommandContext<unknown, unknown>
 
-/** Result of a check. */
 export type Diagnosis = {
   readonly status: 'ok' | 'warning' | 'problem'
   readonly detail: string
@@ -19,7 +18,7 @@ export type Examination = {
   look(host: Examined, found: FoundDaemon): Promise<Diagnosis> | Diagnosis
   readonly parts?: (host: Examined, wanted: LookBounds) => Promise<readonly PartDiagnosis[]>
 }
-/** `online`: may send outside requests. */
+/** `online`: the check may send requests to external services. */
 export type LookBounds = { readonly online: boolean }
 export type PartDiagnosis = Omit<Diagnosis, 'mend' | 'fix'> & { readonly part: string }
 

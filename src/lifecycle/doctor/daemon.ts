@@ -16,7 +16,7 @@ const DISPUTES_SHOWN = 100
 
 type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 
-/** Attention items by topic. */
+/** Checks that report attention items: the kinds of items, and the text if there are none. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
   chain: { kinds: ['chain', 'reversed'], none: 'it responds, and its balance matches the books' },
@@ -26,7 +26,7 @@ const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind
   platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
 }
 
-/** Checks by a running daemon. */
+/** Checks of a running daemon. */
 export const runningProbes: readonly Examination[] = [
   { id: 'version', look: versionOf },
   { id: 'clock', look: clockOf },
@@ -122,7 +122,7 @@ async function clockOf(host: Examined): Promise<Diagnosis> {
   const session = await host.session()
   const skew = Math.abs((await readHealth(session)).timestamp - host.system.now())
   if (skew > CLOCK_SKEW_MAX_MS) {
-    return { status: 'warning', detail: `the daemon's differs by ${span(skew)} from this machine's` }
+    return { status: 'warning', detail: `the daemon's clock differs by ${span(skew)} from this machine's` }
   }
   const { now, wall } = await session.call('getClock', {})
   const ahead = Date.parse(now) - Date.parse(wall)
@@ -178,7 +178,9 @@ async function sanctionsOf(host: Examined): Promise<Diagnosis> {
 async function signaturesOf(host: Examined): Promise<Diagnosis> {
   const text = await (await (await host.session()).open('getMetrics', {})).text()
   const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(text) ?? []
-  return fine(engine === 'native' ? 'recovered by native code' : 'recovered by WebAssembly (three times slower)')
+  return fine(
+    `signers are recovered by ${engine === 'native' ? 'native code' : 'WebAssembly (three times slower than native code)'}`,
+  )
 }
 
 /** Engines of first-party services. */

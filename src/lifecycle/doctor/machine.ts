@@ -22,7 +22,7 @@ const DISK_FULL_BYTES = 100 * 1024 ** 2
 const DEVNET_LARGE_BYTES = 200 * 1024 ** 2
 const START_FILES = ['.bashrc', '.zshrc', '.config/fish/config.fish'] as const
 
-/** Checks without a daemon. */
+/** Checks that need no daemon. */
 export const machineProbes: readonly Examination[] = [
   { id: 'node', look: ({ system }) => nodeOf(system.node) },
   { id: 'terminal', look: terminalOf },
@@ -45,7 +45,7 @@ function nodeOf(version: string): Diagnosis {
 }
 
 function terminalOf({ io, system: { env, stdout } }: Examined): Diagnosis {
-  if (!io.isTty) return fine('none: output is for programs')
+  if (!io.isTty) return fine('no terminal: the output is for programs')
   const columns = stdout.columns ?? 0
   const facts = [
     `${columns} columns`,
@@ -56,7 +56,7 @@ function terminalOf({ io, system: { env, stdout } }: Examined): Diagnosis {
   const isPoor = columns < LEAST_COLUMNS || env.TERM === 'dumb'
   return {
     status: isPoor ? 'warning' : 'ok',
-    detail: `${facts.join(', ')}${isPoor ? ': too little for the cockpit' : ''}`,
+    detail: `${facts.join(', ')}${isPoor ? ': not enough for the cockpit' : ''}`,
   }
 }
 
@@ -142,7 +142,7 @@ function readableRemotes(places: Examined['places']): ReturnType<typeof listRemo
   try {
     return listRemotes(places)
   } catch {
-    // `config` reports unreadable files.
+    // The check `config` reports unreadable files.
     return []
   }
 }
@@ -157,7 +157,7 @@ function diskOf({ places }: Examined): Diagnosis {
   return free < DISK_LOW_BYTES ? { status: 'warning', detail } : fine(detail)
 }
 
-/** The chain is read at each start and written as it grows. */
+/** Checks the size of the devnet's chain, which every start reads. */
 function devnetOf({ places }: Examined): Diagnosis {
   const folder = join(places.data, 'chain')
   if (!existsSync(folder)) return fine('none')

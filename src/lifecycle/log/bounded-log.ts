@@ -33,7 +33,7 @@ export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writabl
         append(chunk)
         done()
       } catch (error) {
-        // A full disk must not end the daemon by its log.
+        // On a full disk, the daemon goes on without its log.
         if (errnoOf(error) === 'ENOSPC') done(null)
         else done(error instanceof Error ? error : new Error(String(error)))
       }

@@ -100,7 +100,7 @@ describe('whoever speaks', () => {
   it('is a wallet of this machine: of another it is said that there is none, and nobody is made', async () => {
     const { type, text, until, host } = await talk()
     await type(as('stranger'))
-    await until(() => text().includes('✗ There is no wallet to act as.'))
+    await until(() => text().includes('✗ There is no active wallet.'))
     expect(host.ui.get().speaker).toBeUndefined()
     expect(ran).toEqual([])
   })

@@ -47,7 +47,7 @@ export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   })
 }
 
-/** Checks down to the operations. */
+/** Checks the document down to its operations, but not their content. */
 function isDescription(body: unknown): body is OpenApiDocument {
   return (
     isObject(body) &&

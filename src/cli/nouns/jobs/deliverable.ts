@@ -55,7 +55,7 @@ function filesIn(value: unknown, name = 'result'): readonly Found[] {
 
 type Held = { readonly holder: { readonly [name: string]: unknown }; readonly name: string }
 
-/** A text document: Markdown by member name, API descriptions by format. */
+/** Names text documents: Markdown by member name, API descriptions by format. */
 function documentOf(member: string, text: string, { holder, name }: Held): Found | undefined {
   const data = Buffer.from(text)
   const markdown = /^(.*?)_?markdown$/.exec(member)
@@ -94,7 +94,7 @@ function fileOf(text: string, name: string): readonly Found[] {
 
 const SHOWN_CHARS_MAX = 200
 
-/** A result for display: long texts cut. */
+/** A result for display, with long texts cut. */
 export function shownResult(result: unknown): string {
   const shorten = (_name: string, value: unknown) =>
     typeof value === 'string' && value.length > SHOWN_CHARS_MAX

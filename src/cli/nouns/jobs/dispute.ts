@@ -12,20 +12,20 @@ type Dispute = NonNullable<WireAnswer<Api['resolveJob']>['dispute']>
 
 const PAYMENT_REQUIRED = 402
 
-/** When a dispute holds money; for the help of its commands. */
+/** Help text on when a dispute holds money. */
 export const disputeHelp =
-  "A dispute holds money that is still in escrow until it is decided. A person's delivery stays in escrow until the buyer accepts it, at most 48 hours. The result of a program is accepted at once, and a dispute about it is only recorded."
+  "If the payment is still in escrow, a dispute holds it until the decision. The payment for a person's work stays in escrow until the buyer accepts the delivery, at most 48 hours. The result of a program is accepted on delivery, so a dispute about it is only recorded."
 
 export const recordOnly = z
   .boolean()
   .default(false)
-  .meta({ description: 'dispute even if no money is held: it is only recorded' })
+  .meta({ description: 'open the dispute even if it can hold no money and is only recorded' })
 
 type Asking = { readonly io: Io; readonly recordOnly: boolean }
 
 /**
- * The `must_hold` of a dispute: true unless the user accepts that it is only recorded.
- * @param call - the dispute, first sent unpaid for its notice
+ * The value for `must_hold` of a dispute: false if the user accepts a dispute that is recorded but holds no money.
+ * @param call - the dispute, sent once without payment to read its notice
  * @throws CliError usage without a terminal
  */
 export async function mustHold(session: Session, call: RawCall, asking: Asking): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function mustHold(session: Session, call: RawCall, asking: Asking):
   return false
 }
 
-/** Sends a dispute; repeats it without `must_hold` on request. */
+/** Sends a dispute. If it cannot hold money, sends it without `must_hold` after the user agrees. */
 export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, asking: Asking): Promise<T> {
   if (asking.recordOnly) return send(false)
   try {

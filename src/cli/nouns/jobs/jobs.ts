@@ -10,10 +10,10 @@ import { freeReader } from '../../wallet/signing-in.ts'
 
 const POLL_MS = 500
 
-/** A job for its parties; a paying stranger sees ids, status and times. */
+/** A job as its parties see it. Others who pay see only ids, status and times. */
 export type FetchedJob = WireAnswer<Api['getJob']>
 
-/** Reads a job: free by its token, the wallet's key or sign-in; otherwise pays $0.001. */
+/** Reads a job: free with its token, the wallet's key or a sign-in; otherwise pays $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<FetchedJob> {
   const asked = await askedAs(host, session, id)
   const free = await freeReader(host, session)('getJob', asked)
@@ -47,7 +47,7 @@ export const overStates: readonly string[] = jobStatuses.filter(
   (status) => !workingJobStatuses.some((working) => working === status),
 )
 
-/** End of a wait; `unreadable` if polling would cost money. */
+/** How a wait ended; `unreadable` if polling would cost money. */
 export type Waited =
   | { readonly end: 'over'; readonly job: FetchedJob }
   | { readonly end: 'pending'; readonly job: FetchedJob }

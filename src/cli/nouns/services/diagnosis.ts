@@ -9,11 +9,11 @@ import type { RawCall, Session } from '../../session.ts'
 import type { Listing } from './services.ts'
 
 const PAYMENT_REQUIRED = 402
-/** Statuses of an unpaid purchase that are examined. */
+/** Response statuses of an unpaid purchase that a diagnosis can explain. */
 const LOOKED_AT = [400, PAYMENT_REQUIRED, 403, 404, 409, 410, 429, 503]
 /** Offer header of x402 v2. */
 const OFFER_V2 = 'payment-required'
-/** Default limits of published clients, micro-USDC. */
+/** Default payment limits of existing x402 client packages, micro-USDC. */
 const USUAL_LIMITS = [
   { client: 'x402-fetch', limit: 100_000n },
   { client: '@x402/fetch', limit: 1_000_000n },
@@ -104,7 +104,7 @@ function priceOf(listing: Listing): ListingFinding {
   const refusing = USUAL_LIMITS.filter(({ limit }) => asked > limit).map(({ client }) => client)
   if (refusing.length === 0) return fine('price', found)
   const most = formatAmount(USUAL_LIMITS[refusing.length - 1]?.limit ?? asked)
-  const why = `${found}; ${refusing.join(' and ')} pay at most $${most} unless their users raise it`
+  const why = `${found}; ${refusing.join(' and ')} pay at most $${most} unless their users raise the limit`
   return { check: 'price', state: 'warn', found: why, mend: null }
 }
 
@@ -143,7 +143,7 @@ async function offersOf(session: Session, listing: Listing, input: AnyObject): P
     const mend = shellLine`souk buy ${id} --quote`
     if (status !== PAYMENT_REQUIRED)
       return { check, state: 'fail', found: `an unpaid purchase returns ${status} ${wordsIn(body)}`, mend }
-    // v1 clients read the body, v2 the header.
+    // v1 clients read the offer from the body, v2 clients from the header.
     const get = (name: string) => (check === 'x402 v2' ? (headers[name.toLowerCase()] ?? null) : null)
     const asked = askedBy({ status, headers: { get }, body: check === 'x402 v1' ? body : null })
     if (check === 'x402 v2' && get(OFFER_V2) === null) return { check, state: 'fail', found: 'there is no offer', mend }

@@ -35,7 +35,7 @@ export function checkNames(listing: Listing, unknown: ReadInput['unknown']): voi
   if (slips.length === 0) return
   throw refused(listing, `does not accept ${slips.join(', ')}.`, [
     `it takes: ${Object.keys(propertiesIn(listing)).join(', ')}`,
-    'use --input-file for fields outside its schema',
+    'use --input-file for fields that the schema does not list',
   ])
 }
 

@@ -6,7 +6,7 @@ import { exampleOf, inputFrom, inputNames, type ReadInput } from './input.ts'
 import { checkInput } from './input-check.ts'
 import type { Listing } from './services.ts'
 
-/** Members asked for, and attempts per member. */
+/** Maximum number of members asked for, and of attempts per member. */
 const MEMBERS_MAX = 100
 const TRIES_MAX = 5
 

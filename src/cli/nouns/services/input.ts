@@ -49,7 +49,6 @@ export function inputNames(
   return all.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded))
 }
 
-/** Choices of a member. */
 export function inputChoices(schema: Schema, name: string): readonly string[] {
   const [, one = {}] = propertiesOf(schema).find(([known]) => known === name) ?? []
   if (one.type === 'boolean') return ['true', 'false']
@@ -147,7 +146,7 @@ function jsonOr(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Text of another type; the instance names the member.
+    // The text has another type than the schema; the instance refuses it and names the member.
     return text
   }
 }

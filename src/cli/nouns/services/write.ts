@@ -26,7 +26,7 @@ export async function listingDraft(fields: Fields): Promise<string> {
   return stringify(fields, { aliasDuplicateObjects: false })
 }
 
-/** A new listing: the given fields, else an example. */
+/** A draft of a new listing: the given fields, and the example for all others. */
 export async function newListing(given: Fields): Promise<string> {
   const names = Object.keys(given)
   const lines = exampleOf('listing').split('\n')
@@ -34,7 +34,7 @@ export async function newListing(given: Fields): Promise<string> {
   return `${names.length === 0 ? '' : await listingDraft(given)}${rest.join('\n')}`
 }
 
-/** An own listing. @throws CliError not_found */
+/** Reads one of the caller's own listings. @throws CliError not_found */
 export async function ownListing(session: Session, id: string): Promise<Fields> {
   const { services } = await session.call('getCatalog', {
     query: { mine: 'true', limit: '100' },
