@@ -25,17 +25,17 @@ export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
 export type FoundItems = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
 type Reading = { readonly t: ReadTx; readonly now: number }
 
-/** Items listed of each kind; the counts include the rest. */
+/** Maximum items listed per kind; the counts include the rest. */
 export const MAX_OF_A_KIND = 25
 /** Due work is normally done within minutes; after this time it is stuck. */
 const PATIENCE_MS = 15 * MINUTE_MS
 /** An inquiry without a reply for this long counts as unanswered. */
 const ANSWER_MS = DAY_MS
-/** Jobs of each state and due event, listings and conversations read at most. */
+/** Maximum jobs (per state and due event), listings and conversations read. */
 const MAX_DUE_ROWS = 200
-/** Renewals read at most, the next ones first: a failed one is tried again within days. */
+/** Maximum renewals read, soonest first. A failed renewal is retried within days, so it is among them. */
 const MAX_RENEWALS = 1_000
-/** Dead messages checked for tests; older ones count without a check. */
+/** Maximum dead messages checked for whether they are tests; older ones are counted unchecked. */
 const MAX_DEAD_ROWS = 2_000
 const MAX_QUOTED_CHARS = 200
 /** One cent: a smaller unserved part is not credited yet. */
@@ -54,7 +54,7 @@ async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
   return (await t.table(services).get(service_id))?.name ?? service_id
 }
 
-/** A message as one line of an item; a JSON brief stays JSON. */
+/** Shortens a message to one line. A JSON brief that only has `text` is shown as that text; other JSON stays. */
 function quoted(text: string): string {
   const said = text.slice(0, 2 * MAX_QUOTED_CHARS).replace(/^\{\s*"text": "|"\s*\}$/g, '')
   const line = said.replaceAll(/\s+/g, ' ').trim()
@@ -174,7 +174,7 @@ async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'inquiry', items: await Promise.all(items), count: open.length }
 }
 
-/** Payments that the chain reverted and that are not covered yet, and what their payers are still owed. */
+/** Payments that the chain reverted: losses that earnings do not cover yet, and refunds still owed to payers. */
 async function reversedOf({ t }: Reading): Promise<FoundItems> {
   const lost = await some(t, { of: payments, index: 'uncovered' })
   const owed = await Promise.all(
@@ -256,7 +256,7 @@ async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'unserved_period', items: await Promise.all(items), count: count - open.length + rows.length }
 }
 
-/** Dead messages, without tests; a failing endpoint is reported by its listing. */
+/** Dead webhook messages except tests; `endpointsOf` reports failing endpoints by listing. */
 async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const part = { index: 'state', prefix: ['dead'], limit: MAX_DUE_ROWS }
   const dead: DeliveryRow[] = []

@@ -186,7 +186,7 @@ async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
   })
 }
 
-/** What the operator paused, and a stale sanctions list. */
+/** Switches that the operator paused, and a stale sanctions list. */
 export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
   const { paused, pausedAt, pausedReason, escrowPaused, escrowPausedAt } = ctx.switches.now()
   const { list, source } = compliance.of(ctx)

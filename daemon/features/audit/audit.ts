@@ -34,7 +34,7 @@ import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } f
 /** A record that states how much money an account holds for it. */
 type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
 
-/** All claims on held money; call it inside one read. */
+/** All claims on held money; call it within one read transaction. */
 export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   const claims: Claim[] = []
   for (const row of await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS })) {
@@ -63,10 +63,10 @@ function keptClaims(rows: readonly PayoutRow[]): Claim[] {
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 
-/** Attempts to compare with the chain while nothing is written. */
+/** Maximum attempts to compare the books with the chain while nothing is written. */
 const QUIET_ATTEMPTS = 50
 
-/** Contexts of the audit; it writes nothing. */
+/** Dependencies of the audit, which writes nothing. */
 type Books = Pick<Context, 'store' | 'clock' | 'chain'>
 
 type Audit = {
@@ -77,7 +77,7 @@ type Audit = {
   readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
   /** Charged periods of each subscription, from the books. */
   readonly charges: Map<string, number>
-  /** Position of the recount. */
+  /** Cursor of the last transaction counted. */
   cursor: string | undefined
   numbering: Numbering
 }
@@ -159,7 +159,7 @@ function isCharge(row: LedgerRow): boolean {
   return row.ref_kind === 'subscription' && isSale(row)
 }
 
-/** Outside the read, whose body may run again. */
+/** Counts what a read returned. It runs outside the read, whose body may run again. */
 function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   const byId = new Map(sold.map((record) => [record.id, record]))
   for (const row of rows) {
@@ -258,7 +258,7 @@ function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim)
     faults.claims.push(`${by} claims ${formatAmount(amount)} in ${name}, which holds ${formatAmount(sum)}`)
 }
 
-/** Accounts whose earnings totals are read at once. */
+/** Number of accounts whose earnings totals are read in one transaction. */
 const EARNED_SLICE = 200
 
 /** Compares reported earnings with what sales brought into the accounts. */
@@ -297,7 +297,10 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
   ]
 }
 
-/** Repeats until nothing was written and no money moved in the contract meanwhile. */
+/**
+ * Compares the books with the chain; repeats until neither the store nor the contract's money changed during the
+ * comparison.
+ */
 export async function compareChain(ctx: Books): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
@@ -315,7 +318,7 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     const held = (await escrow?.status())?.held ?? usdc(0n)
     const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
     const inContract = escrow ? [await escrowCheck(escrow, held, dealt)] : []
-    // Last, so that money leaving the contract meanwhile is not attributed to any deal.
+    // Checked last, so that money leaving the contract during the comparison is not attributed to any deal.
     const isQuiet = escrow === undefined || (await escrow.status()).held === held
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)

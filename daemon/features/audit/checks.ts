@@ -5,7 +5,7 @@ import type { LedgerRow } from '../ledger/rows.ts'
 /** One check of an audit; `detail` says what was compared, or lists the first faults. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
 
-/** Faults listed in full; the rest is counted. */
+/** Maximum faults listed in full; the rest are only counted. */
 const SHOWN_FAULTS = 5
 
 export function checkOf(name: string, compared: string, faults: readonly string[]): Check {
@@ -14,7 +14,7 @@ export function checkOf(name: string, compared: string, faults: readonly string[
   return { name, ok: false, detail: faults.slice(0, SHOWN_FAULTS).join('; ') + rest }
 }
 
-/** The books added up again, in commit order. */
+/** Totals recomputed from all transactions in commit order. */
 export type Recount = {
   /** Nonzero account balances. */
   readonly sums: Map<string, bigint>
@@ -146,11 +146,11 @@ export function booksChecks(books: Recount, numbering: Numbering): Check[] {
 
 export type ChainFacts = {
   readonly ext: bigint
-  /** Token balance of `pay_to`, and money held by the escrow contract. */
+  /** Token balance of `pay_to` plus money held by the escrow contract. */
   readonly onChain: bigint
-  /** Settled on the chain but not posted yet. */
+  /** Payments settled on the chain but not yet posted to the books. */
   readonly unposted: bigint
-  /** Payments that the chain reverted and that are not covered yet. */
+  /** Losses from reverted payments that earnings do not cover yet. */
   readonly uncovered: bigint
   /** Payouts sent but not confirmed yet. */
   readonly sent: bigint

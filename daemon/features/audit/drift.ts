@@ -9,7 +9,7 @@ const KEEP_MS = 30 * SECOND_MS
 type Found = { readonly at: number; readonly check: Promise<Check | null> }
 const found = new WeakMap<Context, Found>()
 
-/** Whether the chain agrees with the books, as last compared; null if unknown. */
+/** Whether the chain agreed with the books at the last comparison; null if unknown. */
 export function driftOf(ctx: Context): Promise<Check | null> {
   const now = ctx.clock.wall()
   const last = found.get(ctx)
@@ -22,7 +22,7 @@ export function driftOf(ctx: Context): Promise<Check | null> {
   return check
 }
 
-/** The differences, or success. */
+/** Result of comparing the books with the chain: all differences, or success. */
 async function compared(ctx: Context): Promise<Check | null> {
   const checks = await compareChain(ctx)
   const wrong = checks.filter(({ ok }) => !ok)

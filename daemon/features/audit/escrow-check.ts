@@ -6,10 +6,10 @@ import { type DealRow, deals } from '../escrow/rows.ts'
 import { type Check, checkOf } from './checks.ts'
 import { SLICE_ROWS } from './slices.ts'
 
-/** Deals read from the contract at once. */
+/** Deals read from the contract concurrently. */
 const READ_AT_ONCE = 64
 
-/** Money that jobs hold in the contract, or soon will; call it inside one read. */
+/** Money that jobs hold in the contract, or soon will; call it within one read transaction. */
 export function openDealsOf(t: ReadTx): Promise<DealRow[]> {
   return everyRow(t.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
 }
@@ -28,8 +28,8 @@ function awaitedWords(open: readonly DealRow[]): string {
 }
 
 /**
- * Compares the contract's money with its deals. If the sums differ, reads each deal and names the differences; acts
- * in progress and external acts that are not final do not count.
+ * Compares the contract's money with its deals. If the sums differ, reads each deal and names the differences. Calls in
+ * progress and external calls that are not final do not count as differences.
  */
 export async function escrowCheck(port: EscrowPort, held: Usdc, open: readonly DealRow[]): Promise<Check> {
   const said = open.filter(({ state }) => state === 'held').reduce((sum, deal) => sum + amountOf(deal), 0n)

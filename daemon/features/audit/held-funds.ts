@@ -103,7 +103,7 @@ async function reasonOf(t: ReadTx, job: JobRow): Promise<string> {
   return isWaiting ? 'the job is verified; its provider is suspended' : `the job is ${job.status}`
 }
 
-/** Blocked payouts summed per wallet. */
+/** Maximum blocked payouts of a wallet that are added up. */
 const MAX_BLOCKED = 1_000
 
 function payoutFacts(payout: PayoutRow, reason: string): Facts {

@@ -57,7 +57,7 @@ export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): A
   for await (const piece of accountsOf(t, ['esc'])) yield piece.filter(({ id }) => !seen.has(id))
 }
 
-/** First what waits for a person or for nothing, then by time, then by account name. */
+/** Order of held money: first what waits for the operator or has no next event, then by time, then by account name. */
 export function soonestFirst(a: HeldFunds, b: HeldFunds): number {
   const [x, y] = [momentOf(a), momentOf(b)]
   if (x === y) return a.account < b.account ? -1 : 1
@@ -101,7 +101,7 @@ function holdFacts({ account: name, kind, owner, amount, reason }: HeldFunds) {
   return { account: name, kind, owner: owner?.id ?? null, amount, reason }
 }
 
-/** A slice over several kinds. */
+/** One page of held accounts across several kinds, with their total number. */
 async function heldAccounts(
   t: ReadTx,
   { kinds, limit, offset }: { kinds: readonly HeldKind[]; limit: number; offset: number },
@@ -118,7 +118,7 @@ async function heldAccounts(
   return { rows, total: before }
 }
 
-/** Adds names to the held money of a page; a search needs none. */
+/** Adds names to one page of held money; a search reads the rows without names. */
 function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
   return Promise.all(
     rows.map(async ({ expected: _, ...hold }) => {

@@ -15,7 +15,7 @@ const FOLDER = 'backup-'
 const MAX_SHOWN_CHARS = 80
 
 export type Backups = {
-  /** @throws AppError conflict while another backup is sent. */
+  /** @throws AppError conflict while another backup is being sent. */
   readonly next: (name: string) => Streamed
 }
 
@@ -27,7 +27,7 @@ type Parts = {
 
 export const backups = defineResource<Backups>('backups')
 
-/** Backups of the running store, each sent as a tar. Removes what a crash left of an earlier one. */
+/** Backups of the running store, each sent as a tar. Opening also removes files that an interrupted backup left. */
 export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(FOLDER)) await rm(join(dataDir, name), { recursive: true, force: true })

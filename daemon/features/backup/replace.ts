@@ -8,7 +8,8 @@ import { takeLock } from '../../store/lowdb/lock.ts'
 
 /*
  * Replaces the store so that a crash at any step leaves the old or the new one. The lock folder is never moved, so
- * nobody can open the store meanwhile. The manifest marks a complete store: it is removed first and written last.
+ * nobody can open the store during the replacement. The manifest marks a complete store: it is removed first and
+ * written last.
  */
 
 /** Folder of the store inside a data folder. */
@@ -63,7 +64,7 @@ export async function dropReplaced(dataDir: string): Promise<void> {
   await rm(foldersOf(dataDir).aside, { recursive: true, force: true })
 }
 
-/** Removes all data of a stopped daemon but its lock. @throws StoreLocked while it runs. */
+/** Removes all data of a stopped daemon except its lock. @throws StoreLocked while it runs. */
 export async function clearFolder(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) return
   const folders = foldersOf(dataDir)
@@ -110,7 +111,7 @@ async function moveAll(from: string, to: string, order: 'manifest first' | 'mani
   const inOrder = order === 'manifest first' ? [...manifest, ...names] : [...names, ...manifest]
   for (const name of inOrder) {
     await rename(join(from, name), join(to, name))
-    // The manifest's order must hold on disk too.
+    // Sync each rename, so that the manifest's place in the order also survives a crash.
     await Promise.all([realDisk.syncDir(from), realDisk.syncDir(to)])
   }
 }

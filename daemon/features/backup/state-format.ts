@@ -13,10 +13,10 @@ import { VENDOR } from '../verification/callback.ts'
  */
 
 export const STATE_FORMAT = 1
-/** Longest line: that of a store row. */
+/** Maximum bytes of a line; store rows are the longest lines. */
 export const MAX_STATE_LINE_BYTES = 64 * 1024 * 1024
 export const MAX_HEADER_BYTES = 64 * 1024
-/** File bytes in one line, and in the largest stored file. */
+/** Maximum file bytes per line; a whole file has at most `MAX_FILE_BYTES`. */
 export const FILE_PART_BYTES = 96 * 1024
 export const MAX_FILE_BYTES = MAX_PRODUCT_BYTES
 
@@ -73,7 +73,7 @@ export const StateEnd = z.strictObject({
   /** Row counts of nonempty collections. */
   counts: z.record(z.string(), Count),
   files: Count,
-  /** Hash of the lines between the first and this one; equal for equal states. */
+  /** Hash of the lines between the header and this one; equal for equal states. */
   sha256: Sha256,
   /** Hash of the first line. */
   header_sha256: Sha256,

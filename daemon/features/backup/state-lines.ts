@@ -11,7 +11,7 @@ export function faultAt(line: number, message: string, path = ''): AppError {
   return new AppError('invalid_request', `${where}: ${message.replace(/\.$/, '')}. Nothing was changed.`, { details })
 }
 
-/** Lines of a file with their line feed, each within the length limit. @throws AppError 400 */
+/** Lines of a file including their line feeds, each within the length limit. @throws AppError 400 */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StateLine> {
   let number = 0
   // Pieces of the unfinished line; joined once.
@@ -28,7 +28,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       start = feed + 1
     }
     if (start === chunk.byteLength) continue
-    // The reader may reuse the chunk.
+    // Copy it, because the reader may reuse the chunk.
     pieces.push(Buffer.from(chunk.subarray(start)))
     length += chunk.byteLength - start
     const most = number === 0 ? MAX_HEADER_BYTES : MAX_STATE_LINE_BYTES

@@ -20,11 +20,11 @@ import {
   SYMBOLS,
 } from './state-format.ts'
 
-/** Text sent at once. */
+/** Characters sent per chunk. */
 const CHUNK_CHARS = 256 * 1024
 
 export type StateExport = {
-  /** Store folder; nobody writes to it. */
+  /** Store folder; nothing writes to it during the export. */
   readonly dir: string
   readonly collections: readonly AnyCollection[]
 }
@@ -79,7 +79,7 @@ function tableOf(tables: readonly WholeTable[], { name }: { readonly name: strin
   return tables.find(({ collection }) => collection.name === name)?.rows ?? []
 }
 
-/** A signature about to settle is valid here only. */
+/** Refuses an export while payments are being settled: their signatures are valid for this installation only. */
 function refuseUnderWay(tables: readonly WholeTable[]): void {
   const settling = tableOf(tables, payments).filter((row) => row['state'] === 'settling').length
   if (settling > 0) throw new PaymentsUnderWay(settling)
@@ -110,7 +110,7 @@ function ordered({ key }: AnyCollection, rows: AnyRow[]): AnyRow[] {
 
 export type Exported = { readonly rows: number; readonly files: number; readonly sha256: string }
 
-/** Writes it as lines, at the reader's pace. */
+/** Writes the export as lines, at the reader's pace. */
 export async function writeState(
   state: StateOut,
   lines: (text: string) => Promise<void>,

@@ -5,7 +5,10 @@ import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
 
 /** What was removed from the end of the journal at the start. */
 export type JournalCut = {
-  /** `unfinished`: a write never acknowledged. `damaged`: bytes that changed later. `missing`: lost lines. */
+  /**
+   * `unfinished`: a write never acknowledged. `damaged`: bytes that changed after they were written. `missing`: lost
+   * lines.
+   */
   readonly kind: 'unfinished' | 'damaged' | 'missing'
   readonly droppedBytes: number
   /** Durable transactions that are certainly lost. */
@@ -54,14 +57,14 @@ function lost({ missingTransactions: count }: JournalCut): string {
   )
 }
 
-/** One sentence for the user. */
+/** Tells the user in one sentence what was removed from the journal. */
 export function cutSentence(cut: JournalCut): string {
   return `Opening the store truncated its journal by ${cut.droppedBytes} bytes; ${endings[cut.kind](cut)}.`
 }
 
 const MB = 1024 * 1024
 
-/** @throws AppError unavailable that says what to do. */
+/** AppError unavailable for a full disk; its message says what to do. */
 export function diskFull(dataDir: string, cause?: unknown): AppError {
   return new AppError(
     'unavailable',

@@ -62,10 +62,10 @@ const factsIn =
     }
   }
 
-/** Recent attempts searched for the last successful one. */
+/** Number of recent attempts searched for the last successful one. */
 const TRIED_ROWS = 5
 
-/** Sales, and the result of the latest call to its endpoint. */
+/** A listing's sales, and the result of the latest call to its endpoint. */
 async function sellingOf(t: ReadTx, { id }: ServiceRow, { sold, byDay, refunded }: SoldOf) {
   const { rows } = await t.table(deliveries).page('tried', [id], { limit: TRIED_ROWS })
   const tries = rows.flatMap(({ attempts }) => attempts.toReversed())

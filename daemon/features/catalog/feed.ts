@@ -15,7 +15,7 @@ import { type Catalog, catalog, openCatalog } from './search/catalog.ts'
 import type { CatalogDoc } from './search/query.ts'
 
 const REBUILD_PAGE = 500
-/** Listings written in a row before yielding. */
+/** Number of listings written in a row before yielding to other work. */
 const PUTS_IN_A_ROW = 20
 
 /** Opens the derived catalog; rebuilds it if it does not match the store. */
@@ -58,12 +58,12 @@ async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): 
 
 type Feed = {
   readonly catalog: Catalog
-  /** Resolves when the last change is in the table. */
+  /** Stops following changes; resolves when the last change is in the table. */
   readonly stop: () => Promise<void>
 }
 
 type Parts = Pick<Context, 'store' | 'log'> & { readonly catalog: Catalog; readonly pages: PageCache }
-/** Provider facts last written into its listings. */
+/** Facts of each provider as last copied into its listings. */
 type Shown = Map<string, string>
 type Feeding = Parts & { readonly shownOf: Shown }
 
@@ -81,7 +81,7 @@ export function followChanges(parts: Parts): Feed {
     last = last
       .then(() => apply({ ...parts, shownOf }, change))
       .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
-      // A page built meanwhile may have read the table too early.
+      // Drop again: a page built during the update may show the old table.
       .then(() => pages.drop())
   })
   const query: Catalog['query'] = async (asked) => {
@@ -112,7 +112,7 @@ const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
-/** Whether a write can change a page; a switch decides which verdicts are shown. */
+/** Whether a write can change a page. The platform row counts, since a switch decides which verdicts are shown. */
 function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }

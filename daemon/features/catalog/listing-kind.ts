@@ -11,13 +11,16 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
 import { threads } from '../threads/rows.ts'
 
-/** Conversations and bids searched for an open one; if there are more, one counts as open. */
+/** Maximum conversations and bids searched for an open one; if there are more, one is assumed to be open. */
 const LOOKED_AT = 1_000
 
 type Times = { readonly now: number; readonly wall: number }
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 
-/** Protects buyers of a running period and open conversations. @throws AppError 409 with the reason and the way out */
+/**
+ * Refuses an edit that would break a promise to buyers of a running period or of an open conversation.
+ * @throws AppError 409 with the reason and the way out
+ */
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
   if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')
@@ -33,7 +36,7 @@ export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall 
   )
 }
 
-/** Whether the new schema accepts all input of the old one: equal but for new optional members. */
+/** Whether the new schema accepts all input of the old one: equal except for new optional members. */
 function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_schema']): boolean {
   if (after === null || isDeepStrictEqual(before, after)) return true
   if (before === null || !isObject(before.properties) || !isObject(after.properties)) return false
@@ -42,7 +45,7 @@ function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_s
   return isDeepStrictEqual(before, { ...after, properties })
 }
 
-/** Description of something open about a listing; undefined if nothing is. */
+/** Names an open job, proposal or bid of a listing; undefined if there is none. */
 async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | undefined> {
   const [job] = (await t.table(jobs).page('service_open', [id], { limit: 1 })).rows
   if (job) return `the job ${job.id}`
@@ -51,7 +54,7 @@ async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | 
 
 async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
   const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
-  // Newest first: one without activity for the life of a proposal has no open one.
+  // Newest first: a conversation without activity for a proposal's lifetime has no open proposal.
   const found = rows.find(({ proposal, previous }) =>
     [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
   )

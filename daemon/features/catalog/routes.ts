@@ -36,7 +36,9 @@ const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: pa
   return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
-/** Only numbers can precede it. */
+/**
+ * Placeholder for the listings in an encoded page. Only numbers precede it, so its first occurrence is the right one.
+ */
 const NO_SERVICES = '"services":[]'
 
 /** A listing as pages show it, cached until something changes; undefined if it is gone. */

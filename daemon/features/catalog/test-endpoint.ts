@@ -44,7 +44,7 @@ const testService: FreeHandler<typeof serviceTestApi.testService> = async (
   }
 }
 
-/** The reason if a receiver refuses test messages: what was sent, and how to answer. */
+/** Why the test failed. If the receiver rejected the message: also what was sent, and how to answer. */
 function whyRefused({ error, status }: Pick<SentAttempt, 'error' | 'status'>): string {
   const isRefusal = status !== null && status >= 400 && status < 500
   if (!isRefusal) return error ?? ''

@@ -104,13 +104,13 @@ function stepOf(baseUrl: string, { title, text, row, params = {}, query, body, h
 function curlOf({ method, url, headers, body }: Step['request']): string {
   return [
     `curl -X ${method} ${quoted(url)}`,
-    // Double quotes let the shell fill in placeholders; these headers hold no foreign text.
+    // Double quotes let the shell fill in placeholders; these headers contain no untrusted text.
     ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body ? [`--data ${quoted(JSON.stringify(body))}`] : []),
   ].join(' ')
 }
 
-/** Quotes a word for a POSIX shell: examples come from foreign schemas. */
+/** Quotes a word for a POSIX shell: examples come from providers' schemas, which are untrusted. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

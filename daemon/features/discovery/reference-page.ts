@@ -7,7 +7,7 @@ import { api } from '../../../src/api/index.ts'
 import { guards, validatorOf } from '../../endpoint/encode.ts'
 import type { Encoded } from '../../endpoint/handler.ts'
 
-/** Names of the renderer's script and style beside the bundle. */
+/** File names of the renderer's script and style, which are next to the bundle. */
 const SCRIPT = 'swagger-ui-bundle.js'
 const STYLE = 'swagger-ui.css'
 

@@ -34,7 +34,7 @@ export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean 
   )
 }
 
-/** Where a listing is bought. */
+/** URL at which a listing is bought. */
 export function purchaseUrl(ctx: Context, { id }: Pick<ServiceRow, 'id'>): string {
   return `${ctx.baseUrl()}${api.purchaseService.path.replace(':id', id)}`
 }

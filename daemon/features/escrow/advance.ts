@@ -17,17 +17,17 @@ const LONGEST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 6
 /** How often to check whether an external call is final. */
 const AWAITED_MS = 10 * SECOND_MS
-/** Acts of one deal in a row, in case a node keeps contradicting itself. */
+/** Maximum actions for one deal in a row, in case a node keeps contradicting itself. */
 const MAX_STEPS = 8
 
 export type Advancing = {
   readonly ctx: Context
   readonly port: EscrowPort
-  /** The port's answer, unless the daemon stops first. */
+  /** Waits for the port's answer, unless the daemon stops first. */
   readonly unlessStopped: <T>(answer: Promise<T>) => Promise<T>
 }
 
-/** Performs all due acts of a deal, one by one; postpones what cannot be done now. */
+/** Performs all due actions of a deal, one by one; postpones what cannot be done now. */
 export async function advance(parts: Advancing, id: string): Promise<void> {
   for (let n = 0; n < MAX_STEPS; n += 1) {
     const deal = await parts.ctx.store.table(deals).get(id)
@@ -52,7 +52,7 @@ async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<voi
   return ask(parts, known, act)
 }
 
-/** Whether the contract already ended as the job wants, by anybody's call. */
+/** Whether the contract already ended the deal as the job wants, whoever called it. */
 export function isAsWanted({ state, wants_end: end }: DealRow, seen: EscrowDeal): boolean {
   return state === 'held' && end !== null && seen.state === stateAfter[end]
 }
@@ -81,7 +81,7 @@ export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string
 async function deposit(parts: Advancing, known: DealRow): Promise<void> {
   const { ctx, port, unlessStopped } = parts
   const terms = { deadline: deadlineOf(ctx, known), covers: known.wants_deadline }
-  // Stored before sending, so that a retry is the same.
+  // Store the terms before sending, so that a retry sends the same.
   const deal = await ctx.store.tx((t) => noteDeposit(t, known.id, terms))
   if (!deal?.sent || deal.deadline === null) return
   const { id: job, buyer, refund_to: refundTo, net, fee } = deal

@@ -5,23 +5,23 @@ import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 
-/** The switched contract, and what `write` returned. */
+/** A failed switch of the contract, or what `write` returned after a successful one. */
 export type SwitchedContract<T> = Extract<EscrowResult, { ok: false }> | { readonly ok: true; readonly written: T }
 
 /** Keeps the contract in step with the books. */
 export type ContractMirror = {
   readonly port: EscrowPort
-  /** Looks for external calls: pause, claims of buyers, withdrawals. Never throws. */
+  /** Checks the contract for external calls: pause, claims of buyers, withdrawals. Never throws. */
   readonly look: () => Promise<void>
   /**
    * Whether all refunds of a wallet are out of the contract; waits briefly for those in flight. Until then the
    * contract may still pay the wallet, so it is not paid here.
    */
   readonly hasReturned: (wallet: Wallet) => Promise<boolean>
-  /** Switches the contract and then writes it down; nothing else updates the pause meanwhile. */
+  /** Pauses or resumes the contract, then calls `write`; nothing else updates the pause in between. */
   readonly setPaused: <T>(isPaused: boolean, write: () => Promise<T>) => Promise<SwitchedContract<T>>
   /**
-   * In an emergency, has the contract pay a job's buyer at once; the caller then records it with the job. Undefined
+   * In an emergency, has the contract pay a job's buyer immediately; the caller then records it with the job. Undefined
    * if the contract holds nothing for the job.
    */
   readonly withdraw: (jobId: string) => Promise<EscrowResult | undefined>
@@ -38,5 +38,5 @@ export type LeftContract = {
   readonly at: number
 }
 
-/** The job follows: the same transaction removes the money from the books. */
+/** Called when money left the contract: the same transaction removes it from the books and updates the job. */
 export const leftContract = defineHook<[t: Tx, draw: Draw, left: LeftContract]>('left-contract')

@@ -26,12 +26,12 @@ export type HeldJob = {
   readonly buyer: Wallet
   readonly net: Usdc
   readonly fee: Usdc
-  /** Whether money was paid for it. */
+  /** Whether money was paid for the job. */
   readonly isHeld: boolean
   readonly created_at: number
 } & Pick<DealRow, 'wants_deadline' | 'wants_closed' | 'wants_end' | 'to_buyer'>
 
-/** Opens the deal of a new job, so that its money goes to the contract; within the same transaction. */
+/** Opens the deal of a new job in the job's transaction, so that its money goes to the contract. */
 export async function openDeal(t: Tx, job: HeldJob): Promise<void> {
   if (!job.isHeld) return
   const contract = await readContract(t)
@@ -43,7 +43,7 @@ export async function openDeal(t: Tx, job: HeldJob): Promise<void> {
   await t.table(deals).insert(followed(deal))
 }
 
-/** Updates the deal of a changed job, within the same transaction. */
+/** Updates the deal of a changed job in the job's transaction. */
 export async function updateDeal(t: Tx, job: HeldJob): Promise<void> {
   const deal = await t.table(deals).getForUpdate(job.id)
   if (!deal?.open) return
@@ -60,7 +60,7 @@ export function dropped(deal: DealRow): DealRow {
   return followed({ ...deal, state: 'unused', open: false, last_error: null })
 }
 
-/** Resets attempts, since a new act is due. */
+/** Resets the attempts, since a new action is due. */
 export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }

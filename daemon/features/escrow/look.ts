@@ -7,20 +7,20 @@ import { differs, isEnded, noteDue, noteSeen } from './observe.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE } from './work.ts'
 
-/** Rows that are read at once. */
+/** Maximum rows per read. */
 const SLICE_ROWS = 500
-/** How long a look waits for acts in progress. */
+/** How long a check of the contract waits for actions in progress. */
 const QUIET_MS = 5 * SECOND_MS
 const PAUSED_ELSEWHERE = 'The contract was paused by an external call.'
 
 type Looking = Advancing & { readonly work: DealWork; readonly warn: (error: unknown, job?: string) => void }
 
 type Look = Pick<ContractMirror, 'setPaused'> & {
-  /** A start reads every deal even if the sums agree. */
+  /** Checks the contract; at a start, reads every deal even if the sums agree. */
   readonly look: (how: { readonly isStart: boolean }) => Promise<void>
 }
 
-/** Looks for external calls on the contract: claims of buyers, withdrawals, pause. */
+/** Checks the contract for external calls: claims of buyers, withdrawals, pause. */
 export function openLook(parts: Looking): Look {
   const { port, work, warn, unlessStopped } = parts
   let looking: Promise<void> | undefined
@@ -30,7 +30,7 @@ export function openLook(parts: Looking): Look {
     const { held, paused } = await unlessStopped(port.status())
     if (!isSwitching) await followPause(parts, paused)
     if (!isStart && held === sumHeld(await openDeals(parts))) return
-    // Acts in progress change it, too.
+    // Actions in progress also change the sum: wait for them, then compare again.
     await unlessStopped(Promise.race([Promise.allSettled(work.running.values()), rest(QUIET_MS)]))
     const open = await openDeals(parts)
     if (!isStart && (await unlessStopped(port.status())).held === sumHeld(open)) return
@@ -72,7 +72,7 @@ async function see(parts: Looking, deal: DealRow): Promise<void> {
   const { ctx, port, work, warn, unlessStopped } = parts
   const { id } = deal
   const seen = await unlessStopped(port.dealOf(id))
-  // The worker of a deal reads it, too.
+  // Skip a deal in progress: its worker reads the contract, too.
   if (work.running.has(id) || !differs(deal, seen) || isAsWanted(deal, seen)) return
   const noted = deal.taken || isEnded(seen) ? seeEnd(parts, id) : ctx.store.tx((t) => noteSeen(t, { id, seen }))
   await noted.catch((error: unknown) => warn(error, id))
@@ -94,7 +94,7 @@ async function followPause(parts: Looking, paused: boolean): Promise<void> {
   if (!paused) await retryAll(parts)
 }
 
-/** Makes due all deals that waited for the end of the pause. */
+/** Makes all deals due that waited for the end of the pause. */
 async function retryAll({ ctx: { store } }: Looking): Promise<void> {
   for (const { id } of await everyRow(store.table(deals), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
     await store.tx((t) => noteDue(t, id))

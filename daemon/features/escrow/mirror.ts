@@ -70,7 +70,7 @@ async function withdrawn(parts: Advancing, job: string): Promise<EscrowResult> {
   return (await parts.ctx.store.table(deals).get(job))?.open ? TAKEN : result
 }
 
-/** So that transactions that open jobs know it. */
+/** Stores the contract, so that transactions that open jobs know it. */
 async function rememberContract({ store }: Context, value: Contract): Promise<void> {
   const known = await store.table(settings).get(CONTRACT)
   if (JSON.stringify(known?.value) === JSON.stringify(value)) return

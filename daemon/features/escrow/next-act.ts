@@ -6,8 +6,8 @@ type Facts = Pick<
 >
 
 /**
- * The next act for the contract, or null if none is due. A deposit that may be in flight comes first: resent
- * transactions have no other order.
+ * The next action for the contract, or null if none is due. A deposit that may be in flight comes first: nothing else
+ * fixes the order of resent transactions.
  */
 export function actOf(deal: Facts): DealAct | null {
   if (!deal.open || deal.taken) return null
@@ -23,7 +23,7 @@ function isLater(wanted: number | null, covered: number | null): boolean {
   return wanted !== null && (covered === null || wanted > covered)
 }
 
-/** Derived members of a deal. */
+/** The deal with its derived members `due` and `returning`. */
 export function followed<D extends Facts & Pick<DealRow, 'next_attempt_at'>>(
   deal: D,
 ): D & Pick<DealRow, 'due' | 'returning'> {

@@ -7,14 +7,14 @@ import { anew, dropped } from './deal.ts'
 import { followed } from './next-act.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
-/* Updates of a deal's row, each in one transaction. */
+/* Functions for a deal's row; each update is one transaction. */
 
 export function differs(deal: DealRow, seen: EscrowDeal): boolean {
   if (deal.taken || deal.state !== seen.state) return true
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))
 }
 
-/** Whether the money has left, by anybody's call. */
+/** Whether the money has left the contract, whoever called it. */
 export function isEnded({ state }: EscrowDeal): boolean {
   return state !== 'none' && state !== 'held'
 }
@@ -39,13 +39,13 @@ type EndNote = {
   readonly end: EscrowEnd | undefined
   /** Business time. */
   readonly at: number
-  /** Time of the next look, machine milliseconds. */
+  /** Time of the next check, machine milliseconds. */
   readonly again: number
 }
 
 /**
- * Records that an external call moved the money. Nobody resends it if its block is undone, so it only counts once
- * final; then, if the contract paid the buyer, the job ends too. Until then no act is due.
+ * Records that an external call moved the money. Nobody resends that call if a reorganisation drops its block, so it
+ * counts only once final. Then, if the contract paid the buyer, the job ends too. Until then no action is due.
  */
 export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
@@ -73,7 +73,7 @@ export const stateAfter = { release: 'released', refund: 'refunded', resolve: 's
 
 type Done = { readonly act: DealAct; readonly transaction?: Hex | undefined; readonly change?: Partial<DealRow> }
 
-/** Records a completed act. */
+/** Records a completed action. */
 export async function noteDone(t: Tx, asked: DealRow, { act, transaction, change = {} }: Done): Promise<void> {
   const known = await t.table(deals).getForUpdate(asked.id)
   if (!known?.open) return
@@ -111,7 +111,7 @@ export async function noteWithdrawn(t: Tx, id: string, transaction: Hex | undefi
 
 type PutOff = { readonly error: string; readonly at: number; readonly change?: Partial<DealRow> }
 
-/** Records a failed act; it is retried at `at`. */
+/** Records a failed action; it is retried at `at`. */
 export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: PutOff): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open) return
@@ -127,7 +127,7 @@ export async function noteDeposit(t: Tx, id: string, terms: { deadline: number; 
   return t.table(deals).put(followed({ ...deal, ...terms, sent: true }))
 }
 
-/** Makes postponed acts due. */
+/** Makes a deal's postponed action due now. */
 export async function noteDue(t: Tx, id: string): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (deal?.due) await t.table(deals).put({ ...deal, next_attempt_at: 0 })

@@ -10,21 +10,21 @@ export type DealAct = (typeof dealActs)[number]
 const dealEnds = ['release', 'refund', 'resolve'] as const
 
 /**
- * A job's money in the contract: its known state and the wanted one. Written with the job, so the row always says
- * what is due.
+ * A job's money in the contract: the known state and the wanted one. Written with the job, so the row always says what
+ * is due.
  */
 export const DealRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
   version: z.int(),
   buyer: StoredWallet,
-  /** Where a refund returns to; the books pay the buyer from there. */
+  /** Wallet that the contract refunds; the books pay the buyer from there. */
   refund_to: StoredWallet,
   net: Micro,
   fee: Micro,
   /** Last seen state; `none` before the deposit, `unused` if there was none. */
   state: z.enum(dealStates),
-  /** State and transaction of an external call that is not final yet; no act is due meanwhile. */
+  /** State and transaction of an external call that is not final yet; until it is, no action is due. */
   taken: z.strictObject({ state: z.enum(escrowStates), transaction: z.string().nullable() }).exactOptional(),
   /** Unix seconds from which the buyer may claim a refund; null until first set. */
   deadline: z.int().nullable(),
@@ -34,14 +34,17 @@ export const DealRow = z.strictObject({
   sent: z.boolean(),
   /** Whether the buyer's claim is closed, as last seen. */
   closed: z.boolean(),
-  /** Wanted by the job: deadline (business time), closed claim, how the money leaves. */
+  /**
+   * What the job wants: `wants_deadline` in business time, `wants_closed` to close the buyer's claim, and how the money
+   * leaves.
+   */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),
   to_buyer: Micro.nullable(),
-  /** Until the contract releases the money. */
+  /** True until the contract has released the money. */
   open: z.boolean(),
-  /** Whether an act is due. */
+  /** Whether an action is due. */
   due: z.boolean(),
   /** Whether a refund is in flight; the buyer is paid after it arrives. */
   returning: z.boolean(),
@@ -67,14 +70,14 @@ export const deals = defineCollection('escrow_deals', {
 
 export const escrowCollections: readonly AnyCollection[] = [deals]
 
-/** Failed attempts in a row, some minutes in all, after which a problem is reported. */
+/** A problem is reported after this many failed attempts in a row, which take some minutes. */
 const MANY_ATTEMPTS = 10
-/** Deals read at most. */
+/** Maximum deals read. */
 const MAX_LOOKED_AT = 200
 
 /**
- * Deals with an external call that is not final, and deals whose acts keep failing; while the contract is paused, all
- * of them.
+ * Deals with an external call that is not final, and deals whose actions keep failing; while the contract is paused,
+ * all of them.
  */
 export async function waitingDeals({ store, switches }: Context): Promise<readonly DealRow[]> {
   if (switches.now().escrowPaused) return []

@@ -3,17 +3,17 @@ import { writtenRow } from '../../store/port.ts'
 import { type Advancing, advance, putOff } from './advance.ts'
 import { deals } from './rows.ts'
 
-/** Deals processed at once. */
+/** Deals processed concurrently. */
 export const MAX_AT_ONCE = 64
 const LONGEST_SLEEP_MS = MINUTE_MS
 
-/** The daemon stops; unfinished acts are repeated at the next start. */
+/** The daemon stops; unfinished actions are repeated at the next start. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
 export type DealWork = {
-  /** Checks for due acts. */
+  /** Checks for due actions. */
   readonly wake: () => void
   /** Deals in progress, by id. */
   readonly running: ReadonlyMap<string, Promise<void>>
@@ -34,7 +34,7 @@ type Round = {
   timer: NodeJS.Timeout | undefined
 }
 
-/** Processes due deals, many at once. */
+/** Processes due deals, many of them concurrently. */
 export function openDealWork(parts: Working): DealWork {
   const round: Round = {
     parts,

@@ -21,7 +21,7 @@ export type Exporting = {
 
 /**
  * All records of one participant as lines, in the form of `getExport`. Each page is a short read, so the marketplace
- * continues meanwhile; only durable data is sent.
+ * keeps running. Only durable data is sent.
  * @throws Error when the daemon stops; then the last line is missing.
  */
 export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting): AsyncGenerator<string> {

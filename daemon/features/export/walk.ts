@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
 import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 
-/** Rows of one read; other work runs in between. */
+/** Rows per read; other work runs between two reads. */
 const PAGE_ROWS = 100
 
 export type ExportWalk = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
@@ -13,7 +13,7 @@ export type Source<V> = {
   readonly pages: (reading: ExportWalk) => AsyncGenerator<readonly V[]>
 }
 
-/** Context of a view. */
+/** What a view may read besides the row. */
 export type Around = {
   readonly t: ReadTx
   readonly who: ParticipantRow
@@ -31,7 +31,7 @@ type Place<R extends Row> = {
   readonly prefix: (who: ParticipantRow) => readonly Scalar[]
 }
 
-/** Rows of an index, oldest first; rows added meanwhile come later. */
+/** Rows of an index, oldest first, so rows added during the export come last. */
 export function listed<R extends Row, V>(place: Place<R>, view: View<R, V>): Source<V> {
   const { collection, index } = place
   return {

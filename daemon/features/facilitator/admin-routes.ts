@@ -12,7 +12,7 @@ import { offsetPage } from '../../store/offset-page.ts'
 import { dayOf, rulesOf } from './policy.ts'
 import { facilitatorDays, type SettlementRow, settlements } from './rows.ts'
 
-/** Keys listed per day. */
+/** Maximum API keys listed per day. */
 const MAX_DAY_ROWS = 1_000
 /** Latest date that JavaScript can name. */
 const MAX_DATE_SECONDS = 8_640_000_000_000n

@@ -149,13 +149,13 @@ function unservedBy(
   if (scheme !== 'exact') return 'scheme_unsupported'
   if (named !== (version === 1 ? network : networks[network].caip2)) return 'network_mismatch'
   if (toWallet(token) !== asset.address) return 'asset_mismatch'
-  // Published v1 clients sign the token's known name if none is given.
+  // Existing v1 client packages sign the token's known name if none is given.
   if (version === 2 && (extra.name === undefined || extra.version === undefined)) return 'domain_missing'
   if ((extra.name ?? asset.name) !== asset.name) return 'domain_name_mismatch'
   return (extra.version ?? asset.version) === asset.version ? undefined : 'domain_version_mismatch'
 }
 
-/** v1 requires at least the amount, as published facilitators do; v2 requires exactly it. */
+/** v1 requires at least the amount, as other facilitators do; v2 requires exactly it. */
 function requirementOf({ network, asset }: ChainPort, version: X402Version, required: Required): PaymentRequirement {
   const min = usdc(required.amount)
   return {

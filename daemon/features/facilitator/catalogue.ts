@@ -13,15 +13,15 @@ import type { Draft } from '../../store/port.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 
-/** Resources listed; the one paid longest ago is dropped first. */
+/** Maximum resources listed; the one paid longest ago is dropped first. */
 export const MAX_RESOURCES = 1_000
-/** JSON size of a resource's self-description. */
+/** Maximum JSON length of a resource's self-description. */
 const MAX_EXTENSION_CHARS = 16 * 1024
 const PAGE_ROWS = 500
 /** How often a frequently paid resource is written again. */
 const REFRESH_MS = 5 * MINUTE_MS
 
-/** Whether the resource was listed, and why not. */
+/** Whether the resource was listed, and if not, why. */
 export type Catalogued =
   | { readonly status: 'success' }
   | { readonly status: 'rejected'; readonly rejectedReason: string }
@@ -72,7 +72,7 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
   return { status: 'success' }
 }
 
-/** Why an entry would be misleading. */
+/** Why an entry would be misleading; undefined if it would not be. */
 async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema }: Bazaar) {
   if (!Input.safeParse(info['input']).success)
     return 'bazaar.info.input must have type http, or type mcp with a toolName'
@@ -88,7 +88,7 @@ async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema
   }
 }
 
-/** Its address without a query, so that one route is one entry. */
+/** A resource's URL without its query, so that one route is one entry. */
 function addressOf({ protocol, host, pathname }: URL, path = pathname): string {
   return `${protocol}//${host}${path}`
 }
@@ -167,7 +167,7 @@ async function put({ store }: Context, draft: Draft<ResourceRow>): Promise<void>
   })
 }
 
-/** Written recently with the same content. */
+/** Whether the resource was written recently with the same content. */
 function isFresh({ version: _, ...known }: ResourceRow, draft: Draft<ResourceRow>): boolean {
   const same = { ...known, updated_at: draft.updated_at }
   return draft.updated_at - known.updated_at < REFRESH_MS && JSON.stringify(same) === JSON.stringify(draft)
@@ -192,7 +192,7 @@ export async function resourcesFor(ctx: Context, filter: ResourceFilter): Promis
     (row) =>
       (payee === undefined || row.pay_to === payee) &&
       (type === undefined || type === typeOf(row)) &&
-      // The two generations name a network differently.
+      // x402 v1 and v2 name a network differently.
       (network === undefined || row.accepts['network'] === network) &&
       (extensions === undefined || Object.hasOwn(row.extensions, extensions)),
   )

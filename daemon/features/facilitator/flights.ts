@@ -15,7 +15,7 @@ export type Landing =
   | { readonly ok: true; readonly transaction: Hex }
   /** The money may have moved, or may still move. */
   | { readonly ok: false; readonly failure: 'unavailable'; readonly transaction?: Hex }
-  /** It did not move; if it was never sent, the authorization counts as unused. */
+  /** The money did not move. If the transfer was never sent, the authorization counts as unused. */
   | { readonly ok: false; readonly failure: 'refused'; readonly fault: PaymentFault }
 
 /** A settlement in progress; all callers wait for the same result. */
@@ -95,7 +95,7 @@ async function neverSettled({ chain, clock }: Context, row: SettlementRow): Prom
   return state?.used === false
 }
 
-/** It did not move: removes the row, so that it can be settled later. */
+/** The money did not move: removes the row, so that the authorization can be settled later. */
 async function drop({ store }: Context, { id, seller, created_at }: SettlementRow, sent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)

@@ -7,7 +7,9 @@ import { shortLived } from '../../kernel/short-lived.ts'
 import { flights, landed } from './flights.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/** Extra time after its window in which an undelivered success is kept. */
+/**
+ * Minimum time after the settlement for which an undelivered success is kept, even if the authorization has expired.
+ */
 const LATE_MS = 120 * SECOND_MS
 /** How often a success may be repeated after the daemon was killed while sending it. */
 export const MAX_DOUBTS = 3
@@ -28,30 +30,33 @@ export type SettleOutcome =
 /** The waiting caller. */
 export type Receiver = {
   readonly ctx: Context
-  /** Aborted when it disconnects. */
+  /** Aborted when the receiver disconnects. */
   readonly signal: () => AbortSignal
   /** Whether the whole response was sent; resolves when it ends. */
   readonly sent: () => Promise<boolean>
 }
 
 /**
- * Whether its success was delivered, or is being delivered. After a kill, delivery is in doubt: the same seller may
- * ask again for the same requirement.
+ * Whether a settlement's success was delivered, or is being delivered. After a kill of the daemon, delivery is in
+ * doubt: the same seller may ask again for the same requirement.
  */
 export function isHanded(ctx: Context, { state, handed_by, doubts = 0 }: SettlementRow): boolean {
   if (state !== 'handing') return state === 'handed'
   return handed_by === handingStart.of(ctx) || doubts >= MAX_DOUBTS
 }
 
-/** Settled calldata is public, so after this time a caller with it may not be the payer. */
+/**
+ * Whether an undelivered success is still kept. Settled calldata is public, so a later caller with it may not be the
+ * payer.
+ */
 export function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
   const now = clock.wall()
   return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS
 }
 
 /**
- * Delivers the one success of an authorization. Stored as in delivery before the first byte, as delivered after the
- * last. If the caller hung up before, the next caller gets it.
+ * Delivers the one success of an authorization. The row says "in delivery" before the first byte is sent and
+ * "delivered" after the last. If the caller disconnects before that, the next caller gets it.
  */
 export async function hand(receiver: Receiver, id: string, transaction?: Hex): Promise<SettleOutcome> {
   const { ctx, signal, sent } = receiver
@@ -84,7 +89,7 @@ async function begin(ctx: Context, id: string, transaction?: Hex): Promise<Settl
   })
 }
 
-/** Delivered whole; or not, and then it waits for the next caller. */
+/** Records whether the whole response was sent; if not, the success waits for the next caller. */
 async function end({ store }: Context, { id, handed_at, handed_by }: SettlementRow, isSent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)

@@ -10,7 +10,7 @@ import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { facilitatorDays } from './rows.ts'
 
-/** Seller id of keyless settlements. */
+/** Seller id of settlements made without an API key. */
 export const LOCAL_SELLER = 'local'
 /** Gas of one transfer by authorization, rounded up: measured 77.7 thousand. */
 const GAS_OF_SETTLEMENT = 80_000
@@ -46,8 +46,8 @@ type SettlementParams = {
 }
 
 /**
- * Why this payee or amount is refused. Payments to the marketplace itself are settled only by it, so no authorization
- * is in both.
+ * Why this payee or amount is refused; undefined if it is not. The facilitator refuses payments to the marketplace
+ * itself, so no authorization is settled both as a purchase and here.
  */
 export function policyFault(ctx: Context, { seller, payer, payTo, value }: SettlementParams): PaymentFault | undefined {
   if (payer === payTo) return 'self_payment'
@@ -75,7 +75,7 @@ export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender
   })
 }
 
-/** Counts a settlement before it is sent. @throws AppError as `refuseSpent` does */
+/** Counts a settlement and its gas for the day, before it is sent. @throws AppError as `refuseSpent` does */
 export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).getForUpdate(dayId(spender.seller, spender.wall))
   await refuseSpent(t, spender)
@@ -87,7 +87,7 @@ export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).put({ id, day: dayOf(wall), seller: seller.id, settlements: settled, gas })
 }
 
-/** Uncounts a settlement that was never sent. */
+/** Removes a settlement that was never sent from the day's count. */
 export async function unspend(t: Tx, sellerId: string, at: number): Promise<void> {
   const id = `${dayOf(at)}:${sellerId}`
   const row = await t.table(facilitatorDays).getForUpdate(id)

@@ -20,7 +20,7 @@ import { type ResourceRow, settlements } from './rows.ts'
 import { begin, finish, idOf, isRepeated } from './settle.ts'
 
 type FacilitatorPath = 'verify' | 'settle' | 'supported' | 'discovery'
-/** `ok`, the fault, or `refused` when we failed. */
+/** `ok`, the fault, or `refused` when the facilitator itself failed. */
 type FacilitatorResult = 'ok' | 'refused' | PaymentFault
 
 /** Requests by path and result since the start; both are small sets. */
@@ -63,7 +63,7 @@ function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof
   return read
 }
 
-/** An internal error, such as a pause, counts as refused. */
+/** Counts a request by its result; an internal error, such as a pause, counts as refused. */
 async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -114,7 +114,7 @@ function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
   }
 }
 
-/** Body members are named differently from the payment headers. */
+/** Why a request is refused. `detail` comes first, since body members have other names than the payment headers. */
 function sentenceOf(read: ReadAsk, fault: PaymentFault): string {
   return (read.ok ? undefined : read.detail) ?? paymentFaults[fault].sentence
 }
@@ -161,7 +161,7 @@ async function outcomeOf(call: FacilitatorCall, asked: FacilitatorAsk): Promise<
   if (!known) {
     refusePaused(ctx)
     const fault = await faultOf(ctx, asked, seller)
-    // A concurrent copy may have settled it meanwhile.
+    // A concurrent copy of the request may have settled it.
     if (fault && !(fault === 'nonce_used' && (await ctx.store.table(settlements).get(idOf(ctx, asked))))) {
       return { ok: false, fault }
     }
@@ -189,7 +189,7 @@ function settlement({ chain }: Context, read: ReadAsk, outcome: SettleOutcome): 
   }
 }
 
-/** The response with the extension's result, as published clients read it. */
+/** The response with the extension's result, in the form that existing client packages read. */
 function withExtensions(answer: Settlement, bazaar: Catalogued): Encoded {
   const { schema } = api.settlePayment.reply
   return {

@@ -31,9 +31,9 @@ export const SettlementRow = z.strictObject({
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
-  /** The start of the daemon that delivered its success last. */
+  /** Id of the daemon start that delivered the success last. */
   handed_by: z.string().optional(),
-  /** How often it was repeated in doubt. */
+  /** How often the success was repeated while its delivery was in doubt. */
   doubts: z.int().optional(),
 })
 export type SettlementRow = z.infer<typeof SettlementRow>
@@ -49,7 +49,7 @@ const FacilitatorDayRow = z.strictObject({
   gas: z.int(),
 })
 
-/** A resource that others sell and that was paid here, for the discovery list. */
+/** A resource that another server sells and that was paid through this facilitator, for the discovery list. */
 export const ResourceRow = z.strictObject({
   /** SHA-256 of payee and address. */
   id: z.string(),

@@ -11,7 +11,7 @@ import { hand, isHanded, isKept, type Receiver, type SettleOutcome } from './han
 import { rulesOf, type ServedSeller, spend } from './policy.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/** Settlements waiting for the chain: per payer, and in total. */
+/** Maximum settlements that wait for the chain: per payer here, in total in `MAX_SENT`. */
 const MAX_SENT_OF_PAYER = 256
 const MAX_SENT = 4_096
 /** A row is kept while its authorization is usable, at most this long. */

@@ -4,7 +4,7 @@ import { recoverSettlements } from './flights.ts'
 import { dayOf } from './policy.ts'
 import { facilitatorDays, settlements } from './rows.ts'
 
-/** Rows looked at in one transaction. */
+/** Rows processed per transaction. */
 const SWEEP_ROWS = 200
 /** Completed rows are kept for the operator. */
 const KEEP_MS = 30 * DAY_MS
@@ -12,7 +12,8 @@ const KEEP_MS = 30 * DAY_MS
 const KEPT_DAYS = 2
 
 /**
- * Removes old settlements by machine time, which their authorizations follow, and asks about those without a result.
+ * Removes old settlements by machine time, as authorizations expire by it, and asks the chain about those without a
+ * result.
  * @returns the number of removed rows
  */
 export async function sweepFacilitated(ctx: Context, signal: AbortSignal): Promise<number> {

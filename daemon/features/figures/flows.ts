@@ -100,7 +100,7 @@ export function joined(one: Flows, other: Flows): Flows {
   }
 }
 
-/** Escrow after the flows, from the `opening` amount. */
+/** Escrow balance after the flows, from the `opening` amount. */
 export function heldAfter(opening: Usdc, { byX402, byBalance, providers, fees, refunds }: Flows): Usdc {
   return usdc(opening + byX402 + byBalance - providers - fees - refunds)
 }

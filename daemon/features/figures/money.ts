@@ -13,7 +13,7 @@ import { answers, payments } from '../payments/rows.ts'
 import { spans } from './calls.ts'
 import { addFlows, type Flows, heldAfter, joined, noFlows } from './flows.ts'
 
-/** Payments of an endpoint: number and total. */
+/** Number and total of payments for an endpoint. */
 type Paid = { readonly times: number; readonly amount: Usdc }
 
 /** Payments by endpoint and hour of wall time since the start. */
@@ -68,7 +68,7 @@ const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 const SCAN_ROWS = 500
 /** How long a comparison of running sums with the accounts is valid. */
 const CHECK_EVERY_MS = 15 * SECOND_MS
-/** Transactions buffered while the day is read for the first time. */
+/** Maximum transactions buffered while the day is read for the first time. */
 const MAX_WAITING = 10_000
 
 export type Books = Readonly<Record<AccountKind, Usdc>>
@@ -155,7 +155,7 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     return day
   }
 
-  /** Compares with the accounts; what was committed meanwhile is in only one of the two. */
+  /** Compares the running sums with the accounts; undefined if something was committed in between. */
   async function check({ opening, flows, books: { prov: owed }, seq }: Day): Promise<Checked | undefined> {
     const sums = await store.read(async (t) => ({
       escrow: await sumOf(t, 'esc'),

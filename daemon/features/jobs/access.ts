@@ -22,7 +22,7 @@ export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole |
 }
 
 /**
- * The caller's side of a conversation; a token belongs to the job that came of it.
+ * The caller's side of a conversation; a token belongs to the job that the conversation led to.
  * @throws AppError 401 on another token.
  */
 export async function threadSideOf(

@@ -15,7 +15,7 @@ import { jobSummary } from './view.ts'
 
 type Done = { readonly job: JobRow; readonly now: number }
 
-/** Where a buyer acts, at the job or its conversation, and what the response shows. */
+/** Where a buyer's action applies, to the job or its conversation, and what the response shows. */
 export type ActedAt<A> = {
   readonly placeOf: (params: { readonly id: string }) => JobPlace
   readonly show: (t: ReadTx, done: Done) => A | Promise<A>
@@ -24,7 +24,7 @@ export type ActedAt<A> = {
 type ActionRequest<B> = { readonly params: { readonly id: string }; readonly body: B }
 type Paid<B> = Omit<Fulfilment<PaidEndpoint>, 'input'> & { readonly input: ActionRequest<B> }
 
-/** A buyer's act with a fixed fee; charged in this one form everywhere. */
+/** Charges the fixed fee of a buyer's action. */
 async function feeFor<A>(
   t: Tx,
   { payment, source, now }: Paid<unknown>,

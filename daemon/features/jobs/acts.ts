@@ -17,7 +17,7 @@ import { applyReport, checkReport, deliverablesOf, type JobReport, reportEvents 
 import { type JobRow, jobs, readDeliverables } from './rows.ts'
 import { placeOf } from './view.ts'
 
-/* Acts of the parties, at the job or its conversation. The `check…` functions refuse before a charge. */
+/* Actions of the parties, addressed to the job or its conversation. The `check…` functions refuse before a charge. */
 
 type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'> }
 
@@ -94,7 +94,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   const job = await commit(ctx, async (t, draw) =>
     applyReport(t, draw, { job: await held(t, seen.id), report, kept, at: now }),
   ).catch(async (error: unknown) => {
-    // A concurrent copy of this report was first.
+    // A concurrent copy of this report was applied first.
     const known = await ctx.store.table(jobs).get(seen.id)
     if (known && (await isRepeat(ctx, known, report))) return known
     throw error
@@ -114,7 +114,7 @@ async function held(t: Tx, id: string): Promise<JobRow> {
   return (await lockJob(t, id)) as JobRow // found just now, and jobs stay
 }
 
-/** Sends a wallet's refund after its cause is durable; auto-refund takes up failures. */
+/** Starts to send a wallet's refund once its cause is durable; the auto-refund cron retries failures. */
 export function sendRefunds(ctx: Context, job: JobRow): void {
   const isDue = job.payment_method === 'x402' && (job.escrow_status === 'refunded' || job.escrow_status === 'split')
   if (isDue) inBackground(ctx, 'payouts', () => runPayouts(ctx))

@@ -9,12 +9,12 @@ import { isEnd, type JobTransition, jobMachine } from './machine.ts'
 import { type JobStep, tellStep } from './notify.ts'
 import { type JobRow, jobs, putJob } from './rows.ts'
 
-/** History entries of a job; progress reports stop a few before, to leave room for the job's end. */
+/** Maximum timeline entries of a job. Progress reports stop a few before it, to leave room for the job's end. */
 const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
 
-/** The job's money left escrow, whole or in parts; related objects end with it. */
+/** Called when a job's money left escrow, wholly or in part; related objects end with it. */
 export const escrowMoved =
   defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 

@@ -11,7 +11,7 @@ import { applyReport, checkReport, type JobReport, reportOf } from './report.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 const DISPATCH = 'job_dispatch'
-/** The endpoint will call back, so its body is no result. */
+/** Status with which an endpoint promises to call back; the response body is then no result. */
 const ACCEPTED = 202
 
 /** States in which the provider can still work. */

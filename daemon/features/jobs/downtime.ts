@@ -11,16 +11,16 @@ import { type JobRow, jobs } from './rows.ts'
 
 /** Settings key of the deadline watch. */
 const WATCH = 'deadline_watch'
-/** A longer gap between looks counts as missed time. */
+/** A longer gap between two checks counts as missed time. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Missed spans kept; above this, the two closest are merged with the gap between them. */
+/** Maximum missed spans kept; beyond it, the two closest are merged with the gap between them. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
-  /** Business and wall time of the last look; no wall time before the first. */
+  /** Business and wall time of the last check; no wall time before the first. */
   at: z.int(),
   wall: z.int().nullable(),
-  /** Business time of the current pause, as of the last look. */
+  /** Business time of the current pause, as of the last check. */
   paused_at: z.int().nullable(),
   missed: z.array(z.strictObject({ from: z.int(), to: z.int() })),
 })
@@ -34,7 +34,7 @@ const deadlineWatch = defineResource<true>('deadline watch')
 /** Watches deadlines while the daemon runs; time between two runs does not count. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
-  // Requests are refused from the beginning of a stop.
+  // Requests are refused once a stop begins.
   let stopAt: number | undefined
   ctx.stopping.addEventListener('abort', () => {
     stopAt = ctx.clock.now()
@@ -97,13 +97,13 @@ async function readWatch(t: ReadTx): Promise<Watch | undefined> {
   return row && Watch.parse(row.value)
 }
 
-/** Whether the watch has missed the end of a pause and must look first. */
+/** Whether the watch has missed the end of a pause and must check first. */
 export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
   const watch = await readWatch(t)
   return !isPaused && watch !== undefined && watch.paused_at !== null
 }
 
-/** Known spans without a watch. */
+/** Known spans in which deadlines were not watched. */
 export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
 }

@@ -34,7 +34,7 @@ export async function moveEscrow(
 
 const ends = ['refund', 'release', 'split'] as const
 
-/** Refuses to pay what the contract already paid; if its block is undone, the money is back. */
+/** Refuses to pay what the contract already paid. If a reorganisation drops that payment's block, the money is back. */
 function takenElsewhere(): AppError {
   const sentence =
     'An external call released the funds of this job from the escrow contract: wait until its block is final.'
@@ -99,7 +99,7 @@ export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promi
   if (isWallet) await payBack(t, draw, { job, at })
 }
 
-/** The buyer's part in the books. */
+/** The buyer's part of a job's money in the books. */
 function owedAfter({ escrow_status: escrow, amount, dispute }: JobRow): Usdc {
   if (escrow === 'split') return dispute?.buyer_amount ?? ZERO
   return escrow === 'refunded' ? amount : ZERO

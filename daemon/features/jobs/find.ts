@@ -9,7 +9,7 @@ import { type ThreadRow, threads } from '../threads/rows.ts'
 import { type JobEvent, threadMachine } from './machine.ts'
 import { type JobRow, jobs } from './rows.ts'
 
-/** Where an act was addressed: the job, or its conversation. */
+/** Where an action was addressed: the job, or its conversation. */
 export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
 /** A request about a job, and which party of its conversation the caller must be. */
@@ -19,7 +19,10 @@ export type JobAsked = {
   readonly isTheirs: (thread: ThreadRow) => boolean
 }
 
-/** @throws AppError 404 for an unknown place; before a purchase, 409 with the allowed acts, or 403 for strangers */
+/**
+ * @throws AppError 404 for an unknown place; before a purchase, 409 with the allowed actions, or 403 for anyone but the
+ * parties
+ */
 export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {
   const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
   const job = await t.table(jobs).get(jobId)

@@ -13,7 +13,7 @@ import { applyReport, checkReport, type JobReport } from './report.ts'
 import { type JobRow, jobs, NO_DELIVERABLES, readInput } from './rows.ts'
 import { placeOf } from './view.ts'
 
-/** First-party jobs that run at once. */
+/** First-party jobs that run concurrently. */
 const MAX_RUNNING = 4
 const SCAN_ROWS = 500
 /** States in which the provider must still deliver. */
@@ -60,7 +60,7 @@ export async function startFirstParty(ctx: Context): Promise<void> {
   for (const status of waiting) await scan(ctx, status, take)
 }
 
-/** Jobs left by the last stop. */
+/** Takes up the jobs that the last stop left. */
 async function scan(ctx: Context, status: JobRow['status'], take: (id: string) => void): Promise<void> {
   for await (const rows of eachPage(ctx.store.table(jobs), { index: 'status', prefix: [status], limit: SCAN_ROWS })) {
     for (const job of rows) if (await serviceOf(ctx, job)) take(job.id)

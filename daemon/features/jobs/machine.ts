@@ -4,7 +4,7 @@ import { threadStatuses } from '../../../src/model/thread.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 
-/** Who acts on a job; `system` is a cron or the daemon. */
+/** Who can change a job; `system` is a cron or the daemon. */
 export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
 export type JobRole = (typeof jobRoles)[number]
 
@@ -55,7 +55,7 @@ export const jobMachine = defineMachine({
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
-    /** Expiry is not announced: until then the provider could deliver. */
+    /** Not among the announced actions: before the deadline the provider can still deliver. */
     {
       event: 'dispute_undelivered',
       act: null,

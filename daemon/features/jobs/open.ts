@@ -39,7 +39,7 @@ export type JobOrder = {
 }
 
 export type EscrowOrder = JobOrder & {
-  /** `ext`, or the hold of a balance payment. */
+  /** Account of the money: `ext`, or the hold of a balance payment. */
   readonly source: string
   /** The negotiation behind the order, held by this transaction; otherwise a new conversation is opened. */
   readonly thread?: ThreadRow
@@ -89,7 +89,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
 
 export type InstantOrder = JobOrder & {
   readonly result: JobRow['deliverables'][number]
-  /** Ids that the provider was told (default: new ones). */
+  /** Ids already sent to the provider (default: new ones). */
   readonly ids?: { readonly job: string; readonly thread: string } | undefined
 }
 

@@ -54,7 +54,7 @@ function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
   })
 }
 
-/** Jobs of a provider released at the end of its suspension; the rest follows within a day. */
+/** Maximum jobs of a provider released when its suspension ends; the rest follow within a day. */
 const MAX_RELEASED = 1_000
 
 /** Makes jobs that waited for the end of a suspension due. */

@@ -67,7 +67,7 @@ type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly
 
 /**
  * A job's conversation for its parties.
- * @throws AppError 404 for an unknown job, 403 for a stranger, 401 for a wrong token.
+ * @throws AppError 404 for an unknown job, 403 for anyone but the parties, 401 for a wrong token.
  */
 async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker): Promise<Conversation> {
   const job = await t.table(jobs).get(jobId)

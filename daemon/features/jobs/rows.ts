@@ -22,29 +22,29 @@ export const JobRow = z.strictObject({
   version: z.int(),
   service_id: z.string(),
   service_name: z.string(),
-  /** As at the purchase; decides how a delivery is checked and verified. */
+  /** Service type at the time of purchase; decides how a delivery is checked and verified. */
   service_type: z.enum(serviceTypes),
-  /** null: delivered with the purchase. */
+  /** Null if the job was delivered with the purchase. */
   deliverable_schema: KnownJsonObject.nullable(),
   buyer_wallet: StoredWallet,
   buyer_id: z.string().nullable(),
   provider_id: z.string(),
   thread_id: z.string(),
   posting_id: z.string().nullable(),
-  /** Covered by this subscription: unpaid, and ignored by reputation. */
+  /** Subscription that covers the job: the job is then unpaid, and reputation ignores it. */
   subscription_id: z.string().exactOptional(),
   receipt_id: z.string(),
   payment_id: z.string(),
   payment_method: z.enum(paymentMethods),
   transaction: z.string().nullable(),
   status: z.enum(jobStatuses),
-  /** Empty if large: then `input_file` names its file by SHA-256. */
+  /** Empty for a large input: `input_file` then has the SHA-256 of its file. */
   input: KnownJsonObject,
   input_file: z.string().exactOptional(),
-  /** Empty if large: then they are in a file, named by SHA-256. */
+  /** Empty for large deliverables: `deliverables_file` then has the SHA-256 of their file. */
   deliverables: z.array(KnownJson),
   deliverables_file: z.string().exactOptional(),
-  /** True if an earlier version stored them in their own row. */
+  /** True if an earlier version stored the deliverables in a row of their own. */
   deliverables_apart: z.boolean(),
   notes: z.string(),
   amount: Micro,
@@ -52,7 +52,7 @@ export const JobRow = z.strictObject({
   provider_amount: Micro,
   escrow_status: z.enum(escrowStatuses),
   held_at: z.int().nullable(),
-  /** True while an automatic event is due; the escrow monitor reads these. */
+  /** True while an automatic event is due; the escrow monitor reads the open jobs. */
   open: z.boolean(),
   next_event: z.enum(jobDueEvents).nullable(),
   next_event_at: z.int().nullable(),
@@ -144,7 +144,7 @@ export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
 
 const endOf = { none: null, held: null, released: 'release', refunded: 'refund', split: 'resolve' } as const
 
-/** The job's wishes for the escrow contract. */
+/** What a job wants from the escrow contract. */
 function heldOf(job: JobRow): HeldJob {
   const { id, status, deadline_at, created_at, dispute, escrow_status: escrow } = job
   const doneWith = status === 'disputed' ? 'markDisputed' : 'markDelivered'
@@ -184,7 +184,7 @@ export async function keepInput(input: JobRow['input'], keep: KeepText): Promise
   return text === undefined ? { input } : { input: {}, input_file: await keep(text) }
 }
 
-/** Stored form of deliverables. @param text - the items as JSON if large */
+/** Stored form of deliverables. @param text - the items as JSON, if they are too large for the row */
 export async function keepDeliverables(
   items: Deliverables,
   text: string | undefined,
@@ -194,7 +194,7 @@ export async function keepDeliverables(
   return { ...NO_DELIVERABLES, deliverables_file: await keep(text) }
 }
 
-/** Where to read a job: rows and files; within a transaction, those of its draw. */
+/** Where to read a job's rows and files. Within a transaction, these come from its `t` and `draw`. */
 export type JobSource = {
   table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'>
   readonly text: TextOf

@@ -28,9 +28,8 @@ export type RulingDecision = {
 }
 
 /**
- * Ends a dispute (decisions §8). A winning provider is paid at once, or after an escrow pause.
- * @throws AppError 409 without an open dispute, 503 for a split during an escrow pause, since it pays the provider
- * too.
+ * Ends a dispute (decisions §8). A winning provider is paid immediately, or after an escrow pause.
+ * @throws AppError 409 without an open dispute, 503 for a split during an escrow pause, since it pays the provider too.
  */
 export async function ruleOn(
   t: Tx,

@@ -13,11 +13,11 @@ import { addMessage, type NewMessage, proposalStatusAt } from '../threads/messag
 import { insertThread, type ThreadRow } from '../threads/rows.ts'
 import { type NegotiationEvent, threadMachine, threadStatusOf } from './machine.ts'
 
-/* All state changes of conversations; each function holds or creates its thread in the caller's transaction. */
+/* All state changes of conversations; each function locks or creates its thread in the caller's transaction. */
 
 type Opening = Pick<ThreadRow, 'id' | 'service_id' | 'buyer_wallet' | 'agent_id' | 'provider_id'>
 
-/** Opens a conversation: an inquiry, or that of a job. */
+/** Opens a conversation, for an inquiry or a job. */
 export function openThread(
   t: Tx,
   {
@@ -44,7 +44,7 @@ type Following = {
   readonly message: NewMessage
 }
 
-/** Moves a conversation with its job (decisions §9) and adds a message. */
+/** Gives a conversation the status of its job (decisions §9) and adds a message. */
 export async function followJob(t: Tx, draw: Draw, { thread, status, message }: Following): Promise<void> {
   await addMessage(t, draw, { thread: { ...thread, status: threadStatusOf[status] }, message })
 }
@@ -55,7 +55,7 @@ export type NegotiationStep = {
   readonly body: string
   /** Business time. */
   readonly at: number
-} /** `previous`: the one whose place it takes. */ & (
+} /** `previous`: the proposal that the new one replaces. */ & (
   | { readonly event: 'propose'; readonly proposal: Proposal; readonly previous: ThreadRow['previous'] | undefined }
   | { readonly event: 'accept'; readonly jobId: string }
   | { readonly event: 'decline' }
@@ -89,7 +89,7 @@ export async function negotiate(
 function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Proposal | null {
   if (step.event === 'propose') return step.proposal
   if (proposal === null) return null
-  // Acceptance in time depends on the payment's time, not on when it took effect.
+  // Whether acceptance was in time depends on when the payment was made, not on when it took effect.
   if (step.event === 'accept') return { ...proposal, status: 'accepted' }
   return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
 }

@@ -15,7 +15,7 @@ import { type JobSource, readDeliverables, readInput } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 
-/** Reads jobs outside transactions. */
+/** Source for reading jobs outside a transaction. */
 export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): JobSource {
   return { table: (collection) => store.table(collection), text: (sha256) => readText(blobs, sha256) }
 }
@@ -75,7 +75,7 @@ function disputeView(dispute: JobRow['dispute']): JobView['dispute'] {
   return { ...shown, evidence: [...dispute.evidence], decision: deciderOf(dispute) }
 }
 
-/** The record for a paying stranger. */
+/** The record for a paying caller who is not a party, without contents. */
 export function strangersView(job: JobRow): JobView {
   return {
     id: job.id,
@@ -89,7 +89,7 @@ export function strangersView(job: JobRow): JobView {
 
 export type About = z.output<typeof EventAbout>
 
-/** Names of the parties. */
+/** Names of a job's service and parties, with its price and payment method. */
 export async function aboutJob(t: ReadTx, job: JobRow): Promise<About> {
   return {
     service: job.service_name,
@@ -111,7 +111,7 @@ export function promisedAt({ created_at, estimate_ms, deadline_at }: JobRow): nu
   return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY)
 }
 
-/** Whether a running job is past its deadline or promised time: what is called overdue everywhere. */
+/** Whether a running job is past its deadline or promised time; lists and counts call that overdue. */
 export function isLate(job: JobRow, now: number): boolean {
   return workingJobStatuses.some((working) => working === job.status) && promisedAt(job) < now
 }

@@ -8,12 +8,12 @@ import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountRow, accounts } from './rows.ts'
 
-/** Accounts read at once. */
+/** Maximum accounts per read. */
 const SLICE_ROWS = 500
 
 export type AccountItem = {
   readonly account: AccountRow
-  /** Checked before the transaction. */
+  /** Whether the account's owner is sanctioned, checked before the transaction. */
   readonly sanctioned: boolean
   readonly at: number
 }

@@ -28,7 +28,7 @@ export type Referrers = {
 }
 
 export type Sale = {
-  /** `ext` or the payment's hold; for a renewal, the balance. */
+  /** Account of the money: `ext` or the payment's hold; for a renewal, the balance. */
   readonly source: string
   readonly providerId: string
   readonly split: Split
@@ -96,7 +96,7 @@ export const legsOf = {
   /** A refund that was withheld while its money was missing. */
   withheldRefund: (due: { from: string; payer: Wallet; amount: Usdc }) =>
     move(due.from, account.refund(due.payer), due.amount),
-  /** Positive: to the balance; negative: from it. */
+  /** A positive amount goes to the balance, a negative one leaves it. */
   adjustment: ({ participantId, amount }: { participantId: string; amount: Usdc }) =>
     amount < 0n
       ? move(account.balance(participantId), account.oper, usdc(-amount))

@@ -25,7 +25,7 @@ export type EntryDraft = {
   readonly id?: string
   /** Business time. */
   readonly at: number
-  /** Display in a balance's history, if it differs from the kind. */
+  /** How a balance's history shows the transaction, if not by its kind. */
   readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }
 }
 

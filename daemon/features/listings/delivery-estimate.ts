@@ -1,16 +1,16 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 
-/** A job is due after three times its listing's estimate … */
+/** A job's time limit is this many times its listing's estimate. */
 const PATIENCE = 3
-/** … but within these limits (decisions §8). */
+/** Shortest and longest time limit of a job (decisions §8). */
 export const SHORTEST_DEADLINE_MS = DAY_MS
 export const LONGEST_DEADLINE_MS = 14 * DAY_MS
-/** For estimates without a time: "instant", "soon". */
+/** Time limit for estimates without a time, such as "instant" or "soon". */
 export const UNKNOWN_DEADLINE_MS = 7 * DAY_MS
 
 const WEEK_MS = 7 * DAY_MS
 const MONTH_MS = 30 * DAY_MS
-/** Longer estimates are cut. */
+/** Longer estimates are truncated. */
 const MAX_ESTIMATE_CHARS = 200
 
 /** Prefixes of unit names; `mo` precedes `m`. */

@@ -46,7 +46,7 @@ const ANY_OBJECT = { type: 'object' }
 /** Schema that accepts any deliverable. */
 const ANYTHING = {}
 const NO_CATEGORY = 'other'
-/** Default fulfilment: published clients do not send one (decisions §7). */
+/** Default fulfilment, because existing client packages do not send one (decisions §7). */
 const USUAL_FULFILLMENT = 'automated'
 
 /**

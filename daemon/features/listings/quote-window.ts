@@ -5,8 +5,8 @@ import type { Usdc } from '../../../src/core/money.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 
 /*
- * Quoted prices are binding (decisions §4). After an edit, the old price or terms stay valid beside the new ones for
- * the payment time of a 402. The old version is stored in the edited row, so quotes need no records.
+ * Quoted prices are binding (decisions §4). After an edit, the old price or terms stay valid next to the new ones for
+ * as long as a 402 can be paid. The old version is stored in the edited row, so quotes need no records.
  */
 
 /** Wall time, like the payment protocol. */
@@ -19,7 +19,7 @@ export type Previous<V> = {
   readonly until: number
 }
 
-/** Guards against a clock that was set back. */
+/** Whether the previous version can still be bought. A longer window than allowed means that the clock was set back. */
 function isOpen({ until }: Previous<unknown>, wall: number): boolean {
   return until > wall && until - wall <= QUOTE_WINDOW_MS
 }
@@ -54,7 +54,7 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
 
 /** The means of payment of a request, as far as it shows which version was quoted. */
 export type Tender =
-  /** Asks for the price. */
+  /** The request only asks for the price. */
   | { readonly kind: 'none' }
   /** `maxTimeoutSeconds`: of the accepted offer, if the payment names it. */
   | { readonly kind: 'signed'; readonly value: bigint; readonly maxTimeoutSeconds?: number | undefined }
@@ -67,8 +67,8 @@ export type QuoteWindow = { readonly price: Usdc; readonly settle: keyof typeof 
 export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; readonly today: O | undefined }
 
 /**
- * The version to buy. A quote names today's; a signature buys the version with the signed price; a balance buys the
- * cheaper one. On a tie it is the old one, since the buyer may not know the new.
+ * The version to buy. A request without a payment gets today's version. A signature buys the version with the signed
+ * price, a balance the cheaper one. On a tie it is the old one, since the buyer may not know the new one.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

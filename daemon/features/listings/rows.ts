@@ -12,7 +12,7 @@ export const ServiceRow = z.strictObject({
   description: z.string(),
   /** The previous version, and until when (wall time) it can be bought. */
   previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
-  /** Number of edits; names the version in a plan's bundle. */
+  /** Number of edits; identifies the version in a plan's bundle. */
   edits: z.int().exactOptional(),
   input_schema: KnownJsonObject,
   category: z.string(),
@@ -54,7 +54,7 @@ export const PollRow = z.strictObject({
   version: z.int(),
   /** Business time, to the minute. */
   polled_at: z.int(),
-  /** Whether it still counts as polling. */
+  /** Whether the provider still counts as polling. */
   live: z.boolean(),
 })
 export type PollRow = z.infer<typeof PollRow>

@@ -23,7 +23,7 @@ export async function refreshDirectory(t: Tx, participantId: string): Promise<vo
   if (listed !== row.in_directory) await t.table(participants).put({ ...row, in_directory: listed })
 }
 
-/** Listings per provider, without deleted ones. */
+/** Maximum listings per provider, not counting deleted ones. */
 export const MAX_LISTINGS = 500
 
 type NewRow = {

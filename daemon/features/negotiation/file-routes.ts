@@ -43,7 +43,7 @@ const uploadThreadFile: UploadHandler<Row> = {
 type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
 type Attachable = { readonly thread: ThreadRow; readonly side: PartyRole }
 
-/** @throws AppError 404, 403 for others than the parties, 409 when cancelled or full */
+/** @throws AppError 404, 403 for anyone but the parties, 409 when cancelled or full */
 async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
   const found = await ofParty(t, thread, asker)
   refuseClosed(found.thread)
@@ -51,7 +51,7 @@ async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker
   return found
 }
 
-/** @throws AppError 404, 403 for others than the parties, 401 for the token of another job */
+/** @throws AppError 404, 403 for anyone but the parties, 401 for the token of another job */
 async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
   if (!thread) throw notFound('The thread')
   const side = await threadSideOf(t, thread, asker)

@@ -255,7 +255,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
   },
 }
 
-/** The inquiry as purchase input, if it can be read so. */
+/** The inquiry as purchase input if it fits the listing's schema, else under `brief`. */
 async function inputOf(t: ReadTx, thread: ThreadRow, service: ServiceRow): Promise<JsonObject> {
   const { rows } = await t.table(messages).page('thread', [thread.id, 1], { limit: 1 })
   const text = rows[0]?.body ?? ''

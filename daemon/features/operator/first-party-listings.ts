@@ -8,7 +8,7 @@ import { liveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { refreshDirectory } from '../listings/write.ts'
 
-/** Listings of one function: its own, and those of named services. */
+/** Maximum listings of one function: its own, and those of named services. */
 const MAX_OF_FUNCTION = 16
 
 /**

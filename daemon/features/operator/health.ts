@@ -114,7 +114,7 @@ function links(
   }
 }
 
-/** What is closed now, as a sentence. */
+/** One sentence on what is unavailable now. */
 function statusNote(ctx: Context): string {
   const { paused, checkoutV2, escrowPaused } = ctx.switches.now()
   const closed = [

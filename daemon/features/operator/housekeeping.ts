@@ -23,9 +23,9 @@ import { traces } from '../traces/rows.ts'
 import { verificationWork } from '../verification/expiry.ts'
 import { deliveries } from '../webhooks/rows.ts'
 
-/** Rows read in one transaction. */
+/** Maximum rows per transaction. */
 const SWEEP_ROWS = 200
-/** Removed rows after which the files are compacted. */
+/** The files are compacted after this many removed rows. */
 const SHRINK_AFTER_ROWS = 1_000
 
 /** Counter id of removed rows. */
@@ -37,9 +37,9 @@ type Kept<R extends Row> = {
   readonly index: string
   readonly timeOf: (row: R) => number
   readonly keepMs: number
-  /** Old rows to keep. */
+  /** Whether to keep a row despite its age. */
   readonly stays?: (t: Tx, row: R, store: Store) => Promise<boolean>
-  /** What to leave when a row is removed. */
+  /** Called with each removed row, in the transaction that removes it. */
   readonly goes?: (t: Tx, row: R) => Promise<void>
 }
 
@@ -81,7 +81,7 @@ const sweeps: readonly Sweep[] = [
   // Stored responses for retries (decisions §4); payment and fingerprint stay.
   sweep({ collection: answers, index: 'at', timeOf: at, keepMs: DAY_MS }),
   sweep({ collection: adminAnswers, index: 'at', timeOf: at, keepMs: DAY_MS }),
-  // Payments never made are removed whole.
+  // Released payments, which moved no money, are removed entirely.
   sweep({
     collection: payments,
     index: 'released',
@@ -129,7 +129,7 @@ export const housekeeping = defineCron({
   nextDue: verificationWork.nextDue,
 })
 
-/** Retention of final transactions, by machine time; chain and books have their effects. */
+/** Retention of final transactions, by machine time; their effects stay on the chain and in the books. */
 const CHAIN_TXS_MS = 30 * DAY_MS
 
 /** Removes final transactions. @returns how many */

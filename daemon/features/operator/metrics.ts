@@ -140,7 +140,7 @@ function storeGauges(store: Store, registry: Registry): void {
   }
 }
 
-/** Counts events shown by row changes, once each. */
+/** Counts payments, scheduled runs and webhook attempts from committed rows, each once. */
 function followRows(registry: Registry): Parameters<Store['subscribe']>[0] {
   const counter = (name: string, help: string, labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })

@@ -44,7 +44,7 @@ export async function partyPage<R extends Row, L extends ListFields>(
 }
 
 /**
- * A slice without a search, within one transaction.
+ * One page without a search, within one transaction.
  * @throws AppError invalid_request for a role without a participant
  */
 async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: PartyQuery) {
@@ -95,7 +95,6 @@ async function searchParties<R extends Row, L extends ListFields>(
   return searchedPage(found, { ...asked, sort: sort ?? 'age' })
 }
 
-/** Sort name of `worst`. */
 const WORST = 'worst'
 
 /** Open rows up to the scan limit, sorted; ended rows follow in index order, read only as far as needed. */
@@ -106,7 +105,7 @@ async function worstPage<R extends Row, L extends ListFields>(
 ): Promise<SearchedPage<R>> {
   const { worst, openIndex = 'newest' } = of
   const open = (await firstRows(worst.open(table), MAX_SEARCHED_ROWS)).toSorted(worst.compare)
-  // A row that ended meanwhile is not shown twice.
+  // A row that ended during the request is not shown twice.
   const keyOf = (row: R) => row[of.rows.key]
   const told = new Set(open.map(keyOf))
   const ended = endedRows(table, (row) => !worst.isOpen(row) && !told.has(keyOf(row)))

@@ -16,7 +16,7 @@ import { giveBackPauses, notePause } from '../subscriptions/pauses.ts'
 
 const SWITCH_RETRY_SECONDS = 5
 
-/** The two pause switches, by their members. */
+/** Row members of the two pause switches. */
 const switches = {
   platform: { at: 'paused_at', reason: 'paused_reason', id: 'platform' },
   escrow: { at: 'escrow_paused_at', reason: 'escrow_paused_reason', id: 'escrow' },
@@ -69,7 +69,7 @@ const pausePlatform = pausing(switches.platform, true)
 const unpausePlatform = pausing(switches.platform, false)
 const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
 
-/** Switches a contract first, so that the books match it. */
+/** Switches the contract first, so that the books match it. */
 const pausingEscrow =
   (isPaused: boolean): Pausing =>
   async (input, call) => {

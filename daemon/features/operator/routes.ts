@@ -17,7 +17,7 @@ import { metrics } from './metrics.ts'
 
 const listEngines: FreeHandler<typeof enginesApi.listEngines> = async (_input, { ctx }) => standings(ctx)
 
-/** Besides purchases, the only act that sends outside requests. */
+/** Apart from purchases, the only operation that sends requests to other servers. */
 const checkEngines: FreeHandler<typeof enginesApi.checkEngines> = async (_input, { ctx }) => {
   await engineBoard.of(ctx).reach()
   return standings(ctx)

@@ -25,7 +25,7 @@ const seeds = { demo: async () => undefined, house: seedFirstParty, none: async 
 const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
 
-/** Fixtures are beside the sources and beside the bundle. */
+/** Fixtures are next to the sources, and next to the bundle. */
 const listingsFolder = shipped('listings/')
 
 /** @throws AppError invalid_request */
@@ -84,7 +84,7 @@ async function dropPlan(t: Tx): Promise<void> {
   await t.table(settings).delete(PLANNED)
 }
 
-/** Updates unavailable listings of an earlier version to this version's promises. */
+/** Updates schemas and descriptions of unavailable listings that an earlier version created. */
 async function renewUnsold(ctx: Context): Promise<void> {
   const listings = await readListings()
   await commit(ctx, async (t) => {
@@ -121,7 +121,7 @@ async function seedFirstParty(ctx: Context): Promise<void> {
   })
 }
 
-/** Display order; unknown ones come last. */
+/** Listings in display order; unknown ones come last. */
 function inOrder(listings: readonly [string, ListingFields][]): [string, ListingFields][] {
   const place = new Map<string, number>(houseOrder.map((slug, at) => [slug, at]))
   const placeOf = ([slug]: [string, ListingFields]) => place.get(slug) ?? houseOrder.length

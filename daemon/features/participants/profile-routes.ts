@@ -107,7 +107,7 @@ async function putLink(t: Tx, draw: Draw, { owner, identity, now, wall }: Linkin
   const table = t.table(identityLinks)
   const before = (await table.page('agent', [identity.agent_registry, identity.agent_id], { limit: 1 })).rows[0]
   if (before && before.id !== owner.id) {
-    // It was sold; the earlier owner's link is obsolete.
+    // The identity was sold, so the earlier owner's link is obsolete.
     await table.delete(before.id)
     await announce(t, draw, { type: 'identity.unlinked', id: before.id, identity, at: now })
   }

@@ -25,7 +25,7 @@ export function newWebhookSecret(draw: Draw): string {
   return `whsec_${draw.bytes(WEBHOOK_SECRET_BYTES).toString('base64')}`
 }
 
-/** Refusals before the charge. */
+/** Refuses a registration before it is charged. */
 export async function checkRegistration(
   t: ReadTx,
   registration: Pick<RegistrationInput, 'referral_code' | 'accept_terms'>,

@@ -50,7 +50,7 @@ const register: PaidHandler<typeof registrationApi.register> = {
 
 type OnboardBody = z.output<(typeof registrationApi.onboardProvider)['body']['schema']>
 
-/** Registers and lists in one transaction. */
+/** Registers a provider and lists its services in one transaction. */
 const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
   async check({ body }, { ctx, payer }) {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))

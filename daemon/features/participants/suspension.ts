@@ -13,7 +13,7 @@ import { planMachine } from '../subscriptions/machine.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 import { followUnserved } from '../subscriptions/unserved.ts'
 
-/** Most rows read; above the limits of listings, plans, products and open requests. */
+/** Maximum rows read; it exceeds the limits on listings, plans, products and open requests. */
 const MAX_OFFERED = 1_000
 
 /** State changes of a provider's offers, by table. */

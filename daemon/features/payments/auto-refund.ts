@@ -9,7 +9,9 @@ import { coverLosses, payAllWithheld } from './reversed.ts'
 import { payments } from './rows.ts'
 import { recoverPayments } from './settle.ts'
 
-/** Possibly overdue payouts to read before a moved clock stops looking. */
+/**
+ * Maximum payouts read to find the next attempt; if all of them are overdue, a moved clock does not stop for payouts.
+ */
 const PAYOUTS_LOOKED_AT = 100
 
 /**
@@ -37,7 +39,7 @@ async function isUnresolved(ctx: Context): Promise<boolean> {
   return (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
 }
 
-/** Next retry or review of a payout; a moved clock stops there. */
+/** Time of the next attempt or review of a payout, at which a moved clock stops; null if none. */
 async function nextPayout(ctx: Context, from: number): Promise<number | null> {
   const table = ctx.store.table(payouts)
   const times: number[] = []

@@ -80,10 +80,10 @@ function noteOrder({ exchange, payer, quote }: Order): void {
   exchange.facts.price = quote.price
 }
 
-/** Attempts to reserve: other payments of the wallet may settle or be released meanwhile. */
+/** Maximum attempts to reserve: other payments of the wallet may settle or be released in between. */
 const RESERVE_ATTEMPTS = 4
 
-/** If the seller serves one at a time, a caller without a place is refused before reserving. */
+/** Reserves and pays. If the seller serves one call at a time, callers without a place are refused before reserving. */
 async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   await refuseUnpaid(order.ctx, order.payer.wallet)
   const key = order.seller.handler.serializeBy?.(order.input)
@@ -95,7 +95,10 @@ async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   }
 }
 
-/** Returns the stored response of a known payment; otherwise sells at once, or reserves and pays. */
+/**
+ * Returns the stored response of a known payment; otherwise sells in one transaction if possible, or else reserves and
+ * pays.
+ */
 async function reserveAndPayIn(order: Order, id: string, inTurn: Seat['run']): Promise<PaidAnswer> {
   let funds = await readFunds(order)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
@@ -146,7 +149,7 @@ async function settleAndFulfil(order: Order, settling: PaymentRow): Promise<Paid
   throw unsettled(order, settled.fault)
 }
 
-/** Stores what a run begins with its reservation, in that transaction. */
+/** Records a run's external work in its payment row, in the transaction that begins the work. */
 function beginOf(ctx: Context, id: string): Begin {
   const begin = (body: Parameters<Begin>[0]) =>
     commit(ctx, async (t, draw) => {
@@ -187,7 +190,10 @@ export async function sellAtOnce(order: Order, id: string, funds: Funds): Promis
   return move ? sellWithin(order, { id, funds, move }) : sellByChain(order, id, funds)
 }
 
-/** Marks the payment as about to be sent with the reservation, so that a crash ends in the effect. */
+/**
+ * Marks the payment as about to be sent in the transaction that reserves it, so that it is fulfilled even after a
+ * crash.
+ */
 async function sellByChain(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   const carried = { input: order.wire, outcome: null }
   if (largeText(carried) !== undefined) return undefined // a file of its own, once it is reserved

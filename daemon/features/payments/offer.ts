@@ -30,7 +30,7 @@ export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
 }
 
 export type OfferRefusal = {
-  /** Absent: nothing was tendered. */
+  /** Absent if the request had no payment. */
   readonly fault?: PaymentFault
   readonly payer?: Wallet
   /** A code other than `payment_required`, with its members. */
@@ -150,7 +150,7 @@ function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
   return notice === undefined ? {} : { notice }
 }
 
-/** v2 discovery, short enough for a header; the discovery list has the full input schema. `info` matches `schema`. */
+/** v2 discovery, short enough for a header: `info` matches `schema`. The discovery list has the full input schema. */
 function bazaarOf(path: string): Record<string, unknown> {
   const body = { type: 'object' }
   const properties = { type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body }

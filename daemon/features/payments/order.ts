@@ -56,7 +56,7 @@ export async function openOrder(
   await refuseSanctioned(ctx, payer.wallet)
   if (seller.endpoint.whileSuspended !== true) refuseSuspended(payer.participant)
   const input = await parseInput(seller.endpoint, exchange)
-  // A signature always pays.
+  // A signed payment always pays, so no subscription is looked up for it.
   const buyer = credential.kind === 'x402' ? null : payer.participant
   const quote = await quoteOf(request, { buyer, tender: tenderOf(credential), withBody: true })
   refuseAboveMax(exchange, amountOf(quote, credential))

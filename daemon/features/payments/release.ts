@@ -29,7 +29,7 @@ export async function release(ctx: Context, paymentId: string, { handler }: Sell
   if (released) dropFile(ctx, released)
 }
 
-/** Released payments kept; the oldest are removed first. */
+/** Maximum released payments kept; the oldest are removed first. */
 export const MAX_RELEASED = 4_000
 
 async function forgetOldest(t: Tx): Promise<void> {
@@ -70,7 +70,7 @@ export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Prom
   if (used?.payment_id === id) await t.table(idempotency).delete(key)
 }
 
-/** Reservations per wallet and hour that may end without a charge, since their work is unpaid. */
+/** Maximum reservations per wallet and hour that may end without a charge, since their work is unpaid. */
 export const MAX_UNPAID_ATTEMPTS = 600
 
 /** In memory by wall time; a restart loses at most an hour's count. */

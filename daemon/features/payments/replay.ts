@@ -38,8 +38,8 @@ async function livePayment(t: ReadTx, id: string): Promise<PaymentRow | undefine
 }
 
 /**
- * Returns the response of an earlier payment before the deferred and paused gates: the payer gets it. The body is
- * read only after a match.
+ * Returns the response of an earlier payment before the checks for deferred and paused endpoints, since the payer is
+ * entitled to it. The body is read only after a match.
  * @returns undefined when nothing is known, or the first attempt ended without a charge.
  */
 export async function replay(

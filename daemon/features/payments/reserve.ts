@@ -16,7 +16,7 @@ import { knownPayment } from './replay.ts'
 import { idempotency, type PaymentRow, payments } from './rows.ts'
 import { inFlight } from './single-flight.ts'
 
-/** Open payments per wallet, and in total. */
+/** Maximum open payments per wallet; in total: `MAX_OPEN_PAYMENTS_IN_ALL`. */
 export const MAX_OPEN_PAYMENTS = 256
 export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
@@ -26,20 +26,23 @@ export type Reservation = { readonly kind: 'reserved'; readonly payment: Payment
 export type Refusal =
   /** The same authorization or `Idempotency-Key` was used before. */
   | { readonly kind: 'known'; readonly payment: PaymentRow }
-  /** `settling`: payments of the wallet that may have moved money meanwhile. */
+  /** `settling`: payments of the wallet that may have moved money since its balance was read. */
   | { readonly kind: 'unfunded'; readonly settling: readonly string[] }
   | { readonly kind: 'short'; readonly available: Usdc }
 
 export type Funds = {
   /** On-chain balance of the wallet. */
   readonly onChain: Usdc
-  /** Open payments that already moved, so they no longer reserve funds. */
+  /** Open payments whose money already moved, so that they no longer reserve funds. */
   readonly moved: ReadonlySet<string>
 }
 
 type Marked = Pick<PaymentRow, 'state' | 'input' | 'outcome'>
 
-/** Writes the payment row before anything runs. @param marked - set to mark it as about to be settled at once */
+/**
+ * Writes the payment row before anything runs.
+ * @param marked - row members of a payment that is settled directly after this write
+ */
 export function reserve(beginning: Beginning & { readonly marked?: Marked }): Promise<Reservation> {
   const { order, marked } = beginning
   return commit(order.ctx, async (t, draw) => {
@@ -78,7 +81,7 @@ export async function begin(
 
 type Reserving = { readonly order: Order; readonly draft: Draft<PaymentRow>; readonly funds: Funds }
 
-/** A subscription payment needs no money. */
+/** Why a payment cannot be reserved; undefined if it can. A subscription payment needs no money. */
 async function refusalOf(t: Tx, draw: Draw, { order, draft, funds }: Reserving): Promise<Refusal | undefined> {
   await refuseTooMany(t, draft.payer)
   if (draft.method === 'x402') return authorizationRefusal(t, draft, funds)

@@ -17,7 +17,10 @@ import { type HandlerTable, sellerOf, sellers } from './seller.ts'
 
 const PAGE = 100
 
-/** Books permanent chain reversals as losses, and their returns; old ones are reported again. */
+/**
+ * Records permanent chain reversals as losses, and undoes that when the money returns. The chain reports old reversals
+ * again.
+ */
 export function followReversals(ctx: Context): void {
   ctx.chain.onReversed?.((reversal) =>
     inBackground(ctx, 'x402', () => followReversal({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
@@ -88,7 +91,10 @@ export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<
   await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
 }
 
-/** A payment not yet settled asks the chain itself, a released one brought nothing. */
+/**
+ * Whether x402 money of the payment is in the books: an unsettled payment asks the chain itself, and a released one
+ * brought none.
+ */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
 }
@@ -105,7 +111,7 @@ const nothingLost: Covered = { uncovered: ZERO, borne: [] }
 
 type Lost = { readonly payment: PaymentRow; readonly at: number }
 
-/** Nothing was delivered, but a provider may have worked. */
+/** Tells the seller that its run stays unpaid: nothing was delivered, but a provider may have worked. */
 async function tellUnpaid(
   t: Tx,
   draw: Draw,
@@ -115,7 +121,7 @@ async function tellUnpaid(
   if (hasRun) await sellerOf(all, payment.endpoint)?.handler.onUnpaid?.(t, draw, { payment, now: at })
 }
 
-/** The uncovered part, and who bore the rest. */
+/** The uncovered part of a loss, and who bore the rest. */
 type Covered = { readonly uncovered: Usdc; readonly borne: readonly Bearing[] }
 
 async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { readonly loss: Usdc }): Promise<Covered> {

@@ -30,7 +30,7 @@ export const PaymentRow = z.strictObject({
   input: WireInput.nullable(),
   /** SHA-256 of the file with a large body and outcome, which are then null here. */
   file_sha256: z.string().exactOptional(),
-  /** What the run started outside, recorded before it did. */
+  /** External work of the run, recorded before it started. */
   begun: KnownJson.exactOptional(),
   fingerprint: z.string(),
   /** Scoped and hashed `Idempotency-Key`; null if not sent. */
@@ -49,11 +49,11 @@ export const PaymentRow = z.strictObject({
       signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
     })
     .nullable(),
-  /** Transactions of its balance hold and, once released, of the return. */
+  /** Ids of the ledger transactions of its balance hold and, once released, of the return. */
   books: z.array(z.string()).exactOptional(),
-  /** Of a reversed one: the uncovered loss. */
+  /** Loss from a reversed payment that earnings do not cover yet. */
   uncovered: Micro.exactOptional(),
-  /** Its earlier state, and each bearer's share of the loss, returned if the money comes back. */
+  /** State before the reversal; `borne` has each bearer's share of the loss, returned if the money comes back. */
   reversed_from: z.enum(paymentStates).exactOptional(),
   borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
   /** A refund withheld since the reversal; owed once the money is back. */

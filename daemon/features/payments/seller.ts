@@ -36,7 +36,7 @@ export type PaidAnswer = {
 
 export type PayCall = BaseCall & {
   readonly payer: Payer
-  /** Subscription that covers it: no charge, no escrow. */
+  /** Subscription that covers the call: no charge, no escrow. */
   readonly coveredBy?: string
   /** Terms of the quote, fixed against later edits. */
   readonly terms: PaymentRow['terms']
@@ -61,7 +61,7 @@ export type Quote = {
   readonly terms?: PaymentRow['terms']
   /** The normalised body, stored instead of the received one. */
   readonly body?: PaymentRow['terms']
-  /** The buyer's subscription that covers it: price 0, no 402 (decisions §9). */
+  /** The buyer's subscription that covers the call: price 0, no 402 (decisions §9). */
   readonly coveredBy?: string
   /** Schema for the run's result; for `PayCtx.delivers`, not stored. */
   readonly delivers?: JsonObject
@@ -69,7 +69,7 @@ export type Quote = {
   readonly inputSchema?: Record<string, unknown>
 }
 
-/** The body is absent on an unpaid probe. */
+/** The body is absent in a request without payment. */
 export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> & { readonly body?: Input<E>['body'] }
 
 /** Run result, stored until paid. */
@@ -109,7 +109,10 @@ export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoin
   return { kind: 'fixed_price_call', ref, legs, answer } as const
 }
 
-/** Records the external work that a run is about to start. Then `onUnpaid` is called for it, or the fulfilment pays. */
+/**
+ * Records the external work that a run is about to start. Afterwards either the fulfilment pays for that work, or
+ * `onUnpaid` is called.
+ */
 export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>) & {
   readonly paymentId: string
 }

@@ -55,7 +55,7 @@ export function refusalOf(error: unknown): unknown {
 
 type Fulfilling = Ordered & {
   readonly ctx: Context
-  /** Its money has moved, in this transaction or before. */
+  /** The payment; its money has moved, in this transaction or before. */
   readonly payment: PaymentRow
   readonly carried: Carried
   /** Business time. */
@@ -174,7 +174,7 @@ function markSettled(ctx: Context, { id, transaction }: PaymentRow): Promise<voi
 }
 
 export type Settled =
-  /** With its chain transaction, which the stored row gets when fulfilled. */
+  /** The payment with its chain transaction, which the stored row gets when fulfilled. */
   | { readonly ok: true; readonly payment: PaymentRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly final: boolean }
 

@@ -7,9 +7,9 @@ import type { PaidAnswer } from './seller.ts'
 /** A payment in progress. */
 export type InFlight = {
   readonly fingerprint: string
-  /** The first caller's; if it disconnects, waiting callers start over. Absent in recovery. */
+  /** Abort signal of the first caller; if that caller disconnects, waiting callers start over. Absent in recovery. */
   readonly signal?: () => AbortSignal
-  /** Undefined: ended without a charge. */
+  /** Undefined if the payment ended without a charge. */
   readonly answer: Promise<PaidAnswer | undefined>
 }
 
@@ -50,7 +50,7 @@ export async function singleFlight<Answered extends PaidAnswer | undefined>(
     .then(work)
     .finally(() => inFlight.of(ctx).delete(flight.id))
   inFlight.of(ctx).set(flight.id, { ...flight, answer })
-  // A stop waits for the payment even if its caller disconnected.
+  // A daemon stop waits for the payment even if its caller disconnected.
   const ended = answer.then(
     () => undefined,
     () => undefined,

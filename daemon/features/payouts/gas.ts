@@ -7,11 +7,13 @@ import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { gasDays } from './rows.ts'
 
-/* Acts that cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4 Gas). */
+/*
+ * Actions that cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4 Gas).
+ */
 
-/** Per wallet and UTC day. */
+/** Maximum actions per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
-/** Smaller on-chain withdrawals must empty the balance, once a day. */
+/** Smaller withdrawals on the chain must empty the balance; one a day is allowed. */
 export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
 
 type Machine = Pick<Context, 'chain' | 'clock'>
@@ -20,11 +22,11 @@ export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
   return chain.status !== undefined
 }
 
-/** Daily number of acts of all wallets above which the operator is notified. */
+/** The operator is notified when the actions of all wallets on one day exceed this number. */
 export const GAS_ACTS_TOLD = 100
 const PAGE_ROWS = 1_000
 
-/** Today's (UTC) gas acts of all wallets. */
+/** Today's (UTC) gas actions of all wallets. */
 export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<number> {
   const today = { index: 'day', prefix: [Math.floor(clock.wall() / DAY_MS)], limit: PAGE_ROWS }
   return (await everyRow(store.table(gasDays), today)).reduce((sum, { acts }) => sum + acts, 0)
@@ -32,13 +34,13 @@ export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'cl
 
 type GasAct = {
   readonly wallet: Wallet
-  /** Withdraws a whole balance below `SMALLEST_ON_CHAIN`. */
+  /** Whether the action withdraws a whole balance below `SMALLEST_ON_CHAIN`. */
   readonly empties?: boolean
 }
 
 /**
- * Counts an act in its transaction, if gas costs anything.
- * @throws AppError rate_limited when the wallet used up its acts of the day; its money stays
+ * Counts an action in its transaction, if gas costs anything.
+ * @throws AppError rate_limited when the wallet used up its actions of the day; its money stays
  */
 export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
   if (!costsGas(machine)) return

@@ -20,7 +20,7 @@ import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
 
 const PAYOUT_PAGE = 100
-/** Blocked payouts summed per wallet. */
+/** Maximum blocked payouts of a wallet that are added up. */
 const MAX_KEPT = 1_000
 /** How often to check whether a wallet is free for its next payout. */
 const BUSY_REVIEW_MS = HOUR_MS
@@ -119,7 +119,7 @@ export function openRefund(
   return openPayout(t, draw, { ...refund, kind: 'refund', source: account.refund(refund.wallet) })
 }
 
-/** Recalls a wallet's refund from an unsent payout if its account no longer covers it. */
+/** Takes a wallet's refund back from an unsent payout, if the refund account alone does not hold `amount`. */
 export async function recallRefund(
   t: Tx,
   draw: Draw,
@@ -214,7 +214,7 @@ async function waitsForStanding(ctx: Context, { kind, source, attempts }: Payout
 /** Only an unsent payout can be taken back. */
 async function holdBack(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
-    // A withdrawal returns to the balance, which the wallet cannot spend.
+    // A withdrawal returns to the balance; a sanctioned wallet cannot spend that.
     await step(ctx, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
     return 'failed'
   }
@@ -261,7 +261,7 @@ async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: numb
   const { kind, wallet, source, amount } = row
   const anew = { kind, wallet, source, ref: refOf(row), at }
   if (row.blocked && kind === 'settlement') await openPayout(t, draw, anew)
-  // Payees share its account, and it gets only its own part.
+  // All payees share the source account, so this payee gets only the amount of its blocked payout.
   if (row.blocked && kind === 'splitter') await openPayout(t, draw, { ...anew, amount })
   await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
@@ -272,14 +272,14 @@ async function reviewBlocked(ctx: Context): Promise<void> {
     const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
     const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) await review(ctx, row)
-    // Reviewed ones move from the front of the index.
+    // Reviewed payouts leave the front of the index, so the next page has others.
     if (due.length < PAYOUT_PAGE) return
   }
 }
 
 async function review(ctx: Context, row: PayoutRow): Promise<void> {
   if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
-  // Unblock a payee's share only if it can be sent at once; otherwise it would be divided again.
+  // Unblock a payee's share only if it can be sent immediately; otherwise it would be divided again.
   else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
   else await step(ctx, row.id, { event: 'unblock' })

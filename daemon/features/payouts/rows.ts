@@ -14,12 +14,12 @@ export const PayoutRow = z.strictObject({
   source: z.string(),
   ref_kind: z.string(),
   ref_id: z.string(),
-  /** Last transaction when the money was set aside. */
+  /** Number of the last ledger transaction when the money was set aside. */
   covers: z.int(),
   status: z.enum(payoutStates),
-  /** Until confirmed or failed; one per wallet. */
+  /** True until the payout is confirmed or failed; each wallet has at most one open payout. */
   open: z.boolean(),
-  /** Failed; the money waits in `blk:<wallet>`. */
+  /** True if the payout failed and its money waits in `blk:<wallet>`. */
   blocked: z.boolean(),
   /** The transfer order, fixed before the first send; retries send the same. */
   bytes: z.string().nullable(),
@@ -51,14 +51,14 @@ export const payouts = defineCollection('payouts', {
   ],
 })
 
-/** Gas acts of one wallet on one day. */
+/** Gas actions of one wallet on one day. */
 const GasDayRow = z.strictObject({
   /** `<day>:<wallet>`; days (UTC) since the epoch. */
   id: z.string(),
   version: z.int(),
   day: z.int(),
   acts: z.int(),
-  /** Whether it emptied a small balance. */
+  /** Whether the wallet withdrew a whole small balance. */
   emptied: z.boolean(),
 })
 

@@ -24,11 +24,11 @@ export type PayoutStep = {
   readonly event: PayoutEvent
   /** Business time. */
   readonly at: number
-  /** Why it waits or ended. */
+  /** Why the payout waits or ended. */
   readonly error?: string
-  /** Review delay of a blocked one (default: a day). */
+  /** Review delay of a blocked payout (default: a day). */
   readonly waitMs?: number
-  /** Chain transaction of a confirmed one. */
+  /** Chain transaction of a confirmed payout. */
   readonly transaction?: string
 }
 
@@ -128,7 +128,7 @@ export async function announce(
   })
 }
 
-/** Whether its owner requested it and is notified of the result. */
+/** Whether the payout's owner requested it and is notified of the result. */
 function isAskedFor({ kind }: PayoutRow): boolean {
   return kind === 'withdrawal' || kind === 'referral'
 }

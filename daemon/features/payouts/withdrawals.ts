@@ -22,7 +22,7 @@ type Withdrawal = {
   /** The participant's account. */
   readonly source: string
   readonly amount: Usdc
-  /** Takes the whole balance, which is below the minimum. */
+  /** Whether the withdrawal takes the whole balance, which is below the minimum. */
   readonly empties?: boolean
   readonly now: number
   readonly ctx: Pick<Context, 'chain' | 'clock'>

@@ -77,7 +77,7 @@ async function awardable(t: ReadTx, { posting, bid, now }: Pair): Promise<Servic
   return service
 }
 
-/** Refusals before any charge. @throws AppError 400, 403, 404, 409, 503 */
+/** Refuses an award before any charge. @throws AppError 400, 403, 404, 409, 503 */
 export async function checkAward(
   t: ReadTx,
   { postingId, bidId, payer, now }: AwardParams & { readonly payer: Payer },
@@ -104,9 +104,9 @@ type Paid = {
 }
 
 /**
- * Opens the job of an awarded bid in the paying transaction; the other bids are rejected. The payment's time decides
- * whether it was in time.
- * @throws AppError 409 when something else came first; the payment is refunded
+ * Opens the job of an awarded bid in the paying transaction; the other bids are rejected. The award is in time if the
+ * payment was made in time.
+ * @throws AppError 409 when another award or an end of the request came first; the payment is then refunded
  */
 export async function award(
   t: Tx,

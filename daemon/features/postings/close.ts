@@ -14,13 +14,13 @@ import {
 import { type BidRow, bids, emitBid, emitPosting, type PostingRow, postings } from './rows.ts'
 
 type Step = {
-  /** Held by this transaction. */
+  /** The request, locked by this transaction. */
   readonly posting: PostingRow
   readonly event: PostingEvent
   readonly by: PostingRole
   /** Business time. */
   readonly at: number
-  /** Time of the request, if earlier. */
+  /** Time at which the caller asked for the step, if before `at`. */
   readonly askedAt?: number
   readonly change?: Partial<Pick<PostingRow, 'awarded_bid_id' | 'job_id'>>
 }
@@ -61,7 +61,7 @@ type BidStep = {
   readonly at: number
 }
 
-/** Changes a held bid and tells its bidder. @throws AppError 409 invalid_transition */
+/** Changes the state of a locked bid and notifies its bidder. @throws AppError 409 invalid_transition */
 export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep): Promise<BidRow> {
   const { to } = transition(bidMachine, { event, from: bid.status, by })
   const changed = await t.table(bids).put({ ...bid, status: to, live: false, updated_at: at })

@@ -12,7 +12,7 @@ import { emitPosting, fanouts, type PostingRow, postings } from './rows.ts'
 
 /** How long a request stays open. */
 export const POSTING_LIFE_MS = 30 * DAY_MS
-/** Open requests per poster. */
+/** Maximum open requests per poster. */
 export const MAX_OPEN_POSTINGS = 100
 export const MAX_BRIEF_BYTES = 16 * 1024
 const NO_CATEGORY = 'other'
@@ -68,7 +68,7 @@ export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Cr
   return posting
 }
 
-/** Another's job looks unknown, to keep its provider private. */
+/** Another participant's job is reported as unknown, to keep its provider private. */
 async function checkParent(t: ReadTx, jobId: string, poster: ParticipantRow): Promise<void> {
   const job = await t.table(jobs).get(jobId)
   if (job?.provider_id !== poster.id) throw invalidField('parent_job_id', 'must be one of your jobs as provider')

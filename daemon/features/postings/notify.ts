@@ -13,7 +13,7 @@ import { fanouts, notices, type OptInRow, optIns, type PostingRow, postings } fr
 
 /** Opt-ins processed per transaction. */
 export const FANOUT_ROWS = 50
-/** Participants notified of one request. */
+/** Maximum participants notified of one request. */
 export const MAX_TOLD = 10_000
 /** Delay after each failed attempt; after the last one the notification is dropped. */
 export const NOTICE_DELAYS_MS: readonly number[] = [
@@ -25,7 +25,7 @@ export const NOTICE_DELAYS_MS: readonly number[] = [
   6 * HOUR_MS,
   DAY_MS,
 ]
-/** Failures in a row that switch an opt-in off (decisions §9). */
+/** An opt-in is switched off after this many failures in a row (decisions §9). */
 export const MAX_CONSECUTIVE_FAILURES = 20
 /** Type of the notification. */
 const NOTICE = 'request.created'
@@ -56,7 +56,10 @@ async function finished(t: Tx, id: string): Promise<boolean> {
 
 type Telling = { readonly optIn: OptInRow; readonly posting: PostingRow; readonly now: number }
 
-/** Writes to the event log, and to the endpoint if there is one. @returns whether the participant was concerned */
+/**
+ * Writes a notification to the event log, and queues it if the participant has an endpoint.
+ * @returns whether the participant was notified
+ */
 async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promise<boolean> {
   const { id: participantId } = optIn
   const participant = await t.table(participants).get(participantId)
@@ -120,7 +123,7 @@ export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: 
 
 type Ended = { readonly delivery: DeliveryRow; readonly now: number }
 
-/** Updates the opt-in after an attempt; one in progress is left alone. */
+/** Updates the opt-in once a delivery of a notification has ended. */
 export async function noticeEnded(t: Tx, draw: Draw, { delivery, now }: Ended): Promise<void> {
   if (delivery.type !== NOTICE || delivery.open) return
   const [found] = (await t.table(notices).page('delivery', [delivery.id], { limit: 1 })).rows
@@ -172,7 +175,7 @@ export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   await replay(t, delivery_id, { owner, now })
 }
 
-/** A limited number per transaction; resumes after a crash. */
+/** Notifies all opt-ins, a limited number per transaction; resumes after a crash. */
 export async function tellAll(ctx: Context, id: string, now: number): Promise<void> {
   while (await commit(ctx, (t, draw) => tellNext(t, draw, { id, now })));
 }

@@ -44,12 +44,12 @@ export async function bidById(t: ReadTx, { id, postingId }: { id: string; postin
   return bid
 }
 
-/** @throws AppError 403 for others than the poster */
+/** @throws AppError 403 for anyone but the poster */
 export function refuseUnlessPoster(posting: PostingRow, caller: Pick<ParticipantRow, 'id'>): void {
   if (posting.poster_id !== caller.id) throw notYours('The request')
 }
 
-/** Acts on one request run one at a time under this key; see `keyedMutex`. */
+/** Actions on one request run one at a time under this key; see `keyedMutex`. */
 export function mutexKey(postingId: string): string {
   return `posting:${postingId}`
 }
@@ -72,11 +72,11 @@ export const PostingRow = z.strictObject({
   /** True while `open`, when it can fall due. */
   open: z.boolean(),
   expires_at: z.int(),
-  /** Set while open and its poster is suspended: hidden from others. */
+  /** Set while the request is open and its poster suspended; others cannot see it. */
   poster_suspended: z.literal(true).exactOptional(),
   /** The poster's job of which this is a part; null if none. */
   parent_job_id: z.string().nullable(),
-  /** Bids without withdrawn ones. */
+  /** Number of bids, without withdrawn ones. */
   bid_count: z.int(),
   awarded_bid_id: z.string().nullable(),
   job_id: z.string().nullable(),
@@ -214,7 +214,7 @@ export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Post
 
 type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
 
-/** Emits `bid.<event>`: bidder's acts to the poster, results to the bidder. */
+/** Emits `bid.<event>`: the bidder's actions to the poster, their results to the bidder. */
 export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {
   const { posting_id, provider_id, service_id, price, status } = bid
   const data: JsonObject = { posting_id, provider_id, service_id, price: formatAmount(price), status }

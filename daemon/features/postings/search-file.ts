@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** File format; a file of another one is deleted. Increase it with every change to the schema or the terms. */
+/**
+ * Version of the file format; files of other versions are deleted. Increase it with every change to the schema or to
+ * how terms are made.
+ */
 const FORMAT = 1
 /** "post" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x706f7374

@@ -64,7 +64,7 @@ export function onOwnThread(path: string): Backend {
   }
 }
 
-/** Beside this module, in the sources and in the bundle. */
+/** Path of the worker file, which is next to this module in the sources and in the bundle. */
 function workerFile(): string {
   const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return fileURLToPath(new URL(`./catalog.worker.${suffix}`, import.meta.url))
@@ -105,7 +105,9 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
   return thread
 }
 
-/** Closes its port and waits: terminating a worker while others start has crashed whole processes. */
+/**
+ * Closes the worker's port and waits for its exit: terminating a worker while others start has crashed whole processes.
+ */
 async function exited(worker: Worker, exit: Promise<unknown>): Promise<void> {
   worker.ref()
   const late = setTimeout(() => worker.terminate(), END_GRACE_MS).unref()

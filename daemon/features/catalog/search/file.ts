@@ -2,7 +2,10 @@ import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../../store/fulltext/statements.ts'
 
-/** File format; a file of another one is deleted. Increase it with every change to the schema or the terms. */
+/**
+ * Version of the file format; files of other versions are deleted. Increase it with every change to the schema or to
+ * how terms are made.
+ */
 const FORMAT = 3
 /** "souk" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x736f756b
@@ -10,7 +13,10 @@ const CACHE_KIB = 32 * 1_024
 
 export const MEMORY = ':memory:'
 
-/** Sorts after every price and before every reputation, so missing values come last. */
+/**
+ * Stored for missing values, so that they come last: `NO_PRICE` is above every price, `NO_REPUTATION` below every
+ * reputation.
+ */
 export const NO_PRICE = 2n ** 62n
 export const NO_REPUTATION = -1
 
@@ -35,7 +41,7 @@ const SCHEMA = `
   pragma user_version = ${FORMAT};
 `
 
-/** One index for each filter and sort that would otherwise scan. A new table gets them once it is full. */
+/** One index for each filter and sort that would otherwise scan. A new table gets them once it is filled. */
 const INDEXES = `
   create index doc_newest on doc (listed_at desc, id);
   create index doc_price_asc on doc (price_last, id);
@@ -100,12 +106,12 @@ export function openFile(path: string): DatabaseSync {
   }
 }
 
-/** Opens an existing readable file. @throws when it no longer is */
+/** Opens an existing readable file. @throws when it is missing or no longer readable */
 export function reopenFile(path: string): DatabaseSync {
   return connect(path, { journal: 'wal', schema: '' })
 }
 
-/** An empty file to fill in one go and then `complete`; it needs no journal. */
+/** Creates an empty file, to be filled in one go and then passed to `complete`; it needs no journal. */
 export function freshFile(path: string): DatabaseSync {
   discard(path)
   return connect(path, { journal: 'off', schema: SCHEMA })

@@ -10,9 +10,9 @@ import { select } from './select.ts'
 export type CatalogIndex = {
   readonly put: (doc: CatalogDoc, seq: number) => void
   readonly remove: (id: string, seq: number) => void
-  /** Records what the table reflects; 0: rebuild. */
+  /** Records the sequence number that the table reflects; 0 means rebuild. */
   readonly mark: (seq: number) => void
-  /** Adds to a new table beside this one; the first call creates it. */
+  /** Adds listings to a new table that will replace this one; the first call creates it. */
   readonly stage: (docs: readonly CatalogDoc[]) => void
   /** Replaces this table by the new one. @throws when it does not have the staged number of listings */
   readonly adopt: (made: { readonly seq: number; readonly staged: number }) => void
@@ -83,7 +83,7 @@ function unreadable(cause: unknown): AppError {
   return new AppError('unavailable', 'The catalog cannot be read; the next start rebuilds it.', { cause })
 }
 
-/** A new table beside `path`, filled in one transaction: a partial one is useless. */
+/** A new table next to `path`, filled in one transaction: a partial one is useless. */
 function stagingFor(path: string) {
   const stagePath = path === MEMORY ? MEMORY : `${path}.new`
   let next: Open | undefined
@@ -103,7 +103,7 @@ function stagingFor(path: string) {
     },
     finish: (seq: number, staged: number) => {
       const ready = begun()
-      // A crashed thread leaves its part behind.
+      // After a crash of the thread, the new table is incomplete.
       if (count !== staged) throw new Error(`${count} of ${staged} listings were staged`)
       complete(ready.db)
       mark(ready, seq)

@@ -4,13 +4,13 @@ import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
 import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
 /**
- * Matches to rank: bm25 costs about a microsecond each, so common words would exceed the budget. Beyond that, matches
- * in name and tags come first, and the latest added of each kind are ranked.
+ * Maximum matches ranked: bm25 costs about a microsecond each, so common words would exceed the budget. Beyond that,
+ * matches in name and tags come first, and the latest added of each kind are ranked.
  */
 export const MAX_RANKED = 3_000
 const MAX_INTEGER = 2n ** 63n - 1n
 
-/** name, tags, category, provider, description. */
+/** Weights of name, tags, category, provider and description. */
 const RANK = 'bm25(words, 10, 6, 4, 2, 1)'
 const BEST_COLUMNS = '{name tags}'
 

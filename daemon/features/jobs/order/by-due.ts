@@ -14,7 +14,7 @@ export async function* openByDue(table: Reader<JobRow>): AsyncGenerator<readonly
     for (const { id } of piece) seen.add(id)
     yield piece
   }
-  // Jobs that wait for nothing are in no lane; they are rare.
+  // Open jobs without a next event are in no lane; they are rare.
   if ((await table.count('service_open', [])) <= seen.size) return
   for await (const piece of eachPage(table, { index: 'service_open', prefix: [], limit: STRIDE_ROWS }))
     yield piece.filter(({ id }) => !seen.has(id))
