@@ -36,7 +36,7 @@ export function openTable(path: string): DatabaseSync {
   try {
     return connect(path)
   } catch {
-    // The table is derived, so a new one is as good.
+    // The table is derived from the store, so a new one is as good.
     return freshTable(path)
   }
 }

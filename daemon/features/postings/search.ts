@@ -30,7 +30,7 @@ type Parts = {
 
 export const postingSearch = defineResource<PostingSearch>('posting-search')
 
-/** Opens it over the store; a stop closes it. */
+/** Opens the search over the store; a daemon stop closes it. */
 export async function openPostingSearchOf(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const onFault = (error: unknown) =>
@@ -40,8 +40,8 @@ export async function openPostingSearchOf(ctx: Context): Promise<void> {
 }
 
 /**
- * Opens the table and keeps it in step with commits. A table that is outdated or damaged is rebuilt; lists are
- * refused meanwhile, rather than incomplete.
+ * Opens the table and keeps it in step with commits. A table that is outdated or damaged is rebuilt; until then, lists
+ * are refused rather than incomplete.
  */
 export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
   let db = openTable(path)
@@ -57,7 +57,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
 
   function repair(error: unknown): void {
     onFault(error)
-    // If that fails too, lists stay unavailable until the next start.
+    // If the rebuild fails too, lists stay unavailable until the next start.
     rebuilding ??= rebuild().then(() => {
       rebuilding = undefined
     }, onFault)

@@ -72,9 +72,9 @@ export const productMachine = defineMachine({
   ],
 })
 
-/** Products per provider, without deleted ones. */
+/** Maximum products per provider, not counting deleted ones. */
 const MAX_PRODUCTS = 500
-/** Rows that a text search reads, newest first; older products are found by category or provider. */
+/** Maximum rows that a text search reads, newest first; older products are found by category or provider. */
 const MAX_SEARCHED_ROWS = 10_000
 const SEARCH_PAGE_ROWS = 1_000
 const NO_CATEGORY = 'other'
@@ -97,7 +97,10 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
 type ProductFilter = (row: ProductRow) => boolean
 type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
 
-/** The index for most of a query, and the remaining filter. @throws AppError 401 for one's own without a key. */
+/**
+ * The index for most of a query, and the remaining filter.
+ * @throws AppError 401 when a caller without a key asks for its own products.
+ */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const hasWords: ProductFilter = (row) => {
@@ -221,7 +224,7 @@ const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   },
 }
 
-/** Opens a quote window; drafts have none. */
+/** Opens a quote window after an edit; drafts have none. */
 function withWindow(held: ProductRow, product: ProductRow, wall: number): ProductRow {
   if (held.status === 'draft') return product
   const [before, after] = [{ price: held.price }, { price: product.price }]
@@ -261,7 +264,7 @@ const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ pa
   return { id: params.id, product_id: params.id, deleted: true }
 }
 
-/** @throws AppError 404 when there is none, 403 when it belongs to another. */
+/** @throws AppError 404 when the product does not exist, 403 when it belongs to another participant. */
 function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRow {
   if (!row?.kept) throw notFound('The product')
   if (row.provider_id !== caller.id) throw row.status === 'draft' ? notFound('The product') : notYours('The product')

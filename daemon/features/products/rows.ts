@@ -16,7 +16,7 @@ export const ProductRow = z.strictObject({
   previous: z.strictObject({ version: z.strictObject({ price: Micro }), until: z.int() }).exactOptional(),
   category: z.string(),
   status: z.enum(productStatuses),
-  /** Null on a draft without a file. */
+  /** Null for a draft without a file. */
   file: StoredFile.nullable(),
   /** The file's hash, for the sweep of unnamed files. */
   file_sha256: z.string().nullable(),

@@ -23,7 +23,7 @@ import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import { referralMachine, referralState } from './machine.ts'
 import { type ReferralMoney, referralMoney, referralView } from './referrals.ts'
 
-/** Least referral money that can be withdrawn (decisions §11). */
+/** Minimum referral money for a withdrawal (decisions §11). */
 export const MIN_WITHDRAWAL = usdc(1_000_000n)
 const CODE_FORMAT = 'ref_<participant id>'
 const BPS_PER_PCT = 100
@@ -111,7 +111,7 @@ function rewardView(row: EarningRow) {
   }
 }
 
-/** Withdraws all payable referral money to balance or wallet, from the minimum on (decisions §5, §11). */
+/** Withdraws all payable referral money to balance or wallet, if it reaches the minimum (decisions §5, §11). */
 const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = async ({ body }, call) => {
   const { ctx, caller, retry, now } = call
   await refuseSanctioned(ctx, caller.wallet)
@@ -169,7 +169,7 @@ async function toWallet(t: Tx, draw: Draw, { ctx, caller, now }: ReferralQuery) 
   }
 }
 
-/** @throws AppError 409 that says how much is missing, or why there is none */
+/** @throws AppError 409 that says how much is missing, or why nothing is payable */
 function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id }: Pick<ParticipantRow, 'id'>): Usdc {
   const { payable, pending, blocked } = money
   const missing = payable < MIN_WITHDRAWAL ? usdc(MIN_WITHDRAWAL - payable) : ZERO

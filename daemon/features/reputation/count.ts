@@ -10,7 +10,7 @@ import { type Counted, countedJobs, standings } from './rows.ts'
 import { factsOf, minus, NO_JOBS, plus, sumsOf } from './score.ts'
 import { lockStanding, subjectsOf } from './standings.ts'
 
-/** Messages searched, at most, for the provider's first reply. */
+/** Maximum messages searched for the provider's first reply. */
 const MAX_LOOKED_AT = 1_000
 
 /**
@@ -56,7 +56,7 @@ async function addToStandings(t: Tx, { job, sums, known, at }: Counted): Promise
   }
 }
 
-/** When the provider first wrote or reported after the dispatch. */
+/** Time of the provider's first message or report after the dispatch; null if there is none. */
 async function firstWordAt(t: ReadTx, { thread_id, dispatched_at, created_at }: JobRow): Promise<number | null> {
   const since = dispatched_at ?? created_at
   const query = { limit: MAX_LOOKED_AT, order: 'asc' } as const

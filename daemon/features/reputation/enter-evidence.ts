@@ -15,10 +15,15 @@ export function evidenceId(root: string): string {
   return `evidence:${root}`
 }
 
-/** Possibly overdue providers to read before a moved clock stops looking. */
+/**
+ * Maximum providers read to find the next one due; if all of them are overdue, a moved clock does not stop for them.
+ */
 const LOOKED_AT = 1_000
 
-/** Enters a counted job into its provider's evidence: in place while its document is open, else at the end. */
+/**
+ * Enters a counted job into its provider's evidence. While the document with its entry is open, replaces that entry;
+ * otherwise adds one at the end.
+ */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
   const locked = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
   const state = { ...locked, due: true, due_at: locked.due ? locked.due_at : at }
@@ -81,7 +86,7 @@ export const evidenceWork = {
 
 type Building = { readonly baseUrl: string; readonly at: number }
 
-/** Published documents stay: a grown document is a new one, and the old one is still served. */
+/** Published documents stay: a document with more entries is a new one, and the old one is still served. */
 async function build(t: Tx, state: EvidenceRow, { baseUrl, at }: Building): Promise<void> {
   const { id: subjectId, before, previous, open_part, part } = state
   const page = await t.table(countedJobs).page('entries', [subjectId, open_part], { limit: MAX_ENTRIES })

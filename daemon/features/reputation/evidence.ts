@@ -13,7 +13,7 @@ import {
   weights,
 } from './score.ts'
 
-/** Jobs per document; a further one starts a new document that refers to the last. */
+/** Maximum jobs per document; a further job starts a new document that refers to the last. */
 export const MAX_ENTRIES = 50
 
 const TYPE = 'souk/score-evidence/1'
@@ -31,7 +31,7 @@ export type Evidence = {
   readonly issuedAt: number
 }
 
-/** Total of a document. */
+/** Sum over all jobs up to the end of a document. */
 export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'>): Sums {
   return entries.reduce((total, { sums, replaces }) => {
     const added = plus(total, sums)
@@ -83,7 +83,7 @@ function jobOf({ id, service_type, facts, sums, replaces }: EvidenceEntry): obje
   }
 }
 
-/** Sums in whole points. */
+/** Sums with the score in whole points. */
 function shown(sums: Sums): Sums {
   return { ...sums, score: sums.score / TENTHS }
 }

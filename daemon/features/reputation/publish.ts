@@ -34,7 +34,10 @@ export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPub
   })
 }
 
-/** Sends queued writes: each attempt is stored first, and the chain writes an id once, so a crash never duplicates. */
+/**
+ * Sends queued writes. Each attempt is stored before it is sent, and the chain writes an id once, so a crash never
+ * duplicates a write.
+ */
 export const publishWork = {
   name: 'reputation.publish',
 

@@ -7,7 +7,7 @@ import { countWork } from './count.ts'
 import { evidenceWork } from './enter-evidence.ts'
 import { publishWork } from './publish.ts'
 
-/** Each step produces work for the next. */
+/** Each step produces work for the next one. */
 const reputationWork: readonly DueWork[] = [countWork, evidenceWork, publishWork]
 
 /** Counts jobs for reputation, writes evidence and publishes it (decisions §11). */
@@ -20,7 +20,7 @@ export const reputation = defineCron({
     try {
       await runDueWork(reputationWork, call)
     } finally {
-      // Cached pages show verdicts with their expiry.
+      // Cached pages show verdicts and when these expire.
       pageCache.of(call.ctx).drop()
     }
     return undefined

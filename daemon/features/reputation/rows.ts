@@ -104,7 +104,7 @@ export const CountedJobRow = z.strictObject({
   facts: JobFacts,
   /** Its contribution. */
   sums: Sums,
-  /** Number among its provider's entries; a job changed after its document closed gets a new one. */
+  /** Number of the entry among its provider's entries; a job changed after its document closed gets a new number. */
   number: z.int(),
   /** Document of the entry. */
   part: z.int(),
@@ -128,23 +128,23 @@ export const StandingRow = z.strictObject({
 })
 export type StandingRow = z.infer<typeof StandingRow>
 
-/** State of a provider's evidence: a chain of documents, the last one open. */
+/** State of a provider's evidence: a chain of documents, of which the last is open. */
 export const EvidenceRow = z.strictObject({
   /** Id of the provider. */
   id: z.string(),
   version: z.int(),
   /** True while counted jobs are missing in documents. */
   due: z.boolean(),
-  /** Business time of the earliest of them. */
+  /** Business time of the earliest job that is missing in documents. */
   due_at: z.int(),
   /** Entries so far. */
   entries: z.int(),
-  /** Open document, and its number of entries. */
+  /** Number of the open document; `part_entries` counts its entries. */
   part: z.int(),
   part_entries: z.int(),
   /** Next document to build: `part`, or an earlier full one. */
   open_part: z.int(),
-  /** Sum of all earlier documents, and root of the last. */
+  /** Sum of all earlier documents; `previous` is the root of the last one. */
   before: Sums,
   previous: bytes32.nullable(),
   /** Root of the latest document. */

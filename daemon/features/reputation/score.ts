@@ -29,7 +29,7 @@ const DISPUTED_QUALITY = 25
 const RECORDED_RELIABILITY = 60
 const SPLIT_RELIABILITY = 40
 const LATE_PENALTY = 25
-/** Speed at exactly the promised time, and the loss per further estimate. */
+/** Speed when delivered exactly at the promised time; `LATE_SLOPE` is the loss per further estimate. */
 const ON_TIME_SPEED = 80
 const LATE_SLOPE = 40
 /** Speed if no time was promised. */
@@ -149,7 +149,7 @@ function communicationOf({ response_ms: response }: JobFacts): number {
   return Math.max(0, FULL - Math.floor((FULL * late) / RESPONSE_SPAN_MS))
 }
 
-/** Contribution of a job. */
+/** What a job adds to each of its subjects. */
 export function sumsOf(facts: JobFacts): Sums {
   const points = pointsOf(facts)
   const isSuccess = facts.outcome === 'delivered'

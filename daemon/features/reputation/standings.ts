@@ -2,7 +2,7 @@ import { type ServiceType, serviceTypes } from '../../../src/model/service.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { type StandingRow, type Sums, standings } from './rows.ts'
 
-/** Subject of a standing. */
+/** Which provider, service or service type a standing is about. */
 export type StandingOf = Pick<StandingRow, 'kind' | 'provider_id'> & { readonly id: string }
 
 export function ofProvider(providerId: string): StandingOf {
@@ -30,7 +30,7 @@ export async function lockStanding(t: Tx, of: StandingOf, empty: Sums): Promise<
   return row ?? { ...of, sums: empty, tested_at: null, updated_at: null }
 }
 
-/** Standings of a service, its provider and the provider's service type; undefined if nothing was counted. */
+/** Standings of a service, its provider and the provider's service type; each undefined if nothing was counted. */
 export type Standings = {
   readonly provider: StandingRow | undefined
   readonly service: StandingRow | undefined

@@ -67,7 +67,7 @@ export function trustOfStranger(): TrustView {
   }
 }
 
-/** Issue time of a verdict: when jobs were counted, and again at each expiry. */
+/** Issue time of a verdict: when jobs were last counted, then again each time the verdict expires. */
 function issueTime(countedAt: number | null, now: number): number | null {
   if (countedAt === null) return null
   return countedAt + Math.floor(Math.max(0, now - countedAt) / VERDICT_MS) * VERDICT_MS

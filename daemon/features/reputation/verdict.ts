@@ -25,7 +25,7 @@ export function labelOf({ total_jobs: jobs, score }: Pick<Standing, 'total_jobs'
   return score >= DEGRADED_SCORE ? 'degraded' : 'failed'
 }
 
-/** Hides negative labels while they are off. */
+/** Hides a negative label while the switch for negative labels is off. */
 export function verdictOf(label: Label, showsNegative: boolean): Verdict {
   return showsNegative || label === 'unknown' || label === 'verified' ? label : 'withheld'
 }
@@ -36,17 +36,17 @@ export type EvidenceLevel = 0 | 1 | 2 | 3 | 4
 export type LevelFacts = {
   /** An active listing is available: healthy endpoint, or first-party. */
   readonly isReachable: boolean
-  /** An endpoint accepted a test job. */
+  /** An endpoint of the participant accepted a test job. */
   readonly isTested: boolean
   /** Jobs delivered to paying buyers. */
   readonly successfulJobs: number
-  /** Its identity is verified. */
+  /** The participant's identity is verified. */
   readonly isIdentified: boolean
 }
 
 /**
- * A higher proof includes the lower ones, since delivery implies reachability. An identity only counts together with
- * deliveries.
+ * Trust level. A higher proof includes the lower ones, since a delivery implies reachability. An identity counts only
+ * together with deliveries.
  */
 export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }: LevelFacts): EvidenceLevel {
   if (successfulJobs > 0) return isIdentified ? 4 : 3

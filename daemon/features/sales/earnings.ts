@@ -12,7 +12,7 @@ import { type EarningRow, earnings } from '../ledger/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { screened, waitsOf } from './waiting.ts'
 
-/** Recent payouts to search; each carries at least one of the latest sales. */
+/** Maximum recent payouts searched; each carries at least one of the latest sales. */
 const PAYOUTS_LOOKED_AT = 100
 
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>
@@ -64,7 +64,7 @@ function settlementView(row: EarningRow, job: JobRow | undefined, carriers: read
   }
 }
 
-/** A payout takes the whole account, so the first confirmed one after a sale carried it. */
+/** A payout takes the whole account, so the first confirmed payout after a sale carried its earnings. */
 function carriage({ seq }: EarningRow, carriers: readonly PayoutRow[]): { status: Status; tx_hash: string | null } {
   const after = carriers.filter(({ covers }) => covers >= seq).sort((one, other) => one.covers - other.covers)
   const arrived = after.find(({ status }) => status === 'confirmed')

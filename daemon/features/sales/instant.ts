@@ -18,7 +18,7 @@ import type { SentAttempt } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
 type Ids = { readonly job: string; readonly thread: string }
-/** Result of an instant run; with the job ids if the provider was told them. */
+/** Result of an instant run; includes the ids of job and conversation if they were sent to the provider. */
 type Run = { readonly result: Json; readonly ids?: Ids }
 
 const SEED_BYTES = 32
@@ -56,7 +56,7 @@ export async function runInstant(sale: InstantSale, call: Running): Promise<Run>
   return { result: await own.run(input, call.signal(), { who: call.payer.wallet, id: call.begin.paymentId }) }
 }
 
-/** The error of an unavailable listing. */
+/** The error for an unavailable listing. */
 export function unfulfilled(): AppError {
   return new AppError('unavailable', 'This service is temporarily unavailable.', { retryAfter: 60 })
 }

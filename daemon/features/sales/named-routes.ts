@@ -57,7 +57,7 @@ function viewOf(slug: NamedService, id: string | null) {
 
 const ways = ['from', 'listing', 'plan', 'enabled'] as const
 
-/** @throws AppError 400 unless the body names exactly one valid way */
+/** @throws AppError 400 unless the body names exactly one valid way to serve the path */
 function refuseUnclear(slug: NamedService, body: Change): void {
   const named = ways.filter((way) => body[way] !== undefined)
   if (named.length !== 1) {
@@ -77,7 +77,7 @@ async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | n
   return from === undefined ? (listing ?? plan ?? null) : ownListing(t, draw, setting)
 }
 
-/** A first-party listing for the path, created or repriced. */
+/** Creates or reprices a first-party listing for the path. */
 async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting): Promise<string> {
   const from = body.from as string // asked by targetOf
   const price = parsePrice(body.price)
@@ -96,7 +96,7 @@ async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting):
   return (await putListing(t, draw, made)).id
 }
 
-/** Listings per function: its own, and one per path. */
+/** Maximum listings per function: its own, and one per path. */
 const MAX_OF_FUNCTION = 1 + namedSlugs.length
 
 function nameOf(slug: NamedService): string {

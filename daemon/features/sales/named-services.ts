@@ -76,7 +76,7 @@ export type NamedOffers = {
   readonly sells: (slug: string) => boolean
   /** Reads the offers again. */
   readonly read: (named: Platform['named_services']) => Promise<void>
-  /** Takes in a transaction's writes. @returns whether a path is affected */
+  /** Applies a transaction's writes to the offers. @returns whether a path is affected */
   readonly see: (change: Change) => boolean
 }
 
@@ -114,7 +114,7 @@ async function followedOf(t: ReadTx, slug: NamedService, id: string): Promise<Fo
   return { slug, id, isSold, firstParty: plan ? (await providerOf(t, plan)).first_party : false }
 }
 
-/** Undefined unless it is a plan or listing. */
+/** The offer that a write contains; undefined unless it is a plan or listing. */
 function writtenOffer({ slug, firstParty }: Followed, write: Write): Offer | undefined {
   const plan = writtenRow(plans, write)
   if (plan !== undefined) return planOffer(slug, plan ?? undefined, firstParty)

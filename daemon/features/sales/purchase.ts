@@ -33,16 +33,16 @@ const Terms = z.strictObject({
   service_id: z.string(),
   net: z.string(),
   fee: z.string(),
-  /** Subscription that covers it. */
+  /** Subscription that covers the purchase. */
   subscription_id: z.string().exactOptional(),
   /** Absent in old rows. Instant deliveries are checked before payment, so their schema is not stored. */
   sale: SaleTerms.extend({ deliverable_schema: KnownJsonObject.exactOptional() }).exactOptional(),
-  /** Only in payments that an earlier version left open; now in the body. */
+  /** Only in payments that an earlier version left open; the input is now in the payment's body. */
   input: KnownJsonObject.optional(),
 })
 const InstantRun = z.strictObject({
   result: KnownJson,
-  /** Ids of job and conversation, if the provider was told them. */
+  /** Ids of job and conversation, if they were sent to the provider. */
   ids: z.strictObject({ job: z.string(), thread: z.string() }).optional(),
 })
 
@@ -108,7 +108,7 @@ export const purchaseService: PaidHandler<Row> = {
   },
 }
 
-/** A covered purchase (decisions §5). */
+/** Price of a covered purchase (decisions §5). */
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
 
 function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {

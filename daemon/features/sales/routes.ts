@@ -30,7 +30,7 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
     },
     check: (input, call) => purchase.check({ ...input, params: params(call.ctx) }, call),
     ...(run ? { run: (input, call, begin) => run({ ...input, params: params(call.ctx) }, call, begin) } : {}),
-    // Fulfilment uses the fixed terms, not the path.
+    // Fulfilment uses the terms fixed in the payment, not the path.
     fulfil: purchase.fulfil as unknown as PaidHandler<Named>['fulfil'],
     ...(onUnpaid ? { onUnpaid } : {}),
   }

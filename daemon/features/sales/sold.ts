@@ -10,17 +10,17 @@ import { type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 
 const SCAN_ROWS = 500
-/** Jobs read on first use; a larger week is incomplete. */
+/** Maximum jobs read on first use; a week with more is incomplete. */
 const MAX_READ = 50_000
-/** Open jobs, and listings or sellers, kept in memory. */
+/** Maximum open jobs kept in memory; listings and sellers: `MAX_KEPT`. */
 const MAX_OPEN = 100_000
 const MAX_KEPT = 20_000
-/** Job changes buffered during the first read. */
+/** Maximum job changes buffered during the first read. */
 const MAX_WAITING = 10_000
 
 /** Jobs of a listing bought within the days, oldest day first, and the refunded ones. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
-/** Jobs ended on a business day. */
+/** Numbers of jobs that ended on a business day. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
 export type SoldWeek = {
@@ -96,7 +96,7 @@ export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }
   }
 }
 
-/** Opens them for a daemon. */
+/** Opens the sales figures of a daemon. */
 export function openSoldOf(ctx: Context): void {
   const sold = openSoldFigures(ctx)
   soldFigures.open(ctx, sold, sold.close)
@@ -106,7 +106,7 @@ const dayOf = (at: number) => Math.floor(at / DAY_MS)
 
 type Reading = { readonly made: Known; readonly seen: Set<string>; readonly from: number }
 
-/** The days' jobs, newest first, and older open ones. */
+/** Reads the jobs of the week, newest first, and older open ones. */
 async function readWeek(t: ReadTx, { made, seen, from }: Reading): Promise<void> {
   for await (const rows of eachPage(t.table(jobs), { index: 'newest', prefix: [], limit: SCAN_ROWS })) {
     for (const job of rows) {
@@ -125,7 +125,7 @@ async function readHeld(t: ReadTx, { open, from }: Pick<Known, 'open'> & Pick<Re
   }
 }
 
-/** Counts a written job when new, and when ended. */
+/** Counts a written job if it is new, and if it has ended. */
 function take({ listings, sellers, ended, open }: Known, job: JobRow, isNew: boolean): void {
   const days = [dayIn(listings, job.service_id, job), dayIn(sellers, job.provider_id, job)]
   if (isNew) for (const day of days) countSold(day, job)

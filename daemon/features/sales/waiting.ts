@@ -16,7 +16,7 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf, openPayoutOf } from '../payouts/payouts.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 
-/** Jobs in escrow read at once. */
+/** Maximum jobs in escrow per read. */
 const HELD_SLICE = 1_000
 const SETTLEMENT = 'provider-settlement'
 
@@ -108,7 +108,7 @@ async function dueGroups(t: ReadTx, asked: WaitingQuery): Promise<readonly Group
   ]
 }
 
-/** What delays the next settlement; the same checks in the same order. */
+/** What delays the next settlement: the checks of the settlement cron, in the same order. */
 async function reasonOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery, isCarried: boolean): Promise<Reason> {
   if (ctx.switches.now().paused) return 'paused'
   if (((await t.table(crons).get(SETTLEMENT))?.paused_at ?? null) !== null) return 'settlement_paused'

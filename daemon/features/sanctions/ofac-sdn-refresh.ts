@@ -6,7 +6,7 @@ import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
 import type { Tx } from '../../store/port.ts'
 import { compliance, readSdnState, swapList, writeSdnState } from './sanctions.ts'
 
-/** Compared facts of a list. */
+/** Facts of a list that are compared with the current one. */
 type SdnFacts = {
   readonly publishDate: string | null
   readonly recordCount: number | null
@@ -18,7 +18,7 @@ type SdnFacts = {
 /** The current list of the same source. */
 type HeldSdn = { readonly publishDate: string; readonly addresses: number }
 
-/** Smallest share of the current list that a new one may have without the operator's consent. */
+/** A new list needs the operator's consent if it has less than this share of the current one. */
 const LEAST_OF_HELD_PCT = 50
 const WHOLE_PCT = 100
 
@@ -69,7 +69,7 @@ export async function refreshSdn(run: Run): Promise<void> {
   if (fault !== undefined) throw new Error(`the sanctions list was rejected: ${fault}`)
 }
 
-/** The list, or why it failed. */
+/** Reads the list. @returns the list, or why it could not be read */
 async function readList(run: Run): Promise<SdnList | string> {
   try {
     return await readSdn(compliance.of(run).source.open(run.signal), run.signal)
@@ -78,7 +78,7 @@ async function readList(run: Run): Promise<SdnList | string> {
   }
 }
 
-/** Error code only; the path stays private. */
+/** Reason without the file's path, which stays private. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   const told = error instanceof Error ? error.message : String(error)
@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
 
 type Taking = { readonly list: SdnList; readonly run: Run }
 
-/** Swaps the lists, or says why not. */
+/** Replaces the current list. @returns why it did not, if so */
 async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
   const { config, now } = run
   const { source } = compliance.of(run)

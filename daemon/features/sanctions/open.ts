@@ -6,10 +6,13 @@ import { sdnSource } from '../../ports/sdn/source.ts'
 import { refreshSdn } from './ofac-sdn-refresh.ts'
 import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 
-/** Fixtures are beside the sources and beside the bundle. */
+/** Fixtures are next to the sources, and next to the bundle. */
 const sampleFile = shipped('sdn/sample.xml')
 
-/** Sanctioned wallets, from the list and added by hand; kept in memory. `isSanctioned` is a replacement for tests. */
+/**
+ * Opens the sanctions check, which is kept in memory: listed wallets, and wallets that an operator added. Tests pass
+ * their own `isSanctioned`.
+ */
 export async function openCompliance(ctx: Context, isSanctioned?: Compliance['isSanctioned']): Promise<void> {
   const { store, config, chain } = ctx
   const sanctions = await openSanctions(store)
@@ -19,7 +22,7 @@ export async function openCompliance(ctx: Context, isSanctioned?: Compliance['is
     isSanctioned:
       isSanctioned ??
       (async (wallet) => {
-        // A missing list refuses everybody only with real money (decisions §12).
+        // Without a list, payments are refused only if the money is real (decisions §12).
         if (chain.mode === 'base' && sanctions.state().source === null) {
           throw new AppError('unavailable', 'No sanctions list is loaded yet, so payments cannot be screened.', {
             retryAfter: 60,
@@ -31,8 +34,8 @@ export async function openCompliance(ctx: Context, isSanctioned?: Compliance['is
 }
 
 /**
- * Loads the first list, or the first of a new source: a file before the first request, a URL meanwhile. A rejected
- * list does not prevent the start.
+ * Loads the first list, or the first of a new source. A file is read before the first request; a URL is read while
+ * requests are already served. A rejected list does not prevent the start.
  */
 export async function loadFirstList(ctx: Context): Promise<void> {
   if (compliance.of(ctx).list.state().source === compliance.of(ctx).source.id) return

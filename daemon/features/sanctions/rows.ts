@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** A sanctioned wallet: listed, added by hand, or both. */
+/** A sanctioned wallet: from the list, added by an operator, or both. */
 export const SanctionRow = z.strictObject({
   wallet: StoredWallet,
   version: z.int(),
   listed: z.boolean(),
   manual: z.boolean(),
-  /** Reason for adding it by hand. */
+  /** The operator's reason for adding the wallet. */
   reason: z.string().nullable(),
-  /** Business time of the first refusal. */
+  /** Business time since when the wallet is refused. */
   since: z.int(),
 })
 export type SanctionRow = z.infer<typeof SanctionRow>
@@ -22,9 +22,9 @@ export const SdnState = z.strictObject({
   publish_date: z.string().nullable(),
   /** EVM addresses of the list. */
   addresses: z.int(),
-  /** Added by the last change. */
+  /** Number of addresses that the last change added. */
   added: z.int(),
-  /** Last change, and last check. */
+  /** Time of the last change; `last_checked` of the last check. */
   last_updated: z.int().nullable(),
   last_checked: z.int().nullable(),
   /** `ok`, or why the last refresh kept the current list. */

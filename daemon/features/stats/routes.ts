@@ -18,11 +18,11 @@ export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 const DATE_CHARS = 'yyyy-mm-dd'.length
 const SALT_BYTES = 32
 const HASH_CHARS = 32
-/** Distinct callers per day; later ones count as known. */
+/** Maximum distinct callers per day; later ones count as known. */
 const MAX_CALLERS = 100_000
-/** Callers written or removed per transaction. */
+/** Maximum callers written or removed per transaction. */
 const SLICE_ROWS = 500
-/** Days shown and kept. */
+/** Number of days shown and kept. */
 const MAX_DAYS = 90
 /** Settings key of the last snapshot's time. */
 const SNAPSHOT = 'watch_snapshot'

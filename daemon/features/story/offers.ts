@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { LoggedRequest } from './request-log.ts'
 
-/** Oldest offer that counts as the one before a payment. */
+/** Maximum age of an offer that counts as the one before a payment. */
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
 /** Finds the request that got the price which another request paid. */
@@ -30,7 +30,7 @@ export function offersIn(entries: readonly LoggedRequest[]): OfferOf {
     if (!isTry(request)) return undefined
     known ??= byBuyer(entries)
     const { caller, attempt, path } = request
-    // A named offer belongs to its caller; an anonymous one may match by idempotency key.
+    // An offer to a named buyer is found by caller, an anonymous one by idempotency key only.
     const buyers = [
       { caller, attempt },
       { caller: null, attempt },

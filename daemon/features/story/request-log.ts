@@ -4,15 +4,15 @@ import { AppError } from '../../../src/core/error.ts'
 import { noFacts, type RequestFacts } from '../../endpoint/exchange.ts'
 import { defineResource } from '../../kernel/resource.ts'
 
-/** Requests kept, a few megabytes; the oldest are dropped first. */
+/** Maximum requests kept, a few megabytes; the oldest are dropped first. */
 export const REQUESTS_KEPT = 4_096
-/** Concurrent followers of the log. */
+/** Maximum concurrent followers of the log. */
 export const MAX_FOLLOWERS = 16
-/** Unfinished requests; a safety limit, since connections bound them. */
+/** Maximum unfinished requests; a safety limit, since connections bound them. */
 const MAX_UNDER_WAY = 8_192
 const MAX_PATH_CHARS = 200
 const TRY_AGAIN_SECONDS = 5
-/** Operator reads are not logged: a polling cockpit would displace other requests. */
+/** Reads by the operator are not logged: a polling cockpit would displace other requests. */
 const LOOKS: ReadonlySet<string> = new Set(endpointNames.filter(isLook))
 
 function isLook(name: EndpointName): boolean {
@@ -23,7 +23,7 @@ function isLook(name: EndpointName): boolean {
 /** Segments that look like our keys, tokens or secrets, or are longer than any id or name. */
 const SECRET_SEGMENT = /^(?:sk|adm|jt|whsec|souk)_|^.{65,}$/
 
-/** A logged request: what, who, and the result; no headers, query or body. */
+/** A logged request: what was asked, by whom, and the result; without headers, query or body. */
 export type LoggedRequest = RequestFacts & {
   readonly id: string
   /** Wall time. */
@@ -36,7 +36,7 @@ export type LoggedRequest = RequestFacts & {
   row: string | null
   status: number | null
   tookMs: number | null
-  /** Idempotency-Key, equal for all attempts of a purchase; never shown. */
+  /** `Idempotency-Key`, the same for all attempts of a purchase; never shown. */
   readonly attempt: string | null
   /** Reconstructed from the store after a restart. */
   readonly remade?: true
@@ -54,7 +54,7 @@ export function shownPath(path: string): string {
 export type RequestLog = {
   readonly begin: (request: Pick<LoggedRequest, 'id' | 'method' | 'path' | 'attempt'>) => LoggedRequest
   readonly end: (request: LoggedRequest, status: number) => void
-  /** Finished or in progress. */
+  /** Finds a request, finished or in progress. */
   readonly find: (id: string) => LoggedRequest | undefined
   /** Finished requests after a number, oldest first. */
   readonly after: (seq: number) => readonly LoggedRequest[]

@@ -23,10 +23,10 @@ export type Filters = {
   readonly since?: number | undefined
 }
 
-/** Ids that identify a job's requests. */
+/** Ids by which a job's requests are found. */
 type AboutJob = { readonly ids: readonly string[]; readonly paymentId: string | null }
 
-/** Filter for requests. A job's requests name it or its conversation, or bought it. */
+/** Filter for requests. A request belongs to a job if it names the job or its conversation, or bought the job. */
 export async function matcherOf(t: ReadTx, filters: Filters): Promise<(request: LoggedRequest) => boolean> {
   const { status, method, path, request: named, job, since } = filters
   const ids = named === undefined ? undefined : new Set(idsIn(named))
@@ -157,5 +157,5 @@ export async function durableRequest(t: ReadTx, id: string): Promise<LoggedReque
   return act && requestOfAct(act)
 }
 
-/** Operator acts searched for a request. */
+/** Number of newest operator actions searched for a request id. */
 const ACTS_SEARCHED = 1_000

@@ -9,7 +9,7 @@ import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, record
 import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 
-/** Stored rows searched for requests before the last start. */
+/** Maximum stored rows searched for requests before the last start. */
 const DURABLE_ROWS = 1_000
 
 const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ query }, { ctx, signal }) => {
@@ -49,7 +49,7 @@ async function remembered(ctx: Context, { request }: Filters): Promise<LoggedReq
   return [...older, ...known].toSorted((one, two) => one.at - two.at)
 }
 
-/** With the length of the trace; for few requests, since each trace is built. */
+/** Adds the length of each request's trace; for few requests, since each trace is built. */
 async function countedOf(telling: Telling, request: LoggedRequest) {
   const { t } = telling
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)

@@ -18,7 +18,7 @@ import { shownPath } from './request-log.ts'
 import { aboutJob, isAbout, jobOf } from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
-/** Related steps, with follow-up commands. */
+/** Steps of a trace, with follow-up commands. */
 export type StoryTold = {
   readonly steps: readonly Step[]
   readonly next: readonly string[]
@@ -47,10 +47,10 @@ export function mayRead({ reader }: Telling, owners: readonly (string | null)[])
   return reader === undefined || owners.some((one) => one === reader.id || one === reader.wallet)
 }
 
-/** Steps of one kind below a step. */
+/** Maximum steps of one kind below a step. */
 const MAX_SIBLINGS = 50
 
-/** Nests steps below another. */
+/** The same steps one level deeper in the tree. */
 export function below(told: StoryTold): StoryTold {
   return { ...told, steps: told.steps.map((step) => ({ ...step, depth: step.depth + 1 })) }
 }
@@ -233,7 +233,7 @@ export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryT
   return join(alone(own, next), below({ steps: tries, next: [] }))
 }
 
-/** Requests about a job since its purchase. */
+/** Requests about a job, since its purchase. */
 async function requestsAbout(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const { t, entries } = telling
   const about = await aboutJob(t, job.id)
@@ -252,7 +252,7 @@ async function entriesOf(t: ReadTx, jobId: string): Promise<readonly LedgerRow[]
   return (await t.table(ledger).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
 }
 
-/** Ledger entries of a job; for the operator only, since they name all accounts. */
+/** Ledger entries of a job. Only the operator sees them, since they name all accounts. */
 async function booksOf({ t, reader }: Telling, job: JobRow): Promise<StoryTold[]> {
   if (reader) return []
   return (await entriesOf(t, job.id)).map(({ id, kind, lines, at }) => {

@@ -29,7 +29,7 @@ import {
 
 type Story = z.output<typeof requestsApi.getRequestStory.reply.schema>
 
-/** Items of each kind for a wallet; payments searched for a chain transaction. */
+/** Maximum items of each kind for a wallet. */
 const OF_A_WALLET = 10
 const PAYMENTS_SEARCHED = 1_000
 const EARNINGS_SEARCHED = 1_000
@@ -76,7 +76,7 @@ async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | 
   return named === undefined ? told : { ...told, next: [...told.next, `souk why ${named}`] }
 }
 
-/** From the paying request down; without it, from the payment. */
+/** The trace of a payment from its request on; without a request, from the payment on. */
 async function tellOfPayment(telling: Telling, id: string | undefined): Promise<StoryTold | undefined> {
   const { t, find } = telling
   const payment = id === undefined ? undefined : await t.table(payments).get(id)
@@ -87,7 +87,7 @@ async function tellOfPayment(telling: Telling, id: string | undefined): Promise<
   return request ? tellRequest(telling, request, payment) : tellPayment(telling, payment)
 }
 
-/** The seller's view: the job, without its payment. */
+/** What the seller sees: the job, without its payment. */
 async function tellOfSale(telling: Telling, payment: PaymentRow): Promise<StoryTold | undefined> {
   const job = await jobOf(telling.t, payment)
   return job && mayRead(telling, [job.provider_id]) ? tellJob(telling, job) : undefined
@@ -133,7 +133,7 @@ async function paymentOf(t: ReadTx, { ref_id }: PayoutRow): Promise<PaymentRow |
   return job && t.table(payments).get(job.payment_id)
 }
 
-/** Jobs since the account's last payout. */
+/** Ids of jobs whose earnings a payout carries: those since the account's payout before it. */
 async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow): Promise<string[]> {
   const [kind, owner = ''] = source.split(':')
   if (kind !== 'prov') return []

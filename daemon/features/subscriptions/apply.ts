@@ -126,7 +126,7 @@ function wordOf({ event, to }: SubscriptionTransition): Word {
   return to === 'active' ? 'resumed' : to
 }
 
-/** Whether the subscriber is active and has the money. */
+/** Whether the subscriber is active and the balance covers the price. */
 export async function canBeCharged(t: ReadTx, { participant_id, amount }: SubscriptionRow): Promise<boolean> {
   const subscriber = await t.table(participants).get(participant_id)
   if (!subscriber || subscriber.suspended_at !== null) return false

@@ -8,9 +8,9 @@ import { termsOf } from '../listings/versions.ts'
 import { hasAccess } from './next.ts'
 import { coverage, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** Subscriptions of a buyer for one service, longest lasting first. */
+/** Maximum subscriptions of a buyer for one service, longest lasting first. */
 const MAX_COVERING = 100
-/** Most rows read; above the number of services of any plan. */
+/** Maximum rows read; more than the services of any plan. */
 const MAX_COVERED = 1_000
 
 /**
@@ -47,7 +47,7 @@ function keyOf(subscriptionId: string, serviceId: string): string {
 
 type CoverageQuery = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
 
-/** The covering subscription, with the terms at its payment; undefined in old rows. */
+/** The covering subscription, and the terms at the time its period was paid; undefined in old rows. */
 export type Cover = { readonly subscription: SubscriptionRow; readonly terms: SaleTerms | undefined }
 
 /** The subscription that covers a service for a buyer. */
@@ -62,7 +62,7 @@ export async function coverOf(t: ReadTx, { wallet, serviceId, now }: CoverageQue
 
 type Covered = { readonly id: string; readonly now: number }
 
-/** @throws AppError 409 for a service that is paid for by a running period (decisions §9) */
+/** @throws AppError 409 for a service that subscribers have paid for in a running period (decisions §9) */
 export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
@@ -72,7 +72,7 @@ export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string
   throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before.`)
 }
 
-/** Extends coverage to the period's end; the terms stay. */
+/** Extends coverage to the end of the subscription's new period; the terms stay. */
 export async function extendCoverage(t: Tx, { id, current_period_end: until }: SubscriptionRow): Promise<void> {
   const table = t.table(coverage)
   const { rows } = await table.page('subscription', [id], { limit: MAX_COVERED })

@@ -30,7 +30,7 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** Ends a period without renewal. */
+/** Ends a period without charging the next one. */
 async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf']> {
   const isEnd = subscription.cancel_at_period_end || (await agreedBundle(t, subscription)) === undefined
   return isEnd ? ending(subscription, at) : { event: 'lapse' }

@@ -5,8 +5,8 @@ import { defineMachine } from '../../kernel/machine.ts'
 export const planRoles = ['provider', 'subscriber', 'admin'] as const
 
 /**
- * Plan state machine (decisions §9). A deleted plan takes no subscribers; existing ones keep their paid period and
- * are not renewed. A suspended plan takes none either, until it is reinstated.
+ * Plan state machine (decisions §9). A deleted plan takes no subscribers; existing ones keep their paid period and are
+ * not renewed. A suspended plan takes no subscribers until it is reinstated.
  */
 export const planMachine = defineMachine({
   noun: 'plan',
@@ -49,7 +49,7 @@ export const subscriptionMachine = defineMachine({
       by: ['subscriber'],
       effects: ['tell'],
     },
-    /** The provider is suspended at the renewal: paused until the subscriber resumes. */
+    /** The provider is suspended at the renewal: the subscription is paused until the subscriber resumes it. */
     { event: 'hold', from: ['active', 'past_due'], to: 'paused', by: ['system'], effects: ['tell'] },
     /** The paid period of a paused subscription ended; nothing further happens automatically. */
     { event: 'lapse', from: ['paused'], to: 'paused', by: ['system'], effects: [] },

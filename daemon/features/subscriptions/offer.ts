@@ -34,7 +34,7 @@ export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, ch
 
 type Asking = { readonly tender: Tender; readonly wall: number }
 
-/** Price and bundle of a first period. @throws AppError 409 if a part is not available. */
+/** Price and bundle of a first period. @throws AppError 409 if one of the services is not available. */
 export async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Asking): Promise<Quote> {
   const provider = await providerOf(t, plan)
   const offerOf = (version: PlanVersion) => {
@@ -75,7 +75,7 @@ export type PaidPeriod = {
   readonly bundle: ReadonlyMap<string, SaleTerms>
 }
 
-/** @throws AppError 409 if what was paid is no longer available; the payment is refunded */
+/** @throws AppError 409 if a paid service is no longer available; the payment is then refunded */
 export async function paidPeriod(
   t: ReadTx,
   plan: PlanRow,

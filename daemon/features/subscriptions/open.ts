@@ -15,7 +15,7 @@ export type Subscribing = PaidPeriod & {
   readonly plan: PlanRow
   readonly subscriber: ParticipantRow
   readonly payment: Pick<PaymentRow, 'method' | 'transaction' | 'receipt_id'>
-  /** `ext`, or the hold of a balance payment. */
+  /** Account of the money: `ext`, or the hold of a balance payment. */
   readonly source: string
   /** Business time. */
   readonly now: number

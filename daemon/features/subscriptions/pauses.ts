@@ -22,7 +22,7 @@ const Pause = z.strictObject({ from: z.int(), to: z.int() })
 type Pause = z.infer<typeof Pause>
 const Pauses = z.array(Pause)
 
-/** Records an ending pause in its transaction. */
+/** Records a pause in the transaction that ends it. */
 export async function notePause(t: Tx, pause: Pause): Promise<void> {
   if (pause.to <= pause.from) return
   const pauses = await readPauses(t)
@@ -35,7 +35,10 @@ async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
   return row ? Pauses.parse(row.value) : []
 }
 
-/** Extends live subscriptions by their pauses, each in its own transaction. A crash is made up before any charge. */
+/**
+ * Extends live subscriptions by the length of pauses, each in its own transaction. If a crash interrupts this, it is
+ * completed before any charge.
+ */
 export async function giveBackPauses(ctx: Context): Promise<void> {
   const pauses = await ctx.store.read(readPauses)
   const last = pauses.at(-1)
@@ -81,7 +84,7 @@ export function lostTo(row: SubscriptionRow, pauses: readonly Pause[]): number {
   return (
     pauses
       .filter(({ to }) => to > until)
-      // A subscription paused by its subscriber had no period left to extend.
+      // A subscription that its subscriber paused had no period left to extend.
       .filter(({ from }) => !(isResting && end <= from))
       .reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, start)), 0)
   )

@@ -23,7 +23,7 @@ import { openSubscription } from './open.ts'
 import { planView, subscriptionView } from './plan-view.ts'
 import { type PlanRow, plans, subscriptions } from './rows.ts'
 
-/** Plans per provider, without deleted ones. */
+/** Maximum plans per provider, not counting deleted ones. */
 export const MAX_PLANS = 100
 
 const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ctx }) => {
@@ -105,7 +105,10 @@ async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
   return plan
 }
 
-/** Locks a plan for its owner. @throws AppError 404 when there is none, 403 when it belongs to another. */
+/**
+ * Locks a plan for its owner.
+ * @throws AppError 404 when the plan does not exist, 403 when it belongs to another participant.
+ */
 async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
   const plan = await t.table(plans).getForUpdate(id)
   if (!plan) throw notFound('The plan')
@@ -113,7 +116,7 @@ async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanR
   return plan
 }
 
-/** @throws AppError 400 that names the first service that is not the owner's, active and fixed-price */
+/** @throws AppError 400 that names the first service which is not an active, fixed-price service of the owner */
 async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: ParticipantRow): Promise<void> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   ids.forEach((id, at) => {
@@ -169,7 +172,10 @@ async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
 
 type Beginning = { readonly planId: string; readonly participant: ParticipantRow | null }
 
-/** Checked before the charge and again with the effect. @throws AppError 403 or 409 */
+/**
+ * Checks whether a subscription can begin, before the charge and again when it takes effect.
+ * @throws AppError 403 or 409
+ */
 async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginning) {
   const plan = await openPlan(t, planId)
   if (!subscriber) {
@@ -193,7 +199,7 @@ const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = 
   check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
 
   async fulfil(t, draw, fulfilment) {
-    // The quoted plan, even if the path changed meanwhile.
+    // The quoted plan, even if the path has another plan by now.
     const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
     const { answer, ...posted } = await subscribe.fulfil(t, draw, {
       ...fulfilment,

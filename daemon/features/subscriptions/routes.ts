@@ -34,7 +34,7 @@ const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = as
   return subscriptionView(row, now)
 }
 
-/** Cancels at the end of the paid period, or at once on request or if nothing is paid. */
+/** Cancels at the end of the paid period. Cancels immediately on request, or if no period is paid. */
 const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -51,7 +51,10 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/** After the paid period the next run charges a new one; a scheduled cancellation stays unless undone by name. */
+/**
+ * After the paid period the next run charges a new one. A scheduled cancellation stays, unless the body has `keep:
+ * true`.
+ */
 const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -82,7 +85,7 @@ type SubscriptionParams = { readonly id: string; readonly caller: ParticipantRow
 /** Undefined: already so. */
 type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
-/** An act of a subscriber. @throws AppError 404, 403 for others, 409 in a wrong state */
+/** Changes a subscription at its subscriber's request. @throws AppError 404, 403 for others, 409 in a wrong state */
 async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act: Act) {
   const row = await commit(ctx, async (t, draw) => {
     const locked = await lockSubscription(t, id)

@@ -34,28 +34,28 @@ export const SubscriptionRow = z.strictObject({
   buyer_wallet: StoredWallet,
   participant_id: z.string(),
   status: z.enum(subscriptionStatuses),
-  /** False once it ended. */
+  /** False once the subscription ended. */
   live: z.boolean(),
   cancel_at_period_end: z.boolean(),
   billing_period: z.enum(billingPeriods),
-  /** Price per period, provider's net, fee. */
+  /** Price per period; then the provider's net and the fee. */
   amount: Micro,
   provider_amount: Micro,
   fee: Micro,
   /** Services agreed to; a renewal charges for exactly these. */
   service_ids: z.array(z.string()),
-  /** Anchor of the periods, and number of the current one, from 0. */
+  /** Time from which periods are counted; `period_number` is the number of the current one, from 0. */
   anchor_at: z.int(),
   period_number: z.int(),
   current_period_start: z.int(),
   current_period_end: z.int(),
-  /** Until when pauses were compensated; absent if none. */
+  /** Time up to which pauses were compensated; absent if none. */
   pauses_until: z.int().exactOptional(),
-  /** Paused at its period's end: the next period starts when charged. */
+  /** The subscription was paused when its period ended, so the next period starts when it is charged. */
   lapsed: z.boolean(),
   /** Paid periods. */
   charges: z.int(),
-  /** Failed attempts to charge the due period, and time of the first. */
+  /** Number of failed attempts to charge the due period; `past_due_since` is the time of the first. */
   failures: z.int(),
   past_due_since: z.int().nullable(),
   next_event: z.enum(subscriptionDueEvents).nullable(),
@@ -133,8 +133,8 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
 }
 
 /**
- * Part of a paid period with a suspended provider. Suggests an adjustment (`oper → bal`) to the operator; open until
- * decided.
+ * Part of a paid period in which the provider was suspended. Suggests an adjustment (`oper → bal`) to the operator;
+ * open until decided.
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */
@@ -148,7 +148,10 @@ export const UnservedPeriodRow = z.strictObject({
   paid: Micro,
   period_start: z.int(),
   period_end: z.int(),
-  /** Business time without service up to the last reinstatement; and since when it continues, else null. */
+  /**
+   * Business time without service up to the last reinstatement, in milliseconds; `since` is the start of a running
+   * suspension.
+   */
   lost_ms: z.int(),
   since: z.int().nullable(),
   open: z.boolean(),

@@ -8,7 +8,7 @@ import { giveBackPauses } from './pauses.ts'
 
 const work: readonly DueWork[] = subscriptionWork
 
-/** Charges renewals and ends the rest (decisions §9, §12). */
+/** Charges due renewals, and ends subscriptions that are not renewed (decisions §9, §12). */
 export const subscriptions = defineCron({
   name: 'subscriptions',
   schedule: everyFiveMinutes,

@@ -21,7 +21,7 @@ function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: num
 type Settled = { readonly id: string; readonly participantId: string; readonly now: number }
 
 /**
- * Closes a compensated period; if it continues unserved, later time is kept open.
+ * Closes a compensated period. If the service stays suspended, the time from now on is kept open.
  * @throws AppError 404 for an unknown period, 409 if already compensated
  */
 export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {

@@ -11,7 +11,7 @@ import type { Tx } from '../../store/port.ts'
 import { grantDays } from './rows.ts'
 
 const DOLLAR = 1_000_000n
-/** Amount per call, and daily limits (decisions §3). */
+/** Amount per call; the other amounts are daily limits (decisions §3). */
 export const GRANT = usdc(10n * DOLLAR)
 const PER_WALLET = usdc(100n * DOLLAR)
 const PER_ADDRESS = usdc(1_000n * DOLLAR)
@@ -22,7 +22,7 @@ const BUCKET_DIGITS = 16
 type Asking = { readonly wallet: Wallet; readonly address: string; readonly wall: number }
 type Bound = { readonly id: string; readonly most: Usdc; readonly whose: string }
 
-/** @throws AppError forbidden if strangers can reach the marketplace and the faucet is not opened */
+/** @throws AppError forbidden if other machines can reach the marketplace and the operator did not open the faucet */
 export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
   if (config.publicFaucet) return
   if (config.publicUrl === undefined && isLoopback(config.host)) return
@@ -48,7 +48,7 @@ export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   return usdc(PER_WALLET - own - GRANT)
 }
 
-/** Uncounts a grant that the chain refused. */
+/** Undoes the count of a grant that the chain refused. */
 export async function returnGrant(t: Tx, asking: Asking): Promise<void> {
   const table = t.table(grantDays)
   for (const { id } of boundsOf(asking)) {

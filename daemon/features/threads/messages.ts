@@ -72,7 +72,7 @@ export function refuseClosed(thread: ThreadRow): void {
   }
 }
 
-/** Message types sent to endpoints; acts have their own messages. */
+/** Message types sent to endpoints; jobs and proposals send their own messages. */
 const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
 
 /** Emits an event without the text, which only the parties may read. */

@@ -26,7 +26,7 @@ export const ThreadFileRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   thread_id: z.string(),
-  /** The message that shows it. */
+  /** The message that shows the file. */
   message_id: z.string(),
   author_role: z.enum(partyRoles),
   file: StoredFile,

@@ -20,7 +20,7 @@ type Rule = {
   readonly isBroken: (event: TraceEvent) => boolean
 }
 
-/** Consistency rules of an attempt (decisions §11). */
+/** Consistency rules for an attempt (decisions §11). */
 const rules: readonly Rule[] = [
   {
     path: 'event.decision.intent_hash',
@@ -97,7 +97,7 @@ function part(title: string, facts: Readonly<Record<string, string | number | un
 ${factTable(Object.fromEntries(named))}`
 }
 
-/** Traces per signer (decisions §11). */
+/** Maximum traces per signer (decisions §11). */
 const MAX_TRACES = 1_000
 /** Lifetime of a link, wall time. */
 const LINK_LIFE_MS = HOUR_MS
@@ -125,7 +125,7 @@ const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { 
   })
 }
 
-/** Owner of the trace: holder of the key, or payer of the intent, who signed the raw body. */
+/** Owner of the trace: the holder of the key, or the payer of the intent, who signed the raw body. */
 function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): Wallet {
   if (caller) return caller.wallet
   const signature = signed.header(traceSignatureHeader)
@@ -183,7 +183,7 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
   return { row, token }
 }
 
-/** The reading transaction uses up the token, so only one of two concurrent readers sees the trace. */
+/** Reading uses up the token in the same transaction, so only one of two concurrent readers sees the trace. */
 const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx, caller, wall }) => {
   const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]

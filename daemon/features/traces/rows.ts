@@ -7,7 +7,7 @@ import { defineCollection } from '../../store/port.ts'
 export const TraceRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Its owner: wallet of the key or signature. */
+  /** Owner of the trace: wallet of the key or signature. */
   signer: StoredWallet,
   /** Chosen by the signer; unique per signer. */
   event_id: z.string(),

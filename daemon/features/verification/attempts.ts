@@ -41,7 +41,7 @@ export async function liveAttempt(t: ReadTx, participantId: string): Promise<Att
 }
 
 type Step = Times & {
-  /** Held by this transaction. */
+  /** The attempt, locked by this transaction. */
   readonly attempt: AttemptRow
   readonly event: VerificationEvent
   readonly by: VerificationRole
@@ -79,7 +79,7 @@ async function setTier(t: Tx, participantId: string, now: number): Promise<void>
   await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
 }
 
-/** The log does not name who consented. */
+/** The event log does not name who consented. */
 export async function emitAttempt(
   t: Tx,
   draw: Draw,

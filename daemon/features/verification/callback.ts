@@ -34,7 +34,7 @@ export type Received = {
   readonly decision: VendorDecision
   readonly now: number
   readonly wall: number
-  /** Part of the decision's transaction. */
+  /** Further writes in the decision's transaction. */
   readonly also?: (t: Tx, draw: Draw, attempt: AttemptRow) => Promise<void>
 }
 

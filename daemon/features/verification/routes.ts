@@ -82,7 +82,7 @@ ${
 const ATTEMPT_MS = DAY_MS
 const TOKEN_BYTES = 32
 const RETRY_SECONDS = 60
-/** Latest attempts to read; at most one is open. */
+/** Maximum attempts read, latest first; at most one is open. */
 const LATEST = 2
 
 const startVerification: FreeHandler<typeof verificationApi.startVerification> = async (_input, call) => {
@@ -148,7 +148,7 @@ async function attemptOf(t: ReadTx, token: string, times: Times): Promise<Attemp
   throw new AppError('not_found', 'This link was already used, has expired or is unknown.')
 }
 
-/** Viewing uses nothing up, since mail scanners follow links. */
+/** Viewing the page does not use up the token, since mail scanners follow links. */
 const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = async (
   _input,
   { ctx, caller, now, wall },

@@ -7,13 +7,13 @@ export const AttemptRow = z.strictObject({
   version: z.int(),
   participant_id: z.string(),
   status: z.enum(attemptStatuses),
-  /** Whether it is open; one per participant. */
+  /** Whether the attempt is open; a participant has at most one open attempt. */
   live: z.boolean(),
   /** SHA-256 hex of the consent token; null once used or obsolete. */
   token_hash: z.string().nullable(),
   /** Token expiry, wall time. */
   token_expires_at: z.int(),
-  /** Name of who consented. */
+  /** Name of the person who consented. */
   operator_name: z.string().nullable(),
   consented_at: z.int().nullable(),
   vendor_session: z.string().nullable(),

@@ -5,11 +5,17 @@ import { draftOf, type NewCall, recordOneTry } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
 import type { SentAttempt } from './send.ts'
 
-/* Endpoint calls with a waiting caller: recorded like deliveries, never queued. */
+/* Calls to endpoints while a caller waits: recorded like deliveries, never queued. */
 
-/** Unpaid calls kept per provider, oldest dropped first, so that strangers cannot fill the store. */
+/**
+ * Maximum unpaid calls kept per provider. The oldest is dropped first, so that callers who do not pay cannot fill the
+ * store.
+ */
 export const MAX_UNPAID_CALLS = 1_000
-/** Interval in which a provider is notified of each unpaid call; above the limit, only its deliveries show them. */
+/**
+ * A provider is notified of each unpaid call, unless more than `MAX_UNPAID_CALLS` happen within this time; deliveries
+ * still show them.
+ */
 const TOLD_WITHIN_MS = HOUR_MS
 const INTERRUPTED = 'this marketplace stopped during the call'
 const FIRST_FAILURE_STATUS = 300
@@ -22,12 +28,12 @@ export async function beginCall(t: Tx, draw: Draw, call: NewCall): Promise<Deliv
 type Ended = {
   readonly id: string
   readonly tries: readonly SentAttempt[]
-  /** Why it ended without a response. */
+  /** Why the call ended without a response. */
   readonly reason: string | undefined
   readonly now: number
 }
 
-/** Records the result of a call; one marked unpaid meanwhile stays so. */
+/** Records the result of a call; a call already marked as unpaid stays so. */
 export async function endCall(t: Tx, draw: Draw, { id, tries, reason, now }: Ended): Promise<void> {
   const begun = await t.table(deliveries).getForUpdate(id)
   if (begun?.state !== 'pending') return
@@ -45,8 +51,9 @@ function dead(reason: string) {
 }
 
 /**
- * Marks a call as unpaid and drops the oldest ones.
- * @returns whether to notify the provider: false if it was not reached or failed the call, or after too many
+ * Marks a call as unpaid and drops the oldest one above the limit.
+ * @returns whether to notify the provider: false if it was not reached, if it failed the call, or after too many unpaid
+ * calls
  */
 export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
@@ -59,7 +66,7 @@ export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolea
   return !(await forgetOldest(t, call.participant_id, now)) && !knows
 }
 
-/** @returns whether the dropped one was recent */
+/** Drops the oldest unpaid call above the limit. @returns whether it was recent */
 async function forgetOldest(t: Tx, participantId: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
   if ((await table.count('unpaid', [participantId])) <= MAX_UNPAID_CALLS) return false

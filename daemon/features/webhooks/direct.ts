@@ -7,11 +7,11 @@ import type { DeliveryRow } from './rows.ts'
 import { type Sender, type SentAttempt, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
 import { secretsOf } from './signing.ts'
 
-/** Attempts of a call while nothing was sent. */
+/** Maximum attempts of a call as long as nothing was sent. */
 const MAX_UNSENT_TRIES = 3
 const SEED_BYTES = 32
 
-/** Larger bodies are not stored: they are not resent, and strangers may cause many. */
+/** Larger bodies are not stored: they are not resent, and callers who do not pay could cause many. */
 const MAX_KEPT_BODY_CHARS = 2_048
 const ABANDONED = 'the caller stopped waiting'
 
@@ -20,7 +20,7 @@ type Write = (t: Tx, draw: Draw) => Promise<DeliveryRow>
 type Direct = Omit<NewDelivery, 'once'> & {
   readonly endpoint: WebhookEndpoint
   readonly signal: AbortSignal
-  /** Commits the record before sending, with the caller's writes. */
+  /** Commits the delivery's record before it is sent, together with the caller's writes. */
   readonly begin?: (write: Write) => Promise<void>
 }
 

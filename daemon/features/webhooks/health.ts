@@ -14,9 +14,9 @@ export const PROBE_AFTER_MS = HOUR_MS
 export const TEST_TYPE = 'test'
 
 /**
- * Recomputes `webhook_healthy`: something was delivered, and none of the last deliveries ended in a failure, except
- * before a successful test; an earlier endpoint does not count. Without an endpoint the provider's polling counts.
- * Writes only on a change.
+ * Recomputes `webhook_healthy`: something was delivered, and none of the last deliveries failed. Failures before a
+ * successful test and deliveries to an earlier endpoint do not count. Without an endpoint the provider's polling
+ * counts. Writes only on a change.
  */
 export async function updateHealth(t: Tx, serviceId: string, now: number): Promise<void> {
   const service = await t.table(services).getForUpdate(serviceId)
@@ -53,7 +53,7 @@ async function sharing(t: ReadTx, providerId: string): Promise<ServiceRow[]> {
   return (await Promise.all(pages)).flatMap(({ rows }) => rows).filter(({ webhook_url }) => webhook_url === null)
 }
 
-/** Recomputes health for all listings of a provider without an own endpoint. */
+/** Recomputes health for all listings of a provider that have no endpoint of their own. */
 export async function updateHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   for (const service of await sharing(t, providerId)) await updateHealth(t, service.id, now)
 }

@@ -2,12 +2,12 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/** Concurrent attempts; one per endpoint and participant. */
+/** Maximum concurrent attempts; each endpoint and participant has one at a time. */
 export const MAX_CONCURRENT = 16
-/** Participants with a slower last attempt share half of the slots. */
+/** Participants whose last attempt took longer share half of the slots. */
 const SLOW_TRY_MS = SECOND_MS
 export const MAX_SLOW_CONCURRENT = MAX_CONCURRENT / 2
-/** Slow participants remembered; the oldest is dropped. */
+/** Maximum slow participants remembered; the oldest is dropped first. */
 const MAX_SLOW_KNOWN = 10_000
 
 /** Slots for attempts, some reserved for fast participants. */

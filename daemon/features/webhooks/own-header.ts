@@ -19,7 +19,7 @@ export function sealedHeader(ctx: Context, { owner, given, iv }: Given): Pick<Pa
   return { endpoint_header: { name: given.name, box: seal(given.value, sealKey(ctx, owner), iv) } }
 }
 
-/** Reads owners' headers; none if sealed under another admin key. */
+/** Reads the custom headers of endpoint owners; none if sealed under another admin key. */
 export function readsOwnHeader(ctx: Context): (owner: Owner) => Readonly<Record<string, string>> {
   return (owner) => {
     const { endpoint_header: header } = owner

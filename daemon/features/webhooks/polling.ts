@@ -7,7 +7,7 @@ import { updateHealthOfAll } from './health.ts'
 
 /** A provider without endpoint counts as present this long after reading events (decisions §7). */
 const POLLING_MS = 2 * MINUTE_MS
-/** Readings are recorded at most this often. */
+/** A provider's polling is recorded at most this often. */
 const NOTED_EVERY_MS = MINUTE_MS
 
 const isNoted = (poll: PollRow | undefined, now: number) => poll?.live === true && now - poll.polled_at < NOTED_EVERY_MS
@@ -38,7 +38,7 @@ export async function stoppedPolling(t: ReadTx, now: number, limit: number): Pro
   return page.rows.filter(({ polled_at }) => now - polled_at > POLLING_MS).map(({ id }) => id)
 }
 
-/** Marks their listings without endpoint as unhealthy, unless they resumed. */
+/** Marks a provider's listings without endpoint as unhealthy, unless it polls again. */
 export function endPolling({ store }: Pick<Context, 'store'>, id: string, now: number): Promise<void> {
   return store.tx(async (t) => {
     const locked = await t.table(polls).getForUpdate(id)

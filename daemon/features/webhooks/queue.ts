@@ -13,14 +13,14 @@ import { type DeliveryRow, deliveries } from './rows.ts'
 import { afterTry, isGone, RETRY_DELAYS_MS } from './schedule.ts'
 import type { SentAttempt } from './send.ts'
 
-/** Deliveries waiting per endpoint; more are dead at once and can be replayed. */
+/** Maximum deliveries waiting per endpoint; further ones are dead immediately and can be replayed. */
 export const MAX_PENDING_PER_ENDPOINT = 10_000
-/** Unpaid messages may use at most half of that. */
+/** Unpaid messages may use at most half of `MAX_PENDING_PER_ENDPOINT`. */
 const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
-/** Unpaid messages waiting per sender and receiver. */
+/** Maximum unpaid messages waiting per sender and receiver. */
 export const MAX_PENDING_PER_SENDER = 100
 const FULL = 'too many messages wait for this endpoint'
-/** Attempts kept per delivery, newest. */
+/** Number of newest attempts kept per delivery. */
 const MAX_KEPT_ATTEMPTS = 30
 const MAX_BYTE = 255
 /** Counter id of delivery numbers, for a stable order. */
@@ -38,7 +38,7 @@ export type NewDelivery = {
   readonly data: JsonObject
   /** Business time. */
   readonly now: number
-  /** One attempt only: the caller retries itself. */
+  /** Only one attempt, because the caller retries. */
   readonly once?: true
 }
 
@@ -96,7 +96,7 @@ export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'ty
   return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
 }
 
-/** A message to a known endpoint, optionally with its body. */
+/** A message to a known endpoint; `message` is its body, if already built. */
 export type NewCall = NewDelivery & { readonly url: string; readonly message?: QueuedMessage }
 
 /** A due delivery, not yet written. */
@@ -189,7 +189,7 @@ type Tried = { readonly id: string; readonly sent: SentAttempt; readonly now: nu
 
 /**
  * Records an attempt and its consequences: retry, end, health, disabled endpoint.
- * @returns undefined if the delivery ended meanwhile, so the attempt does not count
+ * @returns undefined if the delivery ended during the attempt, which then does not count
  */
 export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Promise<DeliveryRow | undefined> {
   const row = await t.table(deliveries).getForUpdate(id)
@@ -216,7 +216,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
     at: now,
   })
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
-  // Failed direct calls are shown in deliveries only, since strangers may cause many.
+  // Failed direct calls are shown in deliveries only, since callers who do not pay could cause many.
   if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
   if (row.service_id !== null) await updateHealth(t, row.service_id, now)
   return written
@@ -228,7 +228,7 @@ function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent
 
 type Notice = { readonly type: EventType; readonly row: DeliveryRow; readonly now: number }
 
-/** Disables an endpoint that responded 410, unless it was replaced meanwhile. */
+/** Disables an endpoint that responded 410, unless another one replaced it by then. */
 async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'type'>): Promise<void> {
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (endpoint?.url !== row.url) return

@@ -8,7 +8,7 @@ export const DeliveryRow = z.strictObject({
   version: z.int(),
   /** Delivery number, in order of creation. */
   number: z.int(),
-  /** Constant over attempts and replays, so that receivers can deduplicate. */
+  /** The same for all attempts and replays, so that receivers can deduplicate. */
   event_id: z.string(),
   type: z.string(),
   /** Owner of the endpoint. */
@@ -21,7 +21,10 @@ export const DeliveryRow = z.strictObject({
   /** Id or wallet of an unpaid sender; such messages wait behind paid ones. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
-  /** Signed bytes, equal for all attempts; empty if in a file, or too large for a direct call. */
+  /**
+   * Signed bytes, the same for all attempts. Empty if `body_file` names a file with them, or if the body was too large
+   * for a direct call.
+   */
   body: z.string(),
   /** SHA-256 of a large body's file. */
   body_file: z.string().exactOptional(),
@@ -32,16 +35,16 @@ export const DeliveryRow = z.strictObject({
   unpaid: z.literal(true).exactOptional(),
   /** Why it was not delivered. */
   reason: z.string().nullable(),
-  /** Attempts since creation or last replay, and their limit. */
+  /** Number of attempts since creation or the last replay; `max_tries` is their limit. */
   tries: z.int(),
   max_tries: z.int(),
   next_at: z.int().nullable(),
   attempts: z.array(DeliveryAttempt),
-  /** Whether there was an attempt, and wall time of the last; 0 before. */
+  /** Whether there was an attempt; `attempted_at` is the wall time of the last one, 0 before the first. */
   attempted: z.boolean(),
   attempted_at: z.int(),
   created_at: z.int(),
-  /** Time of the last change or of its end. */
+  /** Time of the last change or of the delivery's end. */
   at: z.int(),
 })
 export type DeliveryRow = z.infer<typeof DeliveryRow>

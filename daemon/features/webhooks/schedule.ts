@@ -15,7 +15,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Random extra share of a delay, which spreads retries after an outage. */
 const JITTER_SHARE = 0.2
 const MAX_RETRY_AFTER_MS = DAY_MS
-/** 410: the endpoint is gone permanently. */
+/** Status 410: the endpoint is gone permanently. */
 const GONE_STATUS = 410
 
 /** Result of an attempt for the schedule. */

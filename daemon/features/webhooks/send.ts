@@ -10,10 +10,10 @@ import { retryAfterMs } from './schedule.ts'
 /** Time and size limits of an endpoint's response (decisions §10). */
 export const WEBHOOK_TIMEOUT_MS = 30 * SECOND_MS
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
-/** Characters of a response that are kept. */
+/** Maximum characters kept of a response. */
 const EXCERPT_CHARS = 512
 
-/** Means of sending for worker and test endpoint; created in `daemon/index.ts`. */
+/** What is needed to send messages, for the worker and endpoint tests; created in `daemon/index.ts`. */
 export type Sender = {
   readonly web: Pick<Web, 'post'>
   readonly clock: Clock

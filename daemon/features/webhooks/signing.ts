@@ -1,6 +1,6 @@
 import type { ParticipantRow } from '../../kernel/rows.ts'
 
-/** Signing secrets: both for a day after a rotation (decisions §6). */
+/** Secrets to sign with: both for a day after a rotation (decisions §6). */
 export function secretsOf(
   { webhook_secret, previous_webhook_secret: previous }: ParticipantRow,
   wall: number,

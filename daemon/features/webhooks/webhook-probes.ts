@@ -12,10 +12,10 @@ import { endPolling, stoppedPolling } from './polling.ts'
 import { endpointOf } from './queue.ts'
 import { sendTest } from './test-message.ts'
 
-/** Test messages per run, and how many at once; each takes up to half a minute. */
+/** Maximum test messages per run; `PROBES_AT_ONCE` of them run concurrently. Each takes up to half a minute. */
 const PROBES_PER_RUN = 64
 const PROBES_AT_ONCE = 16
-/** Listings looked at in one read. */
+/** Maximum listings per read. */
 const SCAN_ROWS = 500
 
 type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>
@@ -28,8 +28,8 @@ const pollingWork: DueWork = {
 }
 
 /**
- * Tests endpoints of new listings, and failed ones an hour later. Without `nextDue`, so a moved clock tests once, not
- * hourly.
+ * Tests endpoints of new listings, and failed endpoints again an hour later. It has no `nextDue`, so a moved clock runs
+ * one test, not one for each hour.
  */
 export const webhookProbes = defineCron({
   name: 'webhook-probes',
@@ -60,7 +60,10 @@ function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: Serv
   return webhook_status === undefined && !webhook_healthy && first_party_slug === null
 }
 
-/** Runs concurrently, so a hanging endpoint delays no other. @throws Error at the end when some failed here */
+/**
+ * Tests endpoints concurrently, so that a hanging one delays no other.
+ * @throws Error at the end if some tests failed inside the marketplace
+ */
 async function sendProbes(run: Run): Promise<void> {
   const { ctx, now, signal } = run
   const due = await ctx.store.read((t) => dueProbes(t, now))
@@ -103,7 +106,7 @@ async function probe({ ctx, now, signal }: Run, serviceId: string): Promise<void
   })
 }
 
-/** Scheduled before the test, so that a crash does not repeat it. */
+/** The next test is scheduled before the test runs, so that a crash does not repeat it. */
 async function postpone(t: Tx, id: string, at: number): Promise<void> {
   const service = await t.table(services).getForUpdate(id)
   if (service?.probing) await t.table(services).put({ ...service, probe_at: at })

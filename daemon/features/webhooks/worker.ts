@@ -24,7 +24,7 @@ const BROKEN_PAUSE_MS = 30 * SECOND_MS
 /** How long a stop waits for attempts. */
 const STOP_WAIT_MS = 3 * SECOND_MS
 
-/** A delivery before its attempt is recorded, and the response. */
+/** A delivery as it was before its attempt is recorded, and the response. */
 export type Taken = { readonly row: DeliveryRow; readonly status: number | null; readonly answer: Json | undefined }
 type Follow = (t: Tx, draw: Draw, recorded: DeliveryRow) => Promise<void>
 
@@ -38,7 +38,7 @@ export type DeliveryHooks = {
    * @throws AppError when the response is refused, which fails the attempt
    */
   readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
-  /** Effects of a message's end, in the transaction that records it. */
+  /** Writes what follows from a message's end, in the transaction that records it. */
   readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
 
@@ -51,13 +51,13 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Starts with what a stop left; then each tick and new delivery triggers it. */
+  /** Starts with deliveries left by a stop; then each tick and each new delivery triggers it. */
   readonly start: (ticker: Ticker) => Promise<void>
-  /** Checks for due deliveries, as after a clock move. */
+  /** Checks for due deliveries, for example after the clock was moved. */
   readonly wake: () => void
   /** Resolves when nothing is due and nothing is in progress. */
   readonly idle: () => Promise<void>
-  /** Starts nothing more, and ends what is in progress. */
+  /** Starts no more attempts, and ends those in progress. */
   readonly stop: () => Promise<void>
 }
 
@@ -132,7 +132,7 @@ function logBroken(log: Log, { url }: Lane, error: unknown): void {
   log.error(where, 'a delivery could not be tried')
 }
 
-/** Deliveries left by a stop. */
+/** Notes the lanes of deliveries that a stop left. */
 async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
   let after: string | undefined
   for (;;) {
