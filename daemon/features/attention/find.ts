@@ -121,7 +121,7 @@ async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
       who: await nameOf(t, job.provider_id),
       since: job.next_event_at,
       due: null,
-      sentence: `The next step of "${await listingOf(t, job)}", ${job.next_event}, was not taken in time.`,
+      sentence: `The next step of "${await listingOf(t, job)}" (${job.next_event}) is overdue.`,
       fix: 'souk crons run escrow-monitor',
     }),
   )
@@ -167,7 +167,7 @@ async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
       subject: { kind: 'thread', id: thread.id },
       who: await nameOf(t, thread.provider_id),
       since: message?.created_at ?? thread.updated_at,
-      sentence: `${await nameOf(t, thread.buyer_wallet)} asks and has no answer: "${quoted(message?.body ?? '')}"`,
+      sentence: `${await nameOf(t, thread.buyer_wallet)} waits for a reply: "${quoted(message?.body ?? '')}"`,
       fix: `souk admin threads view ${thread.id}`,
     }),
   )
@@ -203,7 +203,7 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
         itemOf(payment, {
           id: `owed ${payment.receipt_id}`,
           amount: payment.withheld ?? null,
-          sentence: 'A refund to a payer is outstanding; the next earnings pay it.',
+          sentence: 'A refund to a payer is outstanding; it is paid from the next earnings.',
           fix: 'souk crons run auto-refund',
         }),
       ),
@@ -249,7 +249,7 @@ async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
       amount,
       since: row.opened_at,
       due: null,
-      sentence: 'A subscriber paid for a period while the seller was suspended.',
+      sentence: 'A subscriber paid for a period in which the seller was suspended.',
       fix: `souk admin adjust ${row.participant_id} ${formatAmount(amount)} ${settles}`,
     }
   })

@@ -293,14 +293,11 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
     checkOf('charges', `${charges.size} subscriptions were charged once per period`, faults.charges),
     checkOf('owners', 'all held money has an owner and a next event', faults.owners),
     checkOf('earnings', 'recorded earnings equal the proceeds of sales', faults.earnings),
-    checkOf('claims', 'open payments, jobs and payouts have their funds', faults.claims),
+    checkOf('claims', 'the ledger holds the funds of all open payments, jobs and payouts', faults.claims),
   ]
 }
 
-/**
- * Compares the books with the chain; repeats until neither the store nor the contract's money changed during the
- * comparison.
- */
+/** Compares books and chain; repeats until neither the store nor the contract's money changed while comparing. */
 export async function compareChain(ctx: Books): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {

@@ -171,6 +171,6 @@ export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }:
     )
   }
   const young =
-    awaited > 0n ? `, except at most ${formatAmount(awaited)} released externally in blocks that are not final` : ''
+    awaited > 0n ? `, except at most ${formatAmount(awaited)} released by external calls that are not final yet` : ''
   return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the ledger expects${young}`, faults)
 }

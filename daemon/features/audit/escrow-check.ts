@@ -46,7 +46,7 @@ export async function escrowCheck(port: EscrowPort, held: Usdc, open: readonly D
     }
   }
   const rest = held - found
-  if (rest !== 0n) faults.push(`the contract holds ${formatAmount(usdc(rest))} for none of these jobs`)
+  if (rest !== 0n) faults.push(`the contract holds ${formatAmount(usdc(rest))} that belongs to none of these jobs`)
   return checkOf('escrow', compared, faults)
 }
 

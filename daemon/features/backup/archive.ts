@@ -97,7 +97,7 @@ export async function withUnpacked<T>(
       await Promise.all([pipeline(createReadStream(tarFile), reader), unpack(reader, folder)])
     } catch (cause) {
       const said = cause instanceof Error ? cause.message : String(cause)
-      const why = /^(Invalid tar|Unexpected end)/.test(said) ? 'it is not a whole tar file' : said
+      const why = /^(Invalid tar|Unexpected end)/.test(said) ? 'it is not a complete tar file' : said
       throw new AppError('invalid_request', `${tarFile} is not a backup: ${why}.`, { cause })
     }
     return use(folder)

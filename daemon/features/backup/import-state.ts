@@ -121,7 +121,7 @@ async function unpackItems(options: StateImport, { writer, blobs }: Places): Pro
 function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
   if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
   if (header.installation) return header.installation
-  throw faultAt(1, 'is null: --replace needs the settings of an installation', 'installation')
+  throw faultAt(1, 'is null: --replace needs installation values; without --replace new ones are made', 'installation')
 }
 
 async function addSettings(writer: WholeWriter, values: InstallationValues): Promise<void> {

@@ -8,8 +8,7 @@ import { takeLock } from '../../store/lowdb/lock.ts'
 
 /*
  * Replaces the store so that a crash at any step leaves the old or the new one. The lock folder is never moved, so
- * nobody can open the store during the replacement. The manifest marks a complete store: it is removed first and
- * written last.
+ * nobody can open the store in between. The manifest marks a complete store: it is removed first and written last.
  */
 
 /** Folder of the store inside a data folder. */

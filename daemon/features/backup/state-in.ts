@@ -103,7 +103,7 @@ function checkedEnd(line: StateLine, body: Body, seen: { counts: Record<string, 
   if (end.files !== seen.files || seen.files !== body.header.files) {
     throw wrong('files', `declares ${end.files}, but ${seen.files} were found`)
   }
-  if (end.sha256 !== body.hash.digest('hex')) throw wrong('sha256', 'a line before it was changed')
+  if (end.sha256 !== body.hash.digest('hex')) throw wrong('sha256', 'an earlier line was changed')
   return end
 }
 

@@ -5,10 +5,7 @@ import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
 
 /** What was removed from the end of the journal at the start. */
 export type JournalCut = {
-  /**
-   * `unfinished`: a write never acknowledged. `damaged`: bytes that changed after they were written. `missing`: lost
-   * lines.
-   */
+  /** `unfinished`: a write never acknowledged. `damaged`: bytes changed after writing. `missing`: lost lines. */
   readonly kind: 'unfinished' | 'damaged' | 'missing'
   readonly droppedBytes: number
   /** Durable transactions that are certainly lost. */

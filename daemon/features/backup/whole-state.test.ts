@@ -162,7 +162,7 @@ describe('a file that is not what was written', () => {
     [
       'changed in an amount',
       () => change(lineOf('{"in":"accounts"'), (line) => line.replace(/"balance":"(-?)\d/, '"balance":"$19')),
-      /sha256: a line before it was changed/,
+      /sha256: an earlier line was changed/,
     ],
     [
       'changed in its first line',

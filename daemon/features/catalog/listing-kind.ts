@@ -17,10 +17,7 @@ const LOOKED_AT = 1_000
 type Times = { readonly now: number; readonly wall: number }
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 
-/**
- * Refuses an edit that would break a promise to buyers of a running period or of an open conversation.
- * @throws AppError 409 with the reason and the way out
- */
+/** Refuses edits that harm buyers of a running period or an open conversation. @throws AppError 409 with the way out */
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
   if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')

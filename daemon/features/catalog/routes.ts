@@ -36,9 +36,7 @@ const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: pa
   return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
-/**
- * Placeholder for the listings in an encoded page. Only numbers precede it, so its first occurrence is the right one.
- */
+/** Placeholder for the listings in a page. Only numbers precede it, so its first occurrence is the right one. */
 const NO_SERVICES = '"services":[]'
 
 /** A listing as pages show it, cached until something changes; undefined if it is gone. */
@@ -63,7 +61,7 @@ async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...other
   const { ctx, now, caller } = call
   if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
   const other = Object.keys(compact(others))[0]
-  if (other !== undefined) throw invalidField(other, 'cannot be combined with mine, which lists all your services')
+  if (other !== undefined) throw invalidField(other, 'cannot be combined with `mine`, which lists all your services')
   const own = await ctx.store.read(async (t) => {
     const pages = ownStatuses.map((status) =>
       t.table(services).page('provider', [caller.id, status], { limit: MAX_LISTINGS }),

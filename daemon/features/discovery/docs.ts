@@ -10,7 +10,7 @@ const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()
 const doors = [
   { path: api.getCatalog.path, what: 'services for sale' },
   { path: api.getDocs.path, what: 'the reference' },
-  { path: api.getOpenapi.path, what: 'the same, as OpenAPI' },
+  { path: api.getOpenapi.path, what: 'the reference as an OpenAPI document' },
   { path: api.getLlmsText.path, what: 'a guide for agents' },
   { path: api.getHealth.path, what: 'status of this marketplace' },
 ]

@@ -24,7 +24,7 @@ export async function llmsText(ctx: Context): Promise<string> {
     '## Descriptions',
     '',
     `- [OpenAPI](${base}${api.getOpenapi.path}): every operation with its schemas`,
-    `- [Reference](${base}${api.getDocs.path}): the same as a web page`,
+    `- [Reference](${base}${api.getDocs.path}): the OpenAPI description as a web page`,
     `- [Catalog](${base}${api.getCatalog.path}): every listing, free`,
     `- [x402 discovery](${base}${api.listResources.path}): paid resources with their payment terms`,
     `- [Health](${base}${api.getHealth.path}): which endpoints are available now`,

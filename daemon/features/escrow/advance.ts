@@ -41,7 +41,7 @@ export async function advance(parts: Advancing, id: string): Promise<void> {
 
 async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<void> {
   const { ctx, port, unlessStopped } = parts
-  if (act === 'drop') return putOff(parts, known.id, { error: 'it expired before the deposit' })
+  if (act === 'drop') return putOff(parts, known.id, { error: 'the job expired before the deposit' })
   const seen = await unlessStopped(port.dealOf(known.id))
   if (isEnded(seen)) {
     return isAsWanted(known, seen) ? ask(parts, known, act) : seeEnd(parts, known.id)

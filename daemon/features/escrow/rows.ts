@@ -34,10 +34,7 @@ export const DealRow = z.strictObject({
   sent: z.boolean(),
   /** Whether the buyer's claim is closed, as last seen. */
   closed: z.boolean(),
-  /**
-   * What the job wants: `wants_deadline` in business time, `wants_closed` to close the buyer's claim, and how the money
-   * leaves.
-   */
+  /** The job's wishes: deadline in business time, how the buyer's claim is closed, how the money leaves. */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),

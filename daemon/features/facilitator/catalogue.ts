@@ -62,7 +62,7 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
     return { status: 'success' }
   }
   const read = Bazaar.safeParse(extensions['bazaar'])
-  if (!read.success) return rejected('bazaar has no info and schema')
+  if (!read.success) return rejected('bazaar needs info and schema')
   const fault = await faultOfBazaar(ctx, asked, read.data)
   if (fault !== undefined) return rejected(fault)
   const { routeTemplate, ...bazaar } = read.data

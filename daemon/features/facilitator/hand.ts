@@ -7,9 +7,7 @@ import { shortLived } from '../../kernel/short-lived.ts'
 import { flights, landed } from './flights.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/**
- * Minimum time after the settlement for which an undelivered success is kept, even if the authorization has expired.
- */
+/** Minimum time for which an undelivered success is kept, even if its authorization has expired. */
 const LATE_MS = 120 * SECOND_MS
 /** How often a success may be repeated after the daemon was killed while sending it. */
 export const MAX_DOUBTS = 3
@@ -45,10 +43,7 @@ export function isHanded(ctx: Context, { state, handed_by, doubts = 0 }: Settlem
   return handed_by === handingStart.of(ctx) || doubts >= MAX_DOUBTS
 }
 
-/**
- * Whether an undelivered success is still kept. Settled calldata is public, so a later caller with it may not be the
- * payer.
- */
+/** Whether an undelivered success is still kept. Settled calldata is public, so a later caller may not be the payer. */
 export function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
   const now = clock.wall()
   return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS

@@ -12,8 +12,7 @@ const KEEP_MS = 30 * DAY_MS
 const KEPT_DAYS = 2
 
 /**
- * Removes old settlements by machine time, as authorizations expire by it, and asks the chain about those without a
- * result.
+ * Removes old settlements by machine time, which authorizations follow. Asks the chain about those without a result.
  * @returns the number of removed rows
  */
 export async function sweepFacilitated(ctx: Context, signal: AbortSignal): Promise<number> {

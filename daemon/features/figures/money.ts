@@ -13,7 +13,6 @@ import { answers, payments } from '../payments/rows.ts'
 import { spans } from './calls.ts'
 import { addFlows, type Flows, heldAfter, joined, noFlows } from './flows.ts'
 
-/** Number and total of payments for an endpoint. */
 type Paid = { readonly times: number; readonly amount: Usdc }
 
 /** Payments by endpoint and hour of wall time since the start. */

@@ -59,7 +59,7 @@ async function rate(t: Tx, draw: Draw, { job, verification, at }: Rated): Promis
   const timeline = [...job.timeline, { at, event: RATED, detail }]
   const changed = await putJob(t, { ...job, verification, timeline })
   const stars = rating === null ? '' : `, ${rating} of 5`
-  const money = job.amount === ZERO ? '' : ' The payment had gone its way before.'
+  const money = job.amount === ZERO ? '' : ' This moves no money.'
   const body = `The buyer has verified the delivery${stars}.${money}`
   await sayAside(t, draw, { job: changed, type: `job.${RATED}`, body, data: { rating }, at })
   return changed

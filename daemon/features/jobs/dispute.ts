@@ -72,7 +72,7 @@ async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>):
   if (!undelivered.includes(job.status)) return false
   if (await isOverdue(t, job, at)) return true
   const until = job.deadline_at === null ? 'later' : new Date(Math.max(job.deadline_at, at)).toISOString()
-  const way = job.status === 'dispatched' ? '; until then it can be cancelled' : ''
+  const way = job.status === 'dispatched' ? '; until then you can cancel the job' : ''
   throw new AppError('conflict', `The provider can deliver until ${until}${way}.`, {
     extra: { deadline_at: job.deadline_at === null ? null : new Date(job.deadline_at).toISOString() },
   })

@@ -101,7 +101,7 @@ async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
     const detail = job.amount === ZERO ? '' : `$${formatAmount(job.amount)} is refunded.`
     return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
   }
-  const entry = { at, event: 'deadline_extended', detail: 'it passed while the marketplace was down or paused' }
+  const entry = { at, event: 'deadline_extended', detail: 'deadline passed while the marketplace was down or paused' }
   return putJob(t, {
     ...job,
     deadline_at: extended,

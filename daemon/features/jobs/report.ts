@@ -42,7 +42,7 @@ export async function checkReport(ctx: Checks, job: JobRow, report: JobReport): 
 type Checks = Pick<Context, 'blobs' | 'resources'>
 
 async function checkedDeliverables(ctx: Checks, job: JobRow, given: unknown): Promise<KeptDeliverables> {
-  if (given === undefined) throw refused([{ path: '', message: 'is needed: send what was made' }])
+  if (given === undefined) throw refused([{ path: '', message: 'required: send the result of the job' }])
   const text = JSON.stringify(given)
   if (Buffer.byteLength(text) > MAX_DELIVERABLE_BYTES) {
     throw new AppError('too_large', `The deliverables are larger than ${MAX_DELIVERABLE_BYTES} bytes.`)

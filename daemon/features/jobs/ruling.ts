@@ -97,7 +97,7 @@ export async function withdrawInEmergency(
 }
 
 const leftSentences = {
-  timed_out: 'The buyer withdrew the funds from the escrow contract after its deadline.',
+  timed_out: 'The buyer withdrew the funds from the escrow contract after the deadline.',
   withdrawn: 'The funds were withdrawn from the escrow contract in an emergency.',
 } as const
 

@@ -35,9 +35,7 @@ export function withLiveness<R extends Liveness>({ probe_at: _, probing: __, ...
 
 type Polled = Pick<ServiceRow, 'provider_id' | 'fulfillment_type'>
 
-/**
- * Status of a listing without an endpoint: whether its provider polls. Only an endpoint can answer instant listings.
- */
+/** Status of a listing without an endpoint: whether its provider polls. Instant listings need an endpoint. */
 export async function pollingStatus(t: ReadTx, { provider_id, fulfillment_type }: Polled): Promise<WebhookStatus> {
   const poll = fulfillment_type === 'instant' ? undefined : await t.table(polls).get(provider_id)
   if (!poll) return 'not_tried'

@@ -54,7 +54,7 @@ async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: PartyQuery
     const own = await ownIds(t, of.parties, { wallet, role, status, limit, offset })
     return { rows: await t.table(of.rows).getMany(own.ids), total: own.total }
   }
-  if (role !== undefined) throw invalidField('role', 'filters by role and needs a participant')
+  if (role !== undefined) throw invalidField('role', 'filters by the role of `participant`, which is missing')
   const [index, prefix] = status === undefined ? ['newest', []] : ['status', [status]]
   return offsetPage(t.table(of.rows), { index, prefix, limit, offset })
 }
@@ -72,7 +72,7 @@ async function searchParties<R extends Row, L extends ListFields>(
   const worst = sort === WORST ? of.worst : undefined
   const list = { ...of, compare: worst?.compare }
   if (participant !== undefined) return searchedPage({ ...list, ...(await ofOne(store, of, asked)) }, asked)
-  if (role !== undefined) throw invalidField('role', 'filters by role and needs a participant')
+  if (role !== undefined) throw invalidField('role', 'filters by the role of `participant`, which is missing')
   const table = store.table(of.rows)
   const statuses = status === undefined ? statusesIn(filter) : [status]
   if (statuses === undefined && of.openIndex !== undefined && isOpenAsked(filter)) {

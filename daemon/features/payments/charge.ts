@@ -95,10 +95,7 @@ async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   }
 }
 
-/**
- * Returns the stored response of a known payment; otherwise sells in one transaction if possible, or else reserves and
- * pays.
- */
+/** Returns the stored response of a known payment; otherwise sells in one transaction, or reserves and pays. */
 async function reserveAndPayIn(order: Order, id: string, inTurn: Seat['run']): Promise<PaidAnswer> {
   let funds = await readFunds(order)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
@@ -190,10 +187,7 @@ export async function sellAtOnce(order: Order, id: string, funds: Funds): Promis
   return move ? sellWithin(order, { id, funds, move }) : sellByChain(order, id, funds)
 }
 
-/**
- * Marks the payment as about to be sent in the transaction that reserves it, so that it is fulfilled even after a
- * crash.
- */
+/** Reserves the payment and marks it as about to be sent, so that it is fulfilled even after a crash. */
 async function sellByChain(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   const carried = { input: order.wire, outcome: null }
   if (largeText(carried) !== undefined) return undefined // a file of its own, once it is reserved

@@ -35,7 +35,7 @@ export function isTendered(credential: Credential): credential is Tendered {
 }
 
 const PLAIN_HTTP =
-  'payment credentials are refused over plain HTTP: use https (behind a proxy, the operator sets --public-url to its https address, and the proxy X-Forwarded-Proto)'
+  'payment credentials are refused over plain HTTP: use https. Behind a proxy, the operator sets --public-url to its https address, and the proxy sends X-Forwarded-Proto.'
 
 /**
  * The payment credential of a request; an API key counts where a subscription may pay.

@@ -39,10 +39,7 @@ export type Funds = {
 
 type Marked = Pick<PaymentRow, 'state' | 'input' | 'outcome'>
 
-/**
- * Writes the payment row before anything runs.
- * @param marked - row members of a payment that is settled directly after this write
- */
+/** Writes the payment row before anything runs. @param marked - members of a payment that is settled right after */
 export function reserve(beginning: Beginning & { readonly marked?: Marked }): Promise<Reservation> {
   const { order, marked } = beginning
   return commit(order.ctx, async (t, draw) => {

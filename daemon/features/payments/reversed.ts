@@ -17,10 +17,7 @@ import { type HandlerTable, sellerOf, sellers } from './seller.ts'
 
 const PAGE = 100
 
-/**
- * Records permanent chain reversals as losses, and undoes that when the money returns. The chain reports old reversals
- * again.
- */
+/** Records permanent chain reversals as losses, or money that came back. The chain reports old ones again. */
 export function followReversals(ctx: Context): void {
   ctx.chain.onReversed?.((reversal) =>
     inBackground(ctx, 'x402', () => followReversal({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
@@ -91,10 +88,7 @@ export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<
   await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
 }
 
-/**
- * Whether x402 money of the payment is in the books: an unsettled payment asks the chain itself, and a released one
- * brought none.
- */
+/** Whether the books have x402 money of the payment: not before it is settled, nor after it was released. */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
 }

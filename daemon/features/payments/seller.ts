@@ -109,10 +109,7 @@ export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoin
   return { kind: 'fixed_price_call', ref, legs, answer } as const
 }
 
-/**
- * Records the external work that a run is about to start. Afterwards either the fulfilment pays for that work, or
- * `onUnpaid` is called.
- */
+/** Records external work that a run is about to start. The fulfilment pays for it, or `onUnpaid` is called. */
 export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>) & {
   readonly paymentId: string
 }

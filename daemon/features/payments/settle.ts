@@ -50,7 +50,7 @@ export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKe
 
 /** A conflicting earlier write also counts as a refusal. */
 export function refusalOf(error: unknown): unknown {
-  return error instanceof Conflict ? new AppError('conflict', 'Another request used this first.') : error
+  return error instanceof Conflict ? new AppError('conflict', 'Another request changed the same data first.') : error
 }
 
 type Fulfilling = Ordered & {

@@ -4,7 +4,6 @@ import { defineResource } from '../../kernel/resource.ts'
 import type { ShortLived } from '../../kernel/short-lived.ts'
 import type { PaidAnswer } from './seller.ts'
 
-/** A payment in progress. */
 export type InFlight = {
   readonly fingerprint: string
   /** Abort signal of the first caller; if that caller disconnects, waiting callers start over. Absent in recovery. */

@@ -7,9 +7,7 @@ import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { gasDays } from './rows.ts'
 
-/*
- * Actions that cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4 Gas).
- */
+/* Actions that cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4). */
 
 /** Maximum actions per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
@@ -55,7 +53,7 @@ export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = f
     throw new AppError('rate_limited', sentence, { retryAfter })
   }
   if (empties && emptied) {
-    const sentence = `A balance can pay out less than ${formatPrice(SMALLEST_ON_CHAIN)} once a day: nothing was changed, try again tomorrow (UTC).`
+    const sentence = `A wallet can withdraw less than ${formatPrice(SMALLEST_ON_CHAIN)} only once a day: nothing was changed, try again tomorrow (UTC).`
     throw new AppError('rate_limited', sentence, { retryAfter })
   }
   await t.table(gasDays).put({ id, day, acts: acts + 1, emptied: emptied || empties })

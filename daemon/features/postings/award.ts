@@ -61,7 +61,7 @@ function sharesOf({ price, shares }: BidRow, service: ServiceRow): Split {
 function budgetQuote(posting: PostingRow, now: number): Quote {
   transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
   if (posting.bid_count === 0) throw new AppError('conflict', 'There is no bid on this request yet.')
-  const description = `${posting.title} (at its budget; send bid_id to pay the price of that bid)`
+  const description = `${posting.title} (at its maximum budget; send bid_id to pay the price of that bid)`
   return { price: posting.budget_max, settle: 'first', escrow: true, description }
 }
 

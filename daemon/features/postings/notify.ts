@@ -27,7 +27,6 @@ export const NOTICE_DELAYS_MS: readonly number[] = [
 ]
 /** An opt-in is switched off after this many failures in a row (decisions §9). */
 export const MAX_CONSECUTIVE_FAILURES = 20
-/** Type of the notification. */
 const NOTICE = 'request.created'
 
 type Due = { readonly id: string; readonly now: number }
@@ -56,10 +55,7 @@ async function finished(t: Tx, id: string): Promise<boolean> {
 
 type Telling = { readonly optIn: OptInRow; readonly posting: PostingRow; readonly now: number }
 
-/**
- * Writes a notification to the event log, and queues it if the participant has an endpoint.
- * @returns whether the participant was notified
- */
+/** Writes to the event log, and queues for an endpoint if there is one. @returns whether it notified the participant */
 async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promise<boolean> {
   const { id: participantId } = optIn
   const participant = await t.table(participants).get(participantId)

@@ -97,8 +97,8 @@ const listPostings: FreeHandler<typeof postingsApi.listPostings> = async ({ quer
   const { q, cursor, status, category, created_after, limit = DEFAULT_PAGE, offset = 0 } = query
   const isSearch = q !== undefined && q.trim() !== ''
   if (cursor !== undefined) {
-    if (q !== undefined) throw invalidField('cursor', 'cannot be combined with q: a search is not chronological')
-    if (query.offset !== undefined) throw invalidField('cursor', 'cannot be combined with offset')
+    if (q !== undefined) throw invalidField('cursor', 'cannot be combined with `q`: searches are not chronological')
+    if (query.offset !== undefined) throw invalidField('cursor', 'cannot be combined with `offset`')
   }
   const { ids, total } = postingSearch.of(ctx).query({
     q,

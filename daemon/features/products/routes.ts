@@ -97,10 +97,7 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
 type ProductFilter = (row: ProductRow) => boolean
 type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
 
-/**
- * The index for most of a query, and the remaining filter.
- * @throws AppError 401 when a caller without a key asks for its own products.
- */
+/** The index for most of a query, and the remaining filter. @throws AppError 401 for own products without a key. */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const hasWords: ProductFilter = (row) => {

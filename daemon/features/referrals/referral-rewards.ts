@@ -24,8 +24,7 @@ async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> 
 const work: readonly DueWork[] = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
   {
-    // Handles wallets that were sanctioned after their money became payable. It checks all payable money, so a moved
-    // clock does not stop for it.
+    // Wallets sanctioned when their money was already payable. It checks all payable money, so no clock stops for it.
     ...accountWork({
       name: 'referral.keep',
       kind: 'ref',

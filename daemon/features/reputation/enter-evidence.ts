@@ -15,15 +15,10 @@ export function evidenceId(root: string): string {
   return `evidence:${root}`
 }
 
-/**
- * Maximum providers read to find the next one due; if all of them are overdue, a moved clock does not stop for them.
- */
+/** Maximum providers read to find the next one due; if all are overdue, a moved clock does not stop for them. */
 const LOOKED_AT = 1_000
 
-/**
- * Enters a counted job into its provider's evidence. While the document with its entry is open, replaces that entry;
- * otherwise adds one at the end.
- */
+/** Adds a counted job to its provider's evidence; replaces its entry if the document with it is still open. */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
   const locked = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
   const state = { ...locked, due: true, due_at: locked.due ? locked.due_at : at }

@@ -34,10 +34,7 @@ export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPub
   })
 }
 
-/**
- * Sends queued writes. Each attempt is stored before it is sent, and the chain writes an id once, so a crash never
- * duplicates a write.
- */
+/** Sends queued writes. Each is stored before it is sent, and the chain writes an id once, so none is duplicated. */
 export const publishWork = {
   name: 'reputation.publish',
 

@@ -5,7 +5,6 @@ import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/wo
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 import type { JobRow } from '../jobs/rows.ts'
 
-/** States of a chain write. */
 const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
 
 /** An ERC-8004 identity that a participant proved to own (decisions §6). */

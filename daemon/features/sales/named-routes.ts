@@ -69,7 +69,7 @@ function refuseUnclear(slug: NamedService, body: Change): void {
     throw invalidField(way, `cannot serve ${slug}, which needs a monthly plan: send plan`)
   }
   if (slug !== SUBSCRIBING && way === 'plan') throw invalidField('plan', `cannot serve ${slug}: send a listing`)
-  if ((way === 'from') !== (body.price !== undefined)) throw invalidField('price', 'only allowed together with from')
+  if ((way === 'from') !== (body.price !== undefined)) throw invalidField('price', 'only allowed together with `from`')
 }
 
 async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | null> {

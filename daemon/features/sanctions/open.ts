@@ -9,10 +9,7 @@ import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 /** Fixtures are next to the sources, and next to the bundle. */
 const sampleFile = shipped('sdn/sample.xml')
 
-/**
- * Opens the sanctions check, which is kept in memory: listed wallets, and wallets that an operator added. Tests pass
- * their own `isSanctioned`.
- */
+/** Wallets from the sanctions list and those that an operator added, in memory. `isSanctioned` is for tests. */
 export async function openCompliance(ctx: Context, isSanctioned?: Compliance['isSanctioned']): Promise<void> {
   const { store, config, chain } = ctx
   const sanctions = await openSanctions(store)

@@ -41,7 +41,6 @@ export type Sanctions = {
 /** Sanctions check and its source. */
 export type Compliance = {
   readonly list: Sanctions
-  /** Source of the list. */
   readonly source: SdnSource
   /**
    * Whether a wallet is sanctioned (decisions §4).

@@ -124,7 +124,7 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
 
 /** The 402 shown to the same buyer shortly before. */
 function offerLine({ id, at, price, tookMs }: LoggedRequest): Step {
-  const sentence = `402 requested ${price === null ? 'a payment' : `$${formatAmount(price)}`} at the same address`
+  const sentence = `402 requested ${price === null ? 'a payment' : `$${formatAmount(price)}`} for the same path`
   return line({ kind: 'offer', id, at, sign: 'done', amount: price, ms: tookMs, sentence })
 }
 

@@ -69,7 +69,7 @@ export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string
   // The rest of a period is still due after a pause.
   if (!last || last.until <= ((await readPlatform(t)).paused_at ?? now)) return
   const until = new Date(last.until).toISOString()
-  throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before.`)
+  throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before then.`)
 }
 
 /** Extends coverage to the end of the subscription's new period; the terms stay. */

@@ -35,10 +35,7 @@ async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
   return row ? Pauses.parse(row.value) : []
 }
 
-/**
- * Extends live subscriptions by the length of pauses, each in its own transaction. If a crash interrupts this, it is
- * completed before any charge.
- */
+/** Extends live subscriptions by the pauses, one per transaction. After a crash this is completed before any charge. */
 export async function giveBackPauses(ctx: Context): Promise<void> {
   const pauses = await ctx.store.read(readPauses)
   const last = pauses.at(-1)

@@ -105,10 +105,7 @@ async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
   return plan
 }
 
-/**
- * Locks a plan for its owner.
- * @throws AppError 404 when the plan does not exist, 403 when it belongs to another participant.
- */
+/** Locks a plan for its owner. @throws AppError 404 when there is no such plan, 403 when it belongs to another. */
 async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
   const plan = await t.table(plans).getForUpdate(id)
   if (!plan) throw notFound('The plan')
@@ -172,10 +169,7 @@ async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
 
 type Beginning = { readonly planId: string; readonly participant: ParticipantRow | null }
 
-/**
- * Checks whether a subscription can begin, before the charge and again when it takes effect.
- * @throws AppError 403 or 409
- */
+/** Checked before the charge and again when the subscription begins. @throws AppError 403 or 409 */
 async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginning) {
   const plan = await openPlan(t, planId)
   if (!subscriber) {

@@ -51,10 +51,7 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/**
- * After the paid period the next run charges a new one. A scheduled cancellation stays, unless the body has `keep:
- * true`.
- */
+/** After the paid period the next run charges a new one. Only `keep: true` undoes a scheduled cancellation. */
 const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },

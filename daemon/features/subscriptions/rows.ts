@@ -148,10 +148,7 @@ export const UnservedPeriodRow = z.strictObject({
   paid: Micro,
   period_start: z.int(),
   period_end: z.int(),
-  /**
-   * Business time without service up to the last reinstatement, in milliseconds; `since` is the start of a running
-   * suspension.
-   */
+  /** Milliseconds without service up to the last reinstatement; `since` is the start of a running suspension. */
   lost_ms: z.int(),
   since: z.int().nullable(),
   open: z.boolean(),

@@ -30,7 +30,6 @@ export async function openVendor(parts: Pick<Context, 'store' | 'entropy'>): Pro
 
 export type Received = {
   readonly callback: SignedCallback
-  /** Decision in the body. */
   readonly decision: VendorDecision
   readonly now: number
   readonly wall: number

@@ -7,15 +7,9 @@ import type { SentAttempt } from './send.ts'
 
 /* Calls to endpoints while a caller waits: recorded like deliveries, never queued. */
 
-/**
- * Maximum unpaid calls kept per provider. The oldest is dropped first, so that callers who do not pay cannot fill the
- * store.
- */
+/** Maximum unpaid calls kept per provider; dropping the oldest bounds what callers who never pay can store. */
 export const MAX_UNPAID_CALLS = 1_000
-/**
- * A provider is notified of each unpaid call, unless more than `MAX_UNPAID_CALLS` happen within this time; deliveries
- * still show them.
- */
+/** Providers are notified of each unpaid call, unless more than `MAX_UNPAID_CALLS` happen within this time. */
 const TOLD_WITHIN_MS = HOUR_MS
 const INTERRUPTED = 'this marketplace stopped during the call'
 const FIRST_FAILURE_STATUS = 300
@@ -51,8 +45,8 @@ function dead(reason: string) {
 }
 
 /**
- * Marks a call as unpaid and drops the oldest one above the limit.
- * @returns whether to notify the provider: false if it was not reached, if it failed the call, or after too many unpaid
+ * Marks a call as unpaid and drops the oldest.
+ * @returns whether to notify the provider: not if it was not reached, if it failed the call, or after too many unpaid
  * calls
  */
 export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {

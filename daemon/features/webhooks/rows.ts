@@ -21,10 +21,7 @@ export const DeliveryRow = z.strictObject({
   /** Id or wallet of an unpaid sender; such messages wait behind paid ones. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
-  /**
-   * Signed bytes, the same for all attempts. Empty if `body_file` names a file with them, or if the body was too large
-   * for a direct call.
-   */
+  /** Signed bytes, the same for all attempts. Empty if they are in `body_file`, or too large for a direct call. */
   body: z.string(),
   /** SHA-256 of a large body's file. */
   body_file: z.string().exactOptional(),

@@ -60,10 +60,7 @@ function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: Serv
   return webhook_status === undefined && !webhook_healthy && first_party_slug === null
 }
 
-/**
- * Tests endpoints concurrently, so that a hanging one delays no other.
- * @throws Error at the end if some tests failed inside the marketplace
- */
+/** Tests endpoints concurrently, so a hanging one delays no other. @throws Error at the end if tests failed locally */
 async function sendProbes(run: Run): Promise<void> {
   const { ctx, now, signal } = run
   const due = await ctx.store.read((t) => dueProbes(t, now))
@@ -79,7 +76,7 @@ async function sendProbes(run: Run): Promise<void> {
     }
   }
   await Promise.all(Array.from({ length: PROBES_AT_ONCE }, worker))
-  if (failed > 0 && !signal.aborted) throw new Error(`${failed} of ${due.length} items failed; see the log`)
+  if (failed > 0 && !signal.aborted) throw new Error(`${failed} of ${due.length} endpoint tests failed; see the log`)
 }
 
 async function dueProbes(t: ReadTx, now: number): Promise<string[]> {

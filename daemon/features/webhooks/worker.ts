@@ -183,7 +183,7 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     await commit(parts, (t) => redirect(t, row.id, { url, now }))
   } else {
     const body = await bodyOf(parts, row)
-    if (body === undefined) return giveUp(parts, row, { state: 'dead', reason: 'its message no longer exists', now })
+    if (body === undefined) return giveUp(parts, row, { state: 'dead', reason: 'the message body is missing', now })
     const { owner } = found.endpoint
     const [secrets, headers] = [secretsOf(owner, clock.wall()), parts.ownHeaderOf?.(owner)]
     const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body, secrets, headers, signal })

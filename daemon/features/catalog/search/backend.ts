@@ -105,9 +105,7 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
   return thread
 }
 
-/**
- * Closes the worker's port and waits for its exit: terminating a worker while others start has crashed whole processes.
- */
+/** Closes the port and waits for the exit: terminating a worker while others start has crashed whole processes. */
 async function exited(worker: Worker, exit: Promise<unknown>): Promise<void> {
   worker.ref()
   const late = setTimeout(() => worker.terminate(), END_GRACE_MS).unref()

@@ -2,10 +2,7 @@ import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../../store/fulltext/statements.ts'
 
-/**
- * Version of the file format; files of other versions are deleted. Increase it with every change to the schema or to
- * how terms are made.
- */
+/** Version of the file format; other versions are deleted. Increase it whenever the schema or the terms change. */
 const FORMAT = 3
 /** "souk" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x736f756b
@@ -13,10 +10,7 @@ const CACHE_KIB = 32 * 1_024
 
 export const MEMORY = ':memory:'
 
-/**
- * Stored for missing values, so that they come last: `NO_PRICE` is above every price, `NO_REPUTATION` below every
- * reputation.
- */
+/** Stored for missing values so that they come last: above every price, below every reputation. */
 export const NO_PRICE = 2n ** 62n
 export const NO_REPUTATION = -1
 

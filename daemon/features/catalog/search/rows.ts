@@ -4,7 +4,6 @@ import { termsOf } from '../../../store/fulltext/terms.ts'
 import { NO_PRICE, NO_REPUTATION } from './file.ts'
 import type { CatalogDoc } from './query.ts'
 
-/** An open table and its prepared statements. */
 export type Open = { readonly db: DatabaseSync; readonly prepared: Prepared }
 
 export const opened = (db: DatabaseSync): Open => ({ db, prepared: statementsOf(db) })
