@@ -126,7 +126,7 @@ const faults = {
   payee_not_served: {
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
-    sentence: 'This facilitator does not settle for this payTo.',
+    sentence: 'This facilitator does not settle payments to this payTo.',
   },
   self_payment: {
     v1: 'invalid_payment_requirements',

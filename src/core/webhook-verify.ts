@@ -93,7 +93,11 @@ function formFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undef
   if (signatures.length === 0) return fault('scheme', form.signature, `must look like ${form.written}`)
   const whole = signatures.filter((one) => one.length === DIGEST_BYTES)
   if (whole.length === 0) {
-    return fault('truncated', form.signature, `${given.length} characters are not a digest of ${DIGEST_BYTES} bytes`)
+    return fault(
+      'truncated',
+      form.signature,
+      `has ${given.length} characters, which do not encode a digest of ${DIGEST_BYTES} bytes`,
+    )
   }
   const isSigned = secrets.some((secret) =>
     whole.some((one) => timingSafeEqual(one, signatureOf(form, { headers, body, secret }))),

@@ -126,7 +126,7 @@ function readOne(type: string, sets: readonly SettingName[], { name, given }: Gi
 export function subjectOf(type: string, { about = [] }: Sayable, id: string | undefined): string | undefined {
   if (id === undefined) return undefined
   const forms = about.map((noun) => `${idPrefixes[noun]}…`).join(' or ')
-  if (forms === '') throw new BadSetting(`${type} takes no --for: it is always about something new.`)
+  if (forms === '') throw new BadSetting(`${type} takes no --for: it always uses new objects.`)
   if (about.some((noun) => new RegExp(`^${idPrefixes[noun]}[0-9a-f]{16}$`).test(id))) return id
   throw new BadSetting(
     `--for must be a complete id of ${about.join(' or ')} (${forms}) for ${type}; you gave "${clip(id, GIVEN_CHARS_MAX)}".`,

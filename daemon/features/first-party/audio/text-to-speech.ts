@@ -54,7 +54,7 @@ function spokenIn(found: Language | undefined, speaks: Speech['speaks']): string
   if (speaks(found.language)) return found.language
   if (found.confidence < SURE) return DEFAULT_LANGUAGE
   const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(found.language) ?? found.language
-  throw wrongField('text', `is in ${name}, which no voice here speaks; set voice_id to use another voice anyway`)
+  throw wrongField('text', `is in ${name}, for which there is no voice; set voice_id to use another voice anyway`)
 }
 
 function nameIn(input: JsonInput, field: string): string | undefined {

@@ -37,7 +37,7 @@ const NO_WAY_OUT = `for (const name of ['XMLHttpRequest', 'fetch', 'WebSocket', 
 
 /** What is not checked without a browser. */
 export const withoutLayout = [
-  ...layoutRules.map((rule) => `rule ${rule}: the page is not laid out`),
+  ...layoutRules.map((rule) => `rule ${rule} (needs a rendered page)`),
   'effects of styles and scripts',
   'frames',
 ] as const

@@ -75,7 +75,7 @@ export const pageQualityAudit = defineService({
         ...new Set([...speed.undecided, ...practice.undecided, ...search.undecided]),
         ...undecidable,
         "known vulnerabilities in the page's libraries",
-        'the speed index; the other four metrics share its weight',
+        'the speed index (the other four metrics share its weight)',
       ],
       checked_at: new Date(source.at).toISOString(),
       engine: { ...source.engine, name: `axe-core ${source.axe.version} in ${source.engine.name}` },

@@ -44,8 +44,8 @@ export const performanceAnalysis = defineService({
       ...shownFindings(findings),
       not_checked: [
         ...undecided,
-        'the speed index; the other four metrics share its weight',
-        'variation between runs; each viewport was measured once',
+        'the speed index (the other four metrics share its weight)',
+        'variation between runs (each viewport was measured once)',
         'interactions after the page loaded',
       ],
       checked_at: new Date(at).toISOString(),

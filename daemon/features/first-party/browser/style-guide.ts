@@ -64,7 +64,7 @@ const undecided = [
   'pages other than the listed ones',
 ]
 const unseen = [
-  'layout; shares are computed from text length, not area',
+  'layout (shares are computed from text length, not area)',
   'styles and elements added by scripts, imported style sheets, and custom properties that differ within a page',
 ]
 /** Engine of results without a browser: css-tree reads the style sheets. */

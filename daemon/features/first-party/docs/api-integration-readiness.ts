@@ -54,7 +54,7 @@ const areas: readonly Area[] = [
     text: 'Example requests and responses',
     signs: /\bcurl\b|"\w+"\s*:\s*|\bHTTP\/1\.1 \d{3}/,
     weight: 8,
-    risk: 'Request and response formats must be guessed.',
+    risk: 'You must guess request and response formats.',
   },
   {
     id: 'errors',

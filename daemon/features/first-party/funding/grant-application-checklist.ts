@@ -85,7 +85,7 @@ function stepsOf(notice: Notice): Step[] {
     rule('registration', {
       task: 'Have an active SAM.gov registration with a UEI',
       before: REGISTRATION_DAYS,
-      source: 'Grants.gov requires it; registration takes weeks.',
+      source: 'Grants.gov requires the registration, which takes weeks.',
     }),
     rule('workspace', {
       task: 'Open a workspace in Grants.gov and assign the roles',
