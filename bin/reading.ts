@@ -34,7 +34,9 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export function itemsOf(path: string, source: string): Item[] {
   const isText = ({ text, kind }: Item) =>
     text.length <= MAX_CHARS && wordsOf(text) >= MIN_WORDS && !(kind === 'string' && PROGRAM.test(text))
-  return [...stringsOf(path, source), ...commentsOf(path, source)].filter(isText)
+  const strings = stringsOf(path, source)
+  const isCode = ({ start }: Item) => !strings.some((one) => one.start < start && start < one.end)
+  return [...strings, ...commentsOf(path, source).filter(isCode)].filter(isText)
 }
 
 const wordsOf = (text: string) => text.split(/\s+/).filter((word) => WORD.test(word)).length
