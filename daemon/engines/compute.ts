@@ -7,19 +7,19 @@ import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
-/** Most thread time of failed, unpaid work per caller and window. */
+/** Limit of a caller's thread time for failed or refunded work per window, in milliseconds. */
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 
-/** Deliveries whose thread time is remembered, in case their payment is refunded. */
+/** Number of deliveries whose thread time is kept, in case their payment is refunded. */
 const MAX_REMEMBERED = 10_000
 
 /** The caller, and the job or payment that the work is for. */
 export type WorkOrder = { readonly who: string; readonly id: string }
 
-/** Limits the thread time of failed work per caller: it is free or refunded. */
+/** Limits the thread time of a caller's failed or refunded work, which nobody pays for. */
 type UnpaidTime = {
-  /** @throws AppError unavailable when a caller has used its share. */
+  /** @throws AppError unavailable when the caller has used up its thread time. */
   readonly refuse: (who: string) => Promise<void>
   /** Adds the thread time of failed work. */
   readonly add: (who: string, ms: number) => Promise<void>
@@ -68,29 +68,28 @@ export type Operations = {
   readonly compileInput: (schemaText: string, path: string) => void
   /** @throws AppError invalid_request that names the place in the schema. */
   readonly compileDeliverable: (schemaText: string, path: string) => void
-  /** The input with the schema's defaults filled in. Without text if nothing changed, to save the transfer. */
+  /** The input with the schema's defaults filled in. `text` is absent if nothing changed, to save the transfer. */
   readonly checkInput: (
     schemaText: string,
     inputText: string,
   ) => { readonly ok: true; readonly text?: string } | Refused
-  /** Whether a deliverable matches its schema; it is not changed. */
+  /** Whether a deliverable matches its schema; defaults are not filled in. */
   readonly checkDeliverable: (schemaText: string, deliverableText: string) => { readonly ok: true } | Refused
   readonly exampleInput: (schemaText: string) => JsonObject | undefined
-  /** Result of a first-party service from its input and its fetched data. */
+  /** Computes the result of a first-party service from its input and the data fetched for it. */
   readonly make: (slug: string, input: never, source: unknown) => unknown
-  /** Data that a first-party service parses from untrusted input. */
+  /** Runs a step of a first-party service that parses untrusted data. */
   readonly step: (name: string, args: readonly unknown[]) => unknown
 }
 type Name = keyof Operations
 
-/** Runs work that strangers can make costly off the main thread. */
+/** Runs operations on worker threads, because untrusted users can make them costly. */
 export type Compute = {
   /**
-   * Runs an operation on a thread; `who` is the key of fair sharing.
-   * @throws ThreadError when it exceeded its limits, or the AppError of the operation.
+   * Runs an operation on a worker thread. `how.who` names the caller; waiting callers take turns.
+   * @throws ThreadError when the operation exceeded its limits, or the operation's AppError.
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
-  /** Thread time of unpaid work. */
   readonly unpaid: UnpaidTime
   readonly close: () => Promise<void>
 }
@@ -106,7 +105,7 @@ const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
 const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 
-/** Operations of purchased services. */
+/** Operations that use the `services` pool; all others use the `checks` pool. */
 const ofServices: ReadonlySet<Name> = new Set(['make', 'step'])
 
 /** Limits that differ from the defaults. */
@@ -131,7 +130,7 @@ export function openCompute(change: ThreadsChange = {}): Compute {
   }
 }
 
-/** Beside this module's folder in the sources, beside the module in the bundle. */
+/** Path of the worker module, which is in this module's folder in the sources and in the bundle. */
 function threadFile(): string {
   const name = import.meta.url.endsWith('.ts') ? './compute.worker.ts' : './compute.worker.js'
   return fileURLToPath(new URL(name, import.meta.url))
@@ -142,7 +141,7 @@ export function isBeyondBounds(error: unknown): boolean {
   return error instanceof ThreadError && (error.failure === 'timeout' || error.failure === 'memory')
 }
 
-/** Error for a task that never started or was stopped. */
+/** Converts the error of a task that never started or was stopped to `unavailable`; returns other errors unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof ThreadError)) return error
   const why = error.failure === 'busy' ? 'Too many checks are waiting' : 'The check was interrupted'

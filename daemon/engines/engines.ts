@@ -144,7 +144,7 @@ const OSV_BYTES = 8 * 1024 * 1024
 const OSV_PER_MINUTE = 600
 const GRANTS_BYTES = 4 * 1024 * 1024
 
-/** External APIs; those without a default are off until the operator configures one. */
+/** External APIs. Those without a default address are off until the operator configures one. */
 function upstreamsOf(around: Around) {
   const { web, wall, config } = around
   const { advisories, coins, grants, weather } = config

@@ -5,11 +5,11 @@ import type { WorkOrder } from './compute.ts'
 
 /** A first-party service, limited in time and size; the deliverable is JSON. */
 export type FirstParty = {
-  /** Runs in fair turns with other callers. */
+  /** Runs the service; waiting callers take turns. */
   readonly run: (input: JsonObject, signal: AbortSignal, order: WorkOrder) => Promise<z.core.util.JSONType>
-  /** Refuses before payment what the listing's schema cannot detect. @throws AppError input_invalid */
+  /** Rejects, before payment, invalid inputs that the listing's schema cannot detect. @throws AppError input_invalid */
   readonly check?: (input: JsonObject) => void
-  /** Required engines that are missing now; the service is not sold without them. */
+  /** Names of required engines that are unavailable now; the service is not sold without them. */
   readonly lacking?: () => readonly string[]
 }
 

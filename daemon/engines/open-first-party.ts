@@ -9,7 +9,7 @@ import { type Compute, compute, type WorkOrder } from './compute.ts'
 import { engineBoard } from './engines.ts'
 import { type FirstParties, firstParty } from './first-party.ts'
 
-/** Opens the services over the web, the threads and the engines that are open. */
+/** Opens the first-party services. The web, the threads and the engines must be open already. */
 export function openFirstParty(ctx: Context, others?: FirstParties): void {
   const means = { web: web.of(ctx), threads: compute.of(ctx), engines: engineBoard.of(ctx), wall: ctx.clock.wall }
   firstParty.open(ctx, others ?? servicesOver(means))
@@ -22,7 +22,7 @@ type Means = {
   readonly wall: () => number
 }
 
-/** The services as the daemon runs them: with web access, on a thread, in fair turns. */
+/** Gives the first-party services their web access, engines and worker threads. */
 function servicesOver(means: Means): FirstParties {
   const { web, engines } = means
   return (slug) => {
@@ -53,7 +53,7 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
 
 type WorkParams = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
 
-/** A job may start before the first check of the engines. */
+/** Runs a service. Waits for the first check of the engines, because a job may start before it. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,

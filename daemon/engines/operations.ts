@@ -30,11 +30,14 @@ export const operations: Operations = {
   step: runStep,
 }
 
-/** Objects and arrays in one document: empty ones take twenty times the memory of their text. */
+/** Limit of objects and arrays in one document: an empty one takes twenty times the memory of its text. */
 const MAX_CONTAINERS = 400_000
 const OPENING = /[[{]/g
 
-/** Checked before parsing: a thread that runs out of memory in the parser crashes the process. */
+/**
+ * Whether a document has too many objects and arrays. Checked before parsing, because a thread that runs out of memory
+ * in the parser crashes the process.
+ */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= MAX_CONTAINERS) return false
   let found = 0
@@ -45,7 +48,7 @@ function holdsTooMuch(text: string): boolean {
 const MAX_PARSED = 100
 const parsedTexts = new Map<string, unknown>()
 
-/** Returns the same object for the same text, so that its compiled schema is found. */
+/** Parses a schema. Equal texts give the same object, whose compiled schema is cached. */
 function parsed(text: string): unknown {
   const known = parsedTexts.get(text)
   if (known !== undefined) return known

@@ -16,20 +16,20 @@ import {
 } from './compute.ts'
 
 /**
- * Checks of listing schemas, which strangers write and apply to the input of other strangers. Costly checks run on a
- * thread; `who` is the key of fair sharing.
+ * Checks listing schemas, and inputs and deliverables against them. All of these come from untrusted users, so costly
+ * checks run on a worker thread. `how.who` names the caller; waiting callers take turns.
  */
 export type SchemaChecks = {
-  /** @throws AppError 400 with the path in a schema that does not compile. */
+  /** Compiles the schemas of a listing. @throws AppError 400 with the path in a schema that does not compile. */
   readonly refuseBroken: (asked: Written, how: How) => Promise<void>
   /**
-   * The input of a purchase body, with the schema's defaults (decisions §8).
+   * Takes the input from a purchase body and fills in the schema's defaults (decisions §8).
    * @throws AppError 400 with the invalid paths.
    */
   readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
   /** Checks a stored input against its schema. */
   readonly checkInput: (schema: JsonObject, input: JsonObject, how: How) => Promise<Validation>
-  /** Whether a deliverable matches its schema; pass its text if you have it. */
+  /** Whether a deliverable matches its schema. Pass `text` if the deliverable is already serialised. */
   readonly checkDeliverable: (schema: JsonObject, given: Given, how: How) => Promise<Validation>
   /** A valid example input; undefined if none was found. */
   readonly example: (schema: JsonObject, how: How) => Promise<JsonObject | undefined>
@@ -40,7 +40,7 @@ export const schemas = defineResource<SchemaChecks>('schemas')
 type Written = {
   readonly input_schema?: JsonObject | undefined
   readonly deliverable_schema?: JsonObject | undefined
-  /** Dotted path of the schemas' object in the request, such as `services.0.`. */
+  /** Prefix of the schemas' paths in the request, such as `services.0.`. */
   readonly at?: string
 }
 type Given = { readonly value: unknown; readonly text?: string }
@@ -121,10 +121,10 @@ function openSchemas(threads: Compute): SchemaChecks {
   }
 }
 
-/** Listing schemas were compiled before they were stored. */
+/** The schema of a stored listing; it compiled before it was stored. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** Turns a check that exceeded its limits into a result. @throws AppError unavailable when it never started. */
+/** Returns `beyond()` if a check exceeded its limits. @throws AppError unavailable when the check never started. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work

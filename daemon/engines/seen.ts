@@ -6,9 +6,9 @@ import type { SeenEngine } from '../ports/engine.ts'
 import { commit } from '../store/draw.ts'
 import { engineBoard } from './engines.ts'
 
-/** Settings key of the engines that this marketplace has used, with the last time. */
+/** Settings key for the engines of this marketplace, each with the time when it was last available. */
 export const ENGINES_SEEN = 'engines_seen'
-/** An engine missing for so long is no longer reported. */
+/** An engine that is missing for longer is no longer reported. */
 const MISSED_MS = 30 * DAY_MS
 /** Stored dates are updated when they are this old. */
 const RENEWED_MS = DAY_MS

@@ -29,38 +29,38 @@ export type Mp3 = {
 }
 export type AudioBounds = { readonly maxSeconds: number; readonly signal: AbortSignal }
 
-/** A recording on disk while in use. */
+/** Operations on a recording, which is a temporary file. */
 export type Recording = {
   /** @throws AudioError, ProgramError */
   readonly measure: () => Promise<Loudness>
   /** @throws AudioError, ProgramError */
   readonly mp3: (how: Mp3) => Promise<Buffer>
-  /** Measures the result. @throws AudioError, ProgramError */
+  /** Measures an encoded MP3. @throws AudioError, ProgramError */
   readonly remeasure: (mp3: Buffer) => Promise<Loudness>
 }
 
 export type AudioEngine = {
-  /** Runs work on a recording, then removes it. */
+  /** Writes a recording to a temporary file, runs `work` on it, then removes the file. */
   readonly over: <T>(bytes: Uint8Array, bounds: AudioBounds, work: (recording: Recording) => Promise<T>) => Promise<T>
-  /** Whether it is available now. */
+  /** Whether ffmpeg is installed now. */
   readonly isThere: () => boolean
   /** Program version; `unknown` before the first check. */
   readonly version: () => string
 }
 
-/** Not a readable or allowed recording. */
+/** The file is not a readable recording, or its format is not allowed. */
 export class AudioError extends Error {
   override readonly name = 'AudioError'
 }
 
-/** Allowed containers; no playlists and scripts, which name further files. */
+/** Allowed container formats. Playlists and scripts are not allowed, because they name further files. */
 const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
 const MAX_MP3_BYTES = 6 * 1024 * 1024
 const MAX_REPORT_BYTES = 256 * 1024
 const PRIVATE_FILE = 0o600
-/** Kind of its temporary files. */
+/** Kind in the names of the temporary files. */
 const KIND = 'audio'
-/** `nobody`: runs ffmpeg if we are root, and owns the input. */
+/** User id of `nobody`, who runs ffmpeg and owns the input if the daemon runs as root. */
 const NOBODY = 65_534
 /** Oversampling of the limiter, to catch true peaks. */
 const OVERSAMPLING = 4
@@ -68,7 +68,7 @@ const DB_PER_DECADE = 20
 const MICROS = 1_000_000
 const isWindows = process.platform === 'win32'
 
-/** ffmpeg for foreign recordings. @param command name or path; `path`: where to look */
+/** Opens ffmpeg for untrusted recordings. @param command name or path of the program; `path`: folders to search */
 export function openAudio({ command = 'ffmpeg', path }: { command?: string; path?: string } = {}): Engine<AudioEngine> {
   const ffmpeg = openProgram(command, path === undefined ? {} : { path })
   let version = 'unknown'
@@ -164,7 +164,7 @@ function mp3Args({ gainDb, ceilingDbtp, sampleRateHz, channels, bitrateKbps }: M
   return ['-af', filters.join(','), ...rate, ...plain, '-f', 'mp3', 'pipe:1']
 }
 
-/** The meter's last lines; metadata comes before. */
+/** Parses the summary at the end of the meter's output, after any metadata of the recording. */
 function loudnessOf(progress: string, said: string): Loudness {
   const summary = said.slice(said.lastIndexOf('Summary:'))
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1] ?? Number.NaN)

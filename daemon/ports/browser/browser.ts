@@ -20,7 +20,7 @@ import { openSession, type ScreenSize } from './session.ts'
 export const screens = {
   desktop: { width: 1_366, height: 768, deviceScaleFactor: 1, mobile: false },
   mobile: { width: 390, height: 844, deviceScaleFactor: 3, mobile: true },
-  /** What Lighthouse measures speed on. */
+  /** The screens on which Lighthouse measures speed. */
   labDesktop: { width: 1_350, height: 940, deviceScaleFactor: 1, mobile: false },
   labMobile: { width: 412, height: 823, deviceScaleFactor: 1.75, mobile: true },
 } as const satisfies { readonly [name: string]: ScreenSize }
@@ -29,25 +29,25 @@ export type ScreenName = keyof typeof screens
 export type BrowserJob = {
   readonly screen: ScreenName
   readonly signal: AbortSignal
-  /** Key of fair sharing. */
+  /** Caller id; waiting callers take turns. */
   readonly who?: string
 }
 
-/** Browsers of this machine, one per job, so pages are isolated. */
+/** Runs each job in a browser of its own, so that pages are isolated. */
 export type Browser = {
-  /** Version as last found, such as `Chromium 156.0.8078.79`. */
+  /** Version at the last check, such as `Chromium 156.0.8078.79`. */
   readonly version: () => string
-  /** Opens a page in a new browser, which is always closed. @throws BrowserError, WebError */
+  /** Runs `work` on a page in a new browser, then closes the browser. @throws BrowserError, WebError */
   readonly withPage: <T>(job: BrowserJob, work: (page: BrowserPage) => Promise<T>) => Promise<T>
 }
 
 export type BrowserOptions = {
   readonly web: Pick<Web, 'dial' | 'mayRead'>
-  /** The only path to try; otherwise the usual names. */
+  /** Name or path of the browser (default: the first of the usual names and paths that exists). */
   readonly path?: string | undefined
-  /** Off only if this machine cannot run the browser's sandbox. */
+  /** False only if this machine cannot run the browser's sandbox (default: true). */
   readonly isSandboxed?: boolean
-  /** SHA-256 of trusted public keys for tests, base64. */
+  /** SHA-256 hashes of further public keys to trust, in base64; for tests only. */
   readonly trustedKeys?: readonly string[]
   readonly jobMs?: number
   readonly maxBytes?: number
@@ -56,7 +56,7 @@ export type BrowserOptions = {
 /** Executable names of supported browsers, smallest first. */
 const names = ['chromium-headless-shell', 'chrome-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
-/** Places besides the PATH. */
+/** Paths to try after the `PATH`. */
 const places: { readonly [platform: string]: readonly string[] } = {
   darwin: [
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -67,16 +67,16 @@ const places: { readonly [platform: string]: readonly string[] } = {
   ),
 }
 
-/** Concurrent browsers: each takes about 150 MB for a small page. */
+/** Limit of concurrent browsers. Each takes about 150 MB for a small page. */
 export const MAX_BROWSERS = 2
 const MAX_WAITING = 32
 const JOB_MS = 60 * SECOND_MS
 const VERSION_MS = 10 * SECOND_MS
 const MAX_VERSION_CHARS = 100
-const FIX = 'apt-get install chromium-headless-shell, or browser.path in the engines file'
+const FIX = 'apt-get install chromium-headless-shell, or set browser.path in the engines file'
 
 export type BrowserEngine = Engine<Browser> & {
-  /** Process ids of running browsers, and the highest memory of one, in bytes. */
+  /** Process ids of running browsers. */
   readonly running: () => readonly number[]
   readonly peakBytes: () => number
 }
@@ -119,7 +119,7 @@ type Job = {
 async function runJob<T>(job: Job, work: (page: BrowserPage) => Promise<T>): Promise<T> {
   const { options, state } = job
   const failed = Promise.withResolvers<never>()
-  // Waiting callers get the rejection below.
+  // Avoids an unhandled rejection; the race below passes it to the caller.
   failed.promise.catch(() => undefined)
   const late = AbortSignal.timeout(options.jobMs ?? JOB_MS)
   const signal = AbortSignal.any([job.job.signal, late])
@@ -147,7 +147,7 @@ function asBrowserError(error: CdpError): BrowserError {
 
 type Bounds = { readonly signal: AbortSignal; readonly onFailure: (why: BrowserError) => void }
 
-/** A browser that is still starting at the end is closed too. */
+/** Starts a browser and opens its page. `close` also ends a browser that is still starting. */
 function open({ options, job, running, state }: Job, { signal, onFailure }: Bounds) {
   const onExceeded = (what: string) => onFailure(new BrowserError('page', what))
   const proxy = openProxy({ web: options.web, onExceeded })
@@ -179,7 +179,7 @@ function open({ options, job, running, state }: Job, { signal, onFailure }: Boun
   }
 }
 
-/** User agent of the browser for a screen, plus our own. */
+/** The browser's user agent on this screen, followed by the daemon's own. */
 function userAgent(version: string, screen: ScreenName): string {
   const major = /(\d+)\./.exec(version)?.[1] ?? '130'
   const [platform, mobile] = screens[screen].mobile ? ['Linux; Android 10; K', ' Mobile'] : ['X11; Linux x86_64', '']
@@ -187,7 +187,7 @@ function userAgent(version: string, screen: ScreenName): string {
   return `Mozilla/5.0 (${platform}) ${engine} ${USER_AGENT}`
 }
 
-/** A cheap check; after a failure it opens a page to test the sandbox. */
+/** Checks the browser by its version. After a failure it also opens a page, to test the sandbox. */
 async function look(options: BrowserOptions, state: State, withPage: Browser['withPage']): Promise<EngineStanding> {
   const path = findBrowser(options.path)
   if (path === undefined) return { status: 'missing', detail: 'Chromium is not installed.', fix: FIX }
@@ -203,12 +203,13 @@ async function look(options: BrowserOptions, state: State, withPage: Browser['wi
     const how = options.isSandboxed === false ? 'without its sandbox' : 'sandboxed'
     return { status: 'ok', detail: `${state.version}, ${how}` }
   } catch {
-    const fix = 'start it manually; if the system forbids its sandbox, set browser.sandbox: false in the engines file'
+    const fix =
+      'start the browser manually to see why; if the system forbids its sandbox, set browser.sandbox: false in the engines file'
     return { status: 'failing', detail: 'The browser does not start.', fix }
   }
 }
 
-/** Limits concurrency; waiting jobs take fair turns. */
+/** Limits concurrent jobs; waiting callers take turns. */
 function takeTurns() {
   type Waiting = { readonly begin: () => void; readonly refuse: (why: BrowserError) => void }
   const waiting = fairQueue<Waiting>(MAX_WAITING)
@@ -241,7 +242,7 @@ function takeTurns() {
   return { enter }
 }
 
-/** The browser of this machine; undefined if none. A configured path is exclusive. */
+/** Path of the browser; undefined if none is found. If one is configured, no other is tried. */
 function findBrowser(configured?: string): string | undefined {
   const candidates = configured === undefined ? [...names, ...(places[process.platform] ?? [])] : [configured]
   return candidates.map((name) => findProgram(name)).find(Boolean)

@@ -14,12 +14,12 @@ export class CdpError extends Error {
 
 export type CdpParams = { readonly [name: string]: unknown }
 
-/** A pre-serialised value: serialising a large one again blocks for milliseconds. */
+/** Serialises a value in advance: serialising a large one again for each command blocks for milliseconds. */
 export const prepared = (value: string): Buffer => Buffer.from(JSON.stringify(value))
 
 export type CdpListener = (params: CdpParams, session: string | undefined) => void
 
-/** A DevTools connection over a pipe, so that no page can reach an open port. */
+/** A DevTools connection. It uses a pipe, because pages could reach an open port. */
 export type Cdp = {
   /** @throws CdpError when the browser refuses or is gone */
   readonly send: <T>(command: CdpCommand<T>) => Promise<T>
@@ -31,16 +31,16 @@ export type Cdp = {
 export type CdpCommand<T> = {
   readonly method: string
   readonly params?: CdpParams
-  /** Target session (default: the browser). */
+  /** Session id of a target (default: the browser itself). */
   readonly session?: string | undefined
   /** Schema of the answer. */
   readonly answer: z.ZodType<T>
 }
 
-/** For commands without a result. */
+/** Answer schema for commands without a result. */
 export const Nothing = z.unknown()
 
-/** Large images are single messages. */
+/** Limit of one message; a large image is a single message. */
 const MAX_MESSAGE_BYTES = 96 * 1024 * 1024
 const END = 0
 
@@ -55,7 +55,7 @@ const Message = z.object({
 
 type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
 
-/** @param to and from: the browser's file descriptors 3 and 4; messages end with a zero byte */
+/** Opens a connection over the browser's file descriptors 3 (`to`) and 4 (`from`). Messages end with a zero byte. */
 export function openCdp(to: Writable, from: Readable): Cdp {
   const waiting = new Map<number, Waiting>()
   const listeners = new Map<string, CdpListener[]>()
@@ -83,7 +83,7 @@ export function openCdp(to: Writable, from: Readable): Cdp {
   }
 
   splitMessages(from, take, close)
-  // A closing pipe is reported by `close`.
+  // A write error means that the browser has closed the pipe.
   to.on('error', () => close('The browser stopped.'))
 
   return {
@@ -104,7 +104,7 @@ export function openCdp(to: Writable, from: Readable): Cdp {
   }
 }
 
-/** A message in pieces; prepared values are written as is. */
+/** Serialises a message in pieces; values from `prepared` are written unchanged. */
 function messageOf(head: CdpParams, params: CdpParams): readonly (string | Buffer)[] {
   const members = Object.entries(params).filter(([, value]) => value !== undefined)
   const pieces = members.flatMap(([name, value], index) => [
@@ -114,7 +114,7 @@ function messageOf(head: CdpParams, params: CdpParams): readonly (string | Buffe
   return [`${JSON.stringify(head).slice(0, -1)},"params":{`, ...pieces, '}}\0']
 }
 
-/** Splits messages; an invalid stream ends the connection. */
+/** Splits the stream into messages; invalid data ends the connection. */
 function splitMessages(from: Readable, take: (text: string) => void, giveUp: (why: string) => void): void {
   let parts: Buffer[] = []
   let size = 0

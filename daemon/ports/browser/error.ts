@@ -1,6 +1,6 @@
 /**
- * Why a browser failed. `page`: the page's fault, in public words; `busy`: never started; `gone`: did not start or
- * crashed.
+ * Why a browser job failed. `page`: because of the page. `busy`: the job never started. `gone`: the browser did not
+ * start, or it crashed.
  */
 export type BrowserFailure = 'page' | 'busy' | 'gone'
 

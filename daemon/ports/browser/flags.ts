@@ -1,15 +1,15 @@
 /** Start options of a browser. */
 export type FlagFacts = {
   readonly profile: string
-  /** Loopback port of the guarded proxy, the only way out. */
+  /** Loopback port of the `GuardedProxy`, the browser's only way to the network. */
   readonly proxyPort: number
   readonly userAgent: string
   readonly isSandboxed: boolean
-  /** SHA-256 of further trusted public keys, base64; for tests only. */
+  /** SHA-256 hashes of further public keys to trust, in base64; for tests only. */
   readonly trustedKeys?: readonly string[] | undefined
 }
 
-/** Script memory of a page, in megabytes. */
+/** Heap limit for a page's scripts, in megabytes. */
 const MAX_SCRIPT_HEAP_MB = 256
 
 /** Never resolves (RFC 2606). */
@@ -33,8 +33,8 @@ const offFeatures = [
 ] as const
 
 /**
- * Flags that route all traffic through the proxy: no DNS, no datagrams, no vendor services. The unusual bypass list
- * keeps loopback in the proxy, too.
+ * Flags that route all traffic through the proxy: no DNS, no datagrams, no vendor services. The bypass list
+ * `<-loopback>` sends requests to loopback through the proxy, too.
  */
 export function browserFlags({ profile, proxyPort, userAgent, isSandboxed, trustedKeys = [] }: FlagFacts): string[] {
   return [

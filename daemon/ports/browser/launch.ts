@@ -6,11 +6,11 @@ import { BrowserError } from './error.ts'
 import { browserFlags, type FlagFacts } from './flags.ts'
 import { browserUser, makeProfile } from './profile.ts'
 
-/** Memory of one browser's processes. */
+/** Memory limit for all processes of one browser. */
 export const MAX_BROWSER_BYTES = 1_024 * 1024 * 1024
-/** Search path of programs that a browser may start. */
+/** `PATH` of the browser process. */
 const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin'
-/** Protocol descriptors in the browser. */
+/** The browser's file descriptors for the DevTools protocol. */
 const TO_BROWSER = 3
 const FROM_BROWSER = 4
 

@@ -14,11 +14,11 @@ export type Loaded = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly redirects: readonly { readonly status: number; readonly to: string }[]
-  /** Some parts were still missing at the end. */
+  /** Whether some parts of the page had not arrived when the wait ended. */
   readonly timed_out: boolean
 }
 
-/** A script's result in one frame; the first is the page itself. */
+/** A script's result in one frame. The first frame in a list is the page itself. */
 export type InFrame<T> = { readonly url: string; readonly answer: T }
 
 export type PictureOrder = { readonly format: 'png' | 'jpeg'; readonly clip?: Clip }
@@ -31,21 +31,20 @@ export type Paper = {
   readonly pages: number
 }
 
-/** Script text, possibly prepared for the pipe. */
+/** Script text, or the result of `prepared` for it. */
 type Script = string | Buffer
 
 /** A page in its own browser. All methods may throw BrowserError. */
 export type BrowserPage = {
   /** @throws WebError for a refused or unreachable address */
   readonly load: (url: string) => Promise<Loaded>
-  /** Shows our own document without an address; its scripts do not run. */
+  /** Shows an HTML text as a page without an address. Its scripts do not run. */
   readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
   /** Runs a script in an isolated world. */
   readonly evaluate: <T>(script: Script, answer: z.ZodType<T>) => Promise<T>
   readonly evaluateInFrames: <T>(script: Script, answer: z.ZodType<T>) => Promise<readonly InFrame<T>[]>
   readonly picture: (how: PictureOrder) => Promise<Buffer>
   readonly print: (paper: Paper) => Promise<Buffer>
-  /** Throttles processor and network. */
   readonly throttle: (to: Throttling) => Promise<void>
   readonly resources: () => readonly PageResource[]
   readonly blocked: () => number
@@ -55,13 +54,13 @@ export type BrowserPage = {
 
 export type Throttling = { readonly cpu: number; readonly latencyMs: number; readonly bytesPerSecond: number }
 
-/** Longest wait for a page without progress; then it is used as is. */
+/** Longest wait without network activity; then the page is used as it is. */
 export const REST_MS = 15 * SECOND_MS
-/** Longest wait in total. */
+/** Longest wait for a page in total. */
 const MAX_LOAD_MS = 25 * SECOND_MS
 /** Polling interval while loading. */
 const LOOK_MS = 50
-/** Limit for a page whose script never ends. */
+/** Longest wait for a page whose scripts keep the processor busy. */
 const ANSWER_MS = 5 * SECOND_MS
 const MAX_FRAMES = 10
 const PRINT_CHUNK_BYTES = 1024 * 1024
@@ -107,7 +106,7 @@ export function openPage(session: PageSession): BrowserPage {
 }
 
 async function load(session: PageSession, url: string): Promise<Loaded> {
-  // Browsers also open files, internal pages and code in addresses.
+  // Browsers would also open `file:`, `chrome:` and `javascript:` addresses.
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new WebError('scheme_refused', 'Only http and https are fetched.')
   }
@@ -145,7 +144,7 @@ function whyNot({ traffic, proxy }: PageSession, url: string, code: string): Err
   const refusal = traffic.refusal() ?? proxy.refusals.get(new URL(url).origin)
   if (refusal) return refusal
   if (code === 'net::ERR_ABORTED') return new BrowserError('page', 'The address is a file, not a page')
-  if (/CERT|SSL/.test(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.')
+  if (/CERT|SSL/.test(code)) return new WebError('tls_failed', 'TLS failed, or the browser rejected the certificate.')
   if (code === 'net::ERR_TIMED_OUT') return new WebError('timeout', 'The server did not respond in time.')
   if (code === 'net::ERR_TOO_MANY_REDIRECTS') return new WebError('too_many_redirects', 'The page redirects too often.')
   // After redirects, the refusal is stored under another origin.
@@ -168,7 +167,7 @@ async function show(session: PageSession, html: string): Promise<{ timed_out: bo
   return { timed_out: await isMissingParts(session) }
 }
 
-/** An isolated world is not affected by the page's scripts and policy. */
+/** Runs a script in an isolated world, which the page's scripts and policy cannot affect. */
 async function evaluate({ send }: PageSession, frameId: string, script: Script): Promise<unknown> {
   const { executionContextId } = await send(
     'Page.createIsolatedWorld',
@@ -184,7 +183,7 @@ async function evaluate({ send }: PageSession, frameId: string, script: Script):
   return result.value
 }
 
-/** Skips frames of other sites, which run in other processes. */
+/** Runs a script in every frame, except frames of other sites, which run in other processes. */
 async function evaluateInFrames<T>(
   session: PageSession,
   script: Script,
@@ -199,7 +198,7 @@ async function evaluateInFrames<T>(
   return answers
 }
 
-/** Same site, or created by the page: `about:srcdoc`, `about:blank`. */
+/** Whether a frame is of the page's site, or was created by the page (`about:srcdoc`, `about:blank`). */
 function isOfSite(url: string, page: string): boolean {
   const [frame, main] = [URL.parse(url), URL.parse(page)]
   if (!frame || !main || frame.protocol === 'about:') return true

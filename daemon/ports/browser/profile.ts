@@ -6,10 +6,10 @@ import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftover
 
 const KIND = 'browser'
 const OTHERS_MAY_ENTER = 0o001
-/** `nobody`: root must not run a browser, whose sandbox would fail, too. */
+/** User id of `nobody`, who runs the browser if the daemon runs as root. As root, its sandbox would fail. */
 const NOBODY = 65_534
 
-/** User of the browser; only differs from ours if we are root. */
+/** User and group of the browser process; empty if they are the daemon's own. */
 export const browserUser: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 

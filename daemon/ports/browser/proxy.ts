@@ -5,10 +5,10 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import { asWebError, WebError } from '../web/error.ts'
 import type { Web } from '../web/web.ts'
 
-/** A loopback forward proxy for one browser that reaches public addresses only. */
+/** A forward proxy on loopback for one browser. It connects to public addresses only. */
 export type GuardedProxy = {
   readonly port: number
-  /** Refused or unreachable origins with the reason. */
+  /** Origins that were refused or unreachable, with the reason. */
   readonly refusals: ReadonlyMap<string, WebError>
   readonly traffic: () => { readonly connections: number; readonly bytes: number; readonly refused: number }
   readonly close: () => Promise<void>
@@ -16,7 +16,7 @@ export type GuardedProxy = {
 
 export type ProxyOptions = {
   readonly web: Pick<Web, 'dial'>
-  /** Called once when a limit is reached; then nothing passes. */
+  /** Called once when a limit is reached; from then on the proxy blocks everything. */
   readonly onExceeded: (what: string) => void
 }
 
@@ -48,7 +48,7 @@ type Books = {
   readonly count: { connections: number; bytes: number; sent: number; refused: number }
 }
 
-/** Opens it on a free port. Names are resolved here, every address is checked, and the checked address is used. */
+/** Opens a proxy on a free port. It resolves host names itself, and connects only to addresses that it has checked. */
 export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
   const count = { connections: 0, bytes: 0, sent: 0, refused: 0 }
   const books: Books = { options, refusals: new Map(), aborted: new AbortController(), count }
@@ -98,7 +98,7 @@ async function dial({ options, aborted, count, refusals }: Books, url: string): 
   }
 }
 
-/** Tunnels TLS; its content is invisible here, so only port 443 is allowed. */
+/** Tunnels TLS, whose content is invisible here. */
 async function tunnel(books: Books, asked: IncomingMessage, { socket, head }: { socket: Socket; head: Buffer }) {
   try {
     const place = await dial(books, `https://${asked.url ?? ''}/`)
@@ -136,7 +136,7 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
       }
       pipeline(response as Readable, counted(books, 'bytes'), answer, () => socket.destroy())
     })
-    // The browser would show a proxy's response as the site's, so it sends none.
+    // The proxy sends no error response, because the browser would show it as the site's.
     sent.on('error', () => answer.destroy())
     answer.on('close', () => socket.destroy())
     sent.end()
@@ -145,7 +145,7 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
   }
 }
 
-/** Raw headers alternate name and value. */
+/** The headers without hop-by-hop ones. `raw` alternates names and values. */
 function kept(raw: readonly string[]): [string, string][] {
   const pairs = raw.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
   return pairs.filter(([name]) => !hopByHop.has(name.toLowerCase()))

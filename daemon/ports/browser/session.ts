@@ -9,7 +9,7 @@ export type PageSession = {
   readonly send: <T>(method: string, params: CdpParams, answer: z.ZodType<T>) => Promise<T>
   readonly traffic: PageTraffic
   readonly proxy: GuardedProxy
-  /** The main frame, constant across navigations. */
+  /** Id of the main frame; it stays the same across navigations. */
   readonly frame: string
   /** Current address. */
   readonly url: () => string
@@ -59,20 +59,20 @@ const Thrown = z.object({
 type Progress = {
   frameId: string | undefined
   url: string
-  /** Loaders of documents since the last `forget`; the last is shown. */
+  /** Loader ids of documents since the last `forget`; the last document is shown. */
   loaders: string[]
   /** Its lifecycle events. */
   reached: Set<string>
 }
 
-/** Opens the page; other targets are guarded before they run, and windows are closed. */
+/** Opens the page. Restricts the requests of other targets before they run, and closes windows. */
 export async function openSession(options: SessionOptions): Promise<PageSession> {
   const { cdp, proxy } = options
   const progress: Progress = { frameId: undefined, url: 'about:blank', loaders: [], reached: new Set() }
   const complaints: string[] = []
   const traffic = watchTraffic({ ...options, mainFrame: () => progress.frameId })
   const ours = Promise.withResolvers<string>()
-  // Waiting callers get the rejection below.
+  // Avoids an unhandled rejection before `ours` is awaited below.
   ours.promise.catch(() => undefined)
   let ownTarget: string | undefined
   cdp.on('Target.attachedToTarget', (params) => {
@@ -103,7 +103,7 @@ export async function openSession(options: SessionOptions): Promise<PageSession>
     url: () => progress.url,
     isLoaded: (loaderId) => {
       if (loaderId !== undefined && !progress.loaders.includes(loaderId)) return false
-      // A stopped load, as by a download, becomes idle but never "loaded".
+      // A load that stops, for example for a download, reaches `networkIdle` but never `load`.
       return (reached.has('load') && reached.has('networkAlmostIdle')) || reached.has('networkIdle')
     },
     complaints: () => complaints,
@@ -118,7 +118,7 @@ export async function openSession(options: SessionOptions): Promise<PageSession>
 const FrameTree = z.object({ frameTree: z.object({ frame: z.object({ id: z.string() }) }) })
 const autoAttach = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
 
-/** Guards a target and resumes it. */
+/** Restricts the requests of a target, then lets it run. */
 async function attach(
   cdp: Cdp,
   traffic: PageTraffic,
@@ -132,8 +132,8 @@ async function attach(
 type Other = { readonly sessionId: string; readonly targetId: string; readonly type: string }
 
 /**
- * Frames and workers of the page run guarded. A window runs until closed, since its opener waits for it, but its
- * requests are blocked. Other targets, such as persistent workers, never start.
+ * Starts frames and workers of the page with restricted requests. Blocks the requests of a window, starts it because
+ * its opener waits for it, and closes it. Never starts other targets, such as persistent workers.
  */
 async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId, type }: Other): Promise<void> {
   const isWindow = type === 'page' || type === 'tab'
@@ -143,9 +143,9 @@ async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId
     await attach(cdp, traffic, { sessionId, isWorker: type === 'worker' })
     if (!isWindow) return
   } catch {
-    // Close what cannot be guarded.
+    // Close a target whose requests cannot be restricted.
   }
-  // It may be gone.
+  // The target may be gone already.
   await cdp.send({ method: 'Target.closeTarget', params: { targetId }, answer: Nothing }).catch(() => undefined)
 }
 
@@ -174,7 +174,7 @@ function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): voi
   cdp.on('Page.lifecycleEvent', (params) => {
     const { frameId, loaderId, name } = Lifecycle.parse(params)
     if (frameId !== progress.frameId) return
-    // `init` starts a document; script navigations start again.
+    // `init` begins a document, also when a script navigates.
     if (name === 'init') {
       progress.loaders.push(loaderId)
       progress.reached.clear()

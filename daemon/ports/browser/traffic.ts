@@ -15,7 +15,7 @@ export type PageResource = {
   status: number | undefined
   protocol: string
   headers: Readonly<Record<string, string>>
-  /** Bytes as sent, with headers. */
+  /** Bytes received, before decompression and including headers. */
   bytes: number
   decodedBytes: number
 }
@@ -24,7 +24,7 @@ export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
   /** Requested parts that have not arrived. */
   readonly missing: () => number
-  /** Nothing is missing and nothing ended just now, so follow-up requests have started. */
+  /** Whether nothing is missing, and no request ended so recently that it may cause another one. */
   readonly isQuiet: () => boolean
   /** Time since the last network activity. */
   readonly silentMs: () => number
@@ -32,13 +32,13 @@ export type PageTraffic = {
   readonly blocked: () => number
   /** Redirects of the main frame. */
   readonly redirects: () => readonly { readonly status: number; readonly to: string }[]
-  /** Why the page may not be read. */
+  /** Why the page's address was refused. */
   readonly refusal: () => WebError | undefined
-  /** Guards a target. @throws CdpError when it cannot be guarded and must not run */
+  /** Restricts the requests of a target. @throws CdpError if that fails; the target must then not run */
   readonly guard: (session: string, isWorker: boolean) => Promise<void>
   /** Blocks all traffic of a target. */
   readonly shut: (session: string) => void
-  /** Resets for the next load. */
+  /** Clears all records for the next load. */
   readonly clear: () => void
 }
 
@@ -51,13 +51,16 @@ export type TrafficOptions = {
 }
 
 export const MAX_REQUESTS = 300
-/** Decoded size limits of the page and its parts: few compressed bytes can unpack to gigabytes. */
+/**
+ * Limits of decoded bytes for the page's document and for all its parts: a small compressed response can unpack to
+ * gigabytes.
+ */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
-/** Time in which follow-up requests start. */
+/** Time after the last start or end of a request within which it may cause another one. */
 const QUIET_MS = 500
-/** Longer open script requests are long polls, which a page may have. */
+/** Script requests that stay open this long count as long polls, which do not delay a page. */
 const LONG_POLL_MS = 5_000
 const MAX_LONG_POLLS = 2
 /** Resource types that affect the page's look. */
@@ -90,8 +93,8 @@ const Finished = z.object({ requestId: z.string(), timestamp: z.number(), encode
 const Failed = z.object({ requestId: z.string(), timestamp: z.number() })
 
 /**
- * Restricts a page to reading: the proxy cannot see methods within TLS, so each request is checked here. Counts
- * decoded bytes. Every target is guarded before it runs.
+ * Allows a page to read only. Each request is checked here, because the proxy cannot see methods within TLS. Counts
+ * decoded bytes. Call `guard` for every target before it runs.
  */
 export function watchTraffic(options: TrafficOptions): PageTraffic {
   const { cdp } = options
@@ -133,7 +136,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
     shut: (session) => state.shut.add(session),
     guard: async (session, isWorker) => {
       await cdp.send({ method: 'Network.enable', session, answer: Nothing })
-      // A worker's requests are paused with its frame's.
+      // A worker's requests are checked together with its frame's.
       if (isWorker) return
       await cdp.send({ method: 'Fetch.enable', params: { patterns: [{ urlPattern: '*' }] }, session, answer: Nothing })
     },
@@ -142,11 +145,11 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
 
 type State = {
   readonly log: Map<string, PageResource>
-  /** Redirect hops share their target's id. */
+  /** Redirect hops, which have the same request id as the final request. */
   finished: PageResource[]
-  /** When a request last started or ended, process clock. */
+  /** Time when a request last started or ended (`performance.now`). */
   changedAt: number
-  /** Also when data last arrived. */
+  /** Time when data last arrived (`performance.now`). */
   movedAt: number
   asked: number
   blocked: number
@@ -200,7 +203,7 @@ async function decide(
   await options.cdp.send({ method, params: { requestId, ...params }, session, answer: Nothing }).catch(() => undefined)
 }
 
-/** 204 keeps the current page, while a failure would show an error page. */
+/** Status 204 keeps the current page; a failed request would show an error page. */
 const stay = { method: 'Fetch.fulfillRequest', params: { responseCode: 204 } }
 
 type PausedRequest = z.output<typeof Paused> & { readonly isMain: boolean }
@@ -220,7 +223,10 @@ async function mayGo(options: TrafficOptions, state: State, asked: PausedRequest
   }
 }
 
-/** Pages follow the fetcher's rules: robots exclusion, few redirects, never from TLS to plain. */
+/**
+ * Checks an address of the main frame by the rules for fetched pages: robots.txt, few redirects, none from https to
+ * http.
+ */
 async function mayBecomePage(
   { web, signal }: TrafficOptions,
   { documents }: State,

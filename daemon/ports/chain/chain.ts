@@ -14,9 +14,9 @@ export function isTestMoney({ mode }: { readonly mode: ChainMode }): boolean {
 }
 
 /**
- * Why a transfer failed. Nothing moved except possibly with `unavailable`, which is indeterminate: call
- * `authorizationState` or settle again. Whether a retry can succeed depends on time and funds. `token_paused` is
- * temporary; `wallet_unsupported` is an undeployed contract wallet of a factory that is not allowed.
+ * Why a transfer failed. With `unavailable` the outcome is unknown: call `authorizationState`, or settle again. With
+ * any other failure no money moved; a retry may succeed later, depending on time and funds. `token_paused` is
+ * temporary. `wallet_unsupported`: the payer is an undeployed contract wallet whose factory is not allowed.
  */
 export type SettleFailure =
   | 'insufficient_funds'
@@ -35,8 +35,8 @@ export type SettleRefusal = {
   readonly ok: false
   readonly failure: SettleFailure
   /**
-   * Whether the signed bytes were ever sent: anyone who has them may submit them until their window closes, so the
-   * reservation stays open. If not sent, a refusal is final.
+   * Whether the signed bytes were ever sent. If so, anyone who has them may submit them until the authorization
+   * expires, so the reservation stays open. If not, the refusal is final.
    */
   readonly sent: boolean
   /** The sent transaction, if any. */
@@ -44,13 +44,16 @@ export type SettleRefusal = {
 }
 
 export type SettleResult =
-  /** `already`: moved by an earlier call, with its transaction. */
+  /** `already`: an earlier call moved the money, in this transaction. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
 
-/** Moves an authorised value; durable when it resolves. Requires the verified bytes. */
+/**
+ * Moves the authorised amount; durable when it resolves. Pass exactly the authorization and signature that were
+ * verified.
+ */
 export type SettleAuthorization = {
   (authorization: Authorization, signature: Hex): Promise<SettleResult>
-  /** For money inside the store: the same within a transaction. A refusal writes nothing. */
+  /** The same within a store transaction, if the store itself holds the money. A refusal writes nothing. */
   readonly within?: (authorization: Authorization, signature: Hex) => (t: Tx) => Promise<SettleResult>
 }
 
@@ -71,13 +74,16 @@ export type TransferFailure =
 
 export type TransferResult = { ok: true; transaction: Hex; already: boolean } | { ok: false; failure: TransferFailure }
 
-/** Finality of an answer: in a block; beyond the chain's `safe` block; beyond its `finalized` block. */
+/**
+ * Finality of an answer. `included`: in a block. `confirmed`: at or below the chain's `safe` block. `final`: at or
+ * below its `finalized` block.
+ */
 export type Finality = 'included' | 'confirmed' | 'final'
 
-/** Block of an answer; `timestamp` in unix seconds of the chain. */
+/** The block that an answer refers to; `timestamp` in unix seconds of the chain. */
 export type AsOf = { readonly block: number; readonly timestamp: number; readonly finality: Finality }
 
-/** `used` but no `transaction`: the payer cancelled it, or no money moved. */
+/** `used` without `transaction`: the payer cancelled the authorization, or it moved no money. */
 export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
 
 /** A settled transfer that the chain reverted permanently. */
@@ -86,11 +92,10 @@ export type Reversal = {
   readonly nonce: Hex
   readonly value: bigint
   readonly transaction: Hex
-  /** The final transaction that moved it after all, so there is no loss. */
+  /** The final transaction that moved the money after all, so there is no loss. */
   readonly returned?: Hex
 }
 
-/** Kinds of chain problems. */
 export type ChainFaultCode =
   | 'silent'
   | 'gas_empty'
@@ -113,35 +118,35 @@ export type ChainFault = {
   readonly transaction?: string
 }
 
-/** A node by host and port; the whole URL may contain a key. */
+/** State of a node. `node` is only its host and port, because the whole URL may contain a key. */
 export type ChainNode = { readonly node: string; readonly head: number | null; readonly error: string | null }
 
 /** Last seen status of a connected chain; gas balance in wei. */
 export type ChainStatus = {
   readonly health: 'ok' | 'degraded' | 'down'
-  /** Problems, those that stop payments first. */
+  /** Problems; those that stop payments come first. */
   readonly faults: readonly ChainFault[]
   /** The preferred first. */
   readonly nodes: readonly ChainNode[]
   readonly head: { readonly block: number; readonly ageSeconds: number } | null
-  /** Blocks behind the highest head ever seen. */
+  /** Number of blocks that the preferred node is behind the highest head seen. */
   readonly lagBlocks: number
   readonly gas: { readonly address: Wallet; readonly wei: bigint; readonly payments: number } | null
-  /** Orders without a transaction, and transactions without a block. */
+  /** Number of orders that have no transaction yet. */
   readonly waiting: number
   readonly inFlight: number
-  /** Age of the oldest transaction without a block. */
+  /** Age of the oldest transaction that is in no block. */
   readonly oldestSeconds: number | null
-  /** Why nothing is sent although orders wait. */
+  /** Why waiting orders are not sent: too little gas money, or the gas price is above the limit. */
   readonly held: 'gas' | 'fee' | null
   readonly tokenPaused: boolean
-  /** Nonces of the gas key used by foreign transactions, since the start. */
+  /** Number of nonces of the gas key that another program has used since the start. */
   readonly foreignNonces: number
   readonly failed: number
   readonly resent: number
   readonly replaced: number
   readonly reorged: number
-  /** Must be 0: each is a loss. */
+  /** Number of permanently reverted settlements; each one is a loss. */
   readonly reversed: number
   readonly lastError: string | null
 }
@@ -153,7 +158,7 @@ export type ChainEvent =
   | { readonly kind: 'included'; readonly seconds: number; readonly gasUsed: bigint; readonly ok: boolean }
   | { readonly kind: 'resent' | 'replaced' | 'reorged' | 'superseded' | 'reversed' | 'confirmed' | 'final' }
 
-/** A transaction of the gas key; times in machine milliseconds. */
+/** A transaction of the gas key; times in epoch milliseconds of the machine. */
 export type ChainTransaction = {
   /** `<signer>:<nonce>`. */
   readonly id: string
@@ -171,7 +176,7 @@ export type ChainTransaction = {
   }[]
   /** Hashes of all versions sent for the nonce, latest last; any may be mined. */
   readonly hashes: readonly Hex[]
-  /** Highest wei per gas of the latest version. */
+  /** Fee limit of the latest version, in wei per gas. */
   readonly maxFee: bigint
   readonly sentAt: number
   readonly included: { readonly hash: Hex; readonly block: number; readonly ok: boolean; readonly at: number } | null
@@ -184,17 +189,17 @@ export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; r
 export type ChainTransactions = {
   /** `isOpen`: only those not final. */
   page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
-  /** By its id, its nonce, or any of its hashes. */
+  /** Finds a transaction by its id, its nonce, or any of its hashes. */
   find(id: string): Promise<ChainTransaction | undefined>
   /**
-   * Removes final ones last written before a time, except calls, whose ids prevent repeats.
+   * Removes final transactions that were last written before `before`, except calls, whose ids prevent repeats.
    * @param isNeeded - whether a transfer's outcome may still be queried
-   * @returns how many
+   * @returns the number of removed transactions
    */
   sweep(before: number, isNeeded: (from: Wallet, nonce: Hex) => Promise<boolean>): Promise<number>
 }
 
-/** Daily test money per wallet (decisions §3). */
+/** Limit of test money per wallet and day (decisions §3). */
 export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
 
 export type FaucetResult =
@@ -202,24 +207,23 @@ export type FaucetResult =
   | { ok: false; failure: 'daily_limit'; remainingToday: Usdc }
 
 /**
- * Where x402 money lives. Calls may be repeated with the same arguments after a crash: `settle` is idempotent by
- * (from, nonce), `transfer` by payout id.
+ * The chain that holds x402 money. Calls may be repeated with the same arguments after a crash: `settle` is idempotent
+ * by (from, nonce), `transfer` by payout id.
  */
 export type ChainPort = {
   readonly mode: ChainMode
-  /** The v1 network name in offers; the sandbox says `base` so that unmodified clients pay. */
+  /** Network name in x402 v1 offers. The sandbox uses `base`, so that unmodified clients can pay. */
   readonly network: Network
   readonly caip2: string
   readonly chainId: number
   readonly asset: { readonly address: Wallet; readonly name: string; readonly version: string; readonly decimals: 6 }
   readonly payTo: Wallet
-  /** ERC-8004 registries of the chain, and anchors of verdicts. */
   readonly identityRegistry: IdentityRegistry
   readonly reputationRegistry: ReputationRegistry
   readonly verdictAnchors: VerdictAnchors
   /** Escrow contract; absent if only the books hold money. */
   readonly escrow?: EscrowPort
-  /** False without a payout key: payouts wait for the operator. Absent means true. */
+  /** Whether the daemon has a payout key (default: true). Without one, payouts wait for the operator. */
   readonly pays?: boolean
   /** The asset's EIP-712 domain. */
   readonly domain: TokenDomain
@@ -228,11 +232,11 @@ export type ChainPort = {
   balanceOf(wallet: Wallet): Promise<Usdc>
   /** @param finality - required finality (default: `included`) */
   authorizationState(from: Wallet, nonce: Hex, finality?: Finality): Promise<AuthorizationState>
-  /** Whether it would settle now: signature, window, nonce, funds. */
+  /** Whether an authorization would settle now. Checks signature, window, nonce and funds. */
   verify(authorization: Authorization, signature: Hex): Promise<VerifyResult>
   /**
-   * Whether the contract at `from` accepts the signature (ERC-1271, ERC-6492); false without code. Absent without
-   * contracts.
+   * Whether the contract at `from` accepts the signature (ERC-1271, ERC-6492); false if there is no contract. Absent on
+   * a chain without contracts.
    */
   isContractSignature?(authorization: Authorization, signature: Hex): Promise<boolean>
   readonly settle: SettleAuthorization
@@ -241,14 +245,15 @@ export type ChainPort = {
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Reports permanently reverted settlements, and later returns; repeated after restarts.
+   * Reports settlements that the chain permanently reverted, and those whose money moved later after all. Reports them
+   * again after a restart.
    * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void
-  /** Reports countable events. @returns the function that ends it */
+  /** Reports events for metrics. @returns the function that ends the subscription */
   observe?(listener: (event: ChainEvent) => void): () => void
   /** Sent transactions. */
   readonly transactions: ChainTransactions
-  /** Test money for a wallet; absent with real money. `nowMs` defines the day. */
+  /** Grants test money to a wallet; absent with real money. `nowMs` decides the day of the daily limit. */
   faucet?(request: { wallet: Wallet; amount: Usdc; nowMs: number }): Promise<FaucetResult>
 }

@@ -5,11 +5,11 @@ import type { escrowStates } from '../../../src/model/job.ts'
 /** Terms of a job's deposit; only the deadline can change, to a later one. */
 export type EscrowTerms = {
   readonly job: string
-  /** Receiver on timeout and emergency. */
+  /** Receives the money on a timeout and on an emergency withdrawal. */
   readonly buyer: Wallet
-  /** Receiver of a normal refund: the buyer, or `payTo` for balance payments. */
+  /** Receives other refunds: the buyer, or `payTo` for balance payments. */
   readonly refundTo: Wallet
-  /** Provider's net and marketplace's fee; together the price. */
+  /** The provider's part; `net` and `fee` add up to the price. */
   readonly net: Usdc
   readonly fee: Usdc
   /** Unix seconds of the chain; afterwards anyone may trigger the refund unless the work was delivered. */
@@ -18,24 +18,24 @@ export type EscrowTerms = {
 
 export type EscrowState = (typeof escrowStates)[number]
 
-/** Contract data of a job. */
+/** A job's record in the escrow contract. */
 export type EscrowDeal = Omit<EscrowTerms, 'job'> & {
   readonly state: EscrowState
-  /** Delivered or disputed, so the timeout refund is closed. */
+  /** Whether the work was delivered or disputed, after which a timeout gives no refund. */
   readonly timeoutClosed: boolean
   /** The buyer's part of a split. */
   readonly toBuyer: Usdc
 }
 
-/** How a job's money left, and whether that is final. */
+/** How a job's money left the contract, and whether that is final. */
 export type EscrowEnd = {
   readonly state: Exclude<EscrowState, 'none' | 'held'>
-  /** Absent if older than the search range. */
+  /** Absent if the transaction is older than the search range. */
   readonly transaction?: Hex
   readonly isFinal: boolean
 }
 
-/** Contract acts on a job's money. */
+/** Contract calls that concern a job's money. */
 export type EscrowAct =
   | {
       readonly act: 'release' | 'refund' | 'emergencyWithdraw' | 'markDelivered' | 'markDisputed'
@@ -45,27 +45,27 @@ export type EscrowAct =
   | { readonly act: 'extend'; readonly job: string; readonly deadline: bigint }
 
 /**
- * Why an act failed. `paused` is temporary; `ended`: the money left, possibly otherwise; `not_held`: no deposit;
- * `other_terms`: deposited with other terms; `refused` is permanent, with `reason`. `unavailable` is indeterminate:
- * ask again.
+ * Why a contract call failed. `paused` is temporary. `ended`: the money has left already, possibly by another kind of
+ * call. `not_held`: there is no deposit. `other_terms`: the deposit has other terms. `refused` is permanent, with
+ * `reason`. `unavailable`: the outcome is unknown; ask again.
  */
 export type EscrowFailure = 'paused' | 'ended' | 'not_held' | 'other_terms' | 'refused' | 'unavailable'
 
 export type EscrowResult =
-  /** `already`: done by an earlier call; transaction absent if unknown. */
+  /** `already`: an earlier call did it. `transaction` is absent if unknown. */
   | { readonly ok: true; readonly already: boolean; readonly transaction?: Hex }
   | { readonly ok: false; readonly failure: EscrowFailure; readonly reason?: string }
 
 /** The escrow contract. Calls may be repeated: the contract accepts a job once and releases it once. */
 export type EscrowPort = {
   readonly address: Wallet
-  /** From `payTo`, which signs exactly these terms. */
+  /** Deposits money of `payTo`, whose key signs exactly these terms. */
   deposit(terms: EscrowTerms): Promise<EscrowResult>
   act(act: EscrowAct): Promise<EscrowResult>
   /** Pauses or resumes deposits and releases. */
   setPaused(isPaused: boolean): Promise<EscrowResult>
   dealOf(job: string): Promise<EscrowDeal>
-  /** Undefined while the money has not left, or was never there. */
+  /** How the money left; undefined if it has not left, or there was no deposit. */
   endOf(job: string): Promise<EscrowEnd | undefined>
   /** Total held money, and the pause state. */
   status(): Promise<{ readonly held: Usdc; readonly paused: boolean }>

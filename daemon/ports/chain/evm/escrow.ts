@@ -19,7 +19,7 @@ const deals = method(
 )
 const paused = method('paused', [], ['bool'])
 const totalHeld = method('totalHeld', [], ['uint256'])
-/** Terms are six consecutive words. */
+/** ABI types of the terms, which are encoded as six consecutive words. */
 const TERMS = ['bytes32', 'address', 'address', 'uint256', 'uint256', 'uint64'] as const
 const TERMS_TYPE = '(bytes32,address,address,uint128,uint128,uint64)'
 const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,uint256,uint256,bytes)`, [
@@ -32,10 +32,10 @@ const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,ui
 const resolve = method('resolve', ['bytes32', 'uint256'], [])
 const extend = method('extend', ['bytes32', 'uint64'], [])
 const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
-/** A reverted transaction stays under its id, so retries get new ids up to this number. */
+/** Attempts per order. A reverted transaction keeps its order id, so each retry gets a new one. */
 const MAX_REVERTED = 5
 
-/** Contract events that move money. */
+/** Contract events for money that leaves, with the state that follows. */
 const endEvents: ReadonlyMap<Hex, EscrowEnd['state']> = new Map([
   [topicOf('Released(bytes32,uint128,uint128)'), 'released'],
   [topicOf('Refunded(bytes32,address,uint256)'), 'refunded'],
@@ -49,9 +49,9 @@ export type EscrowParts = {
   readonly queue: Pick<TxQueue, 'call'>
   readonly address: Wallet
   readonly chainId: number
-  /** Domain separator of its token. */
+  /** EIP-712 domain separator of the token. */
   readonly separator: Uint8Array
-  /** Key of the deposited money. */
+  /** Signs deposits of the money of `payTo`. */
   readonly payToKey: KeySigner
 }
 
@@ -97,7 +97,7 @@ async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowRe
   return done(parts, { id: `deposit:${terms.job}`, data, judge: () => judgeDeposit(parts, terms) })
 }
 
-/** Order id; other arguments are another order. */
+/** Order id of a call. It includes the arguments, because other arguments make another order. */
 function nameOf(act: EscrowAct): string {
   const name = `${act.act}:${act.job}`
   if (act.act === 'resolve') return `${name}:${act.toBuyer}`
@@ -116,14 +116,14 @@ async function setPaused(parts: EscrowParts, isPaused: boolean): Promise<EscrowR
   const known = await judge().catch(unavailable)
   if (known) return known
   const name = isPaused ? 'pause' : 'unpause'
-  // Pausing may repeat, so each is its own order.
+  // A contract can be paused many times, so each order gets a new id.
   return done(parts, { id: `${name}:${crypto.randomUUID()}`, data: encodeCall(method(name, [], []), []), judge })
 }
 
 type Order = {
   readonly id: string
   readonly data: Hex
-  /** The contract's reason: already done, or why never; undefined if there is none. */
+  /** Asks the contract whether the order is done already or can never succeed; undefined if neither. */
   readonly judge: () => Promise<EscrowResult | undefined>
 }
 
@@ -154,7 +154,7 @@ async function judgeDeposit(parts: EscrowParts, terms: EscrowTerms): Promise<Esc
   const deal = await dealOf(parts, terms.job)
   if (deal.state === 'none') return undefined
   const { buyer, refundTo, net, fee, deadline } = terms
-  // Only the deadline may have moved, to a later one.
+  // Only the deadline may differ: it may be later.
   const isSame = deal.buyer === buyer && deal.refundTo === refundTo && deal.net === net && deal.fee === fee
   return isSame && deal.deadline >= deadline ? { ok: true, already: true } : { ok: false, failure: 'other_terms' }
 }
@@ -179,7 +179,7 @@ function isDone({ state, deadline, timeoutClosed, toBuyer }: EscrowDeal, act: Es
   return timeoutClosed && (act.act === 'markDelivered' || act.act === 'markDisputed')
 }
 
-/** From events, since nodes drop old state. */
+/** Reads the end from events, because nodes drop old state. */
 async function endOf(parts: EscrowParts, job: string): Promise<EscrowEnd | undefined> {
   const { reads, address } = parts
   const { state } = await dealOf(parts, job)
@@ -208,7 +208,7 @@ async function pausedNow({ reads, address }: EscrowParts): Promise<boolean> {
   return (await reads.call({ to: address, method: paused, values: [] }))[0]
 }
 
-/** A function with written-out types, for structs. */
+/** An ABI method with a literal signature, for struct parameters. */
 function written<const In extends readonly AbiType[]>(signature: string, takes: In): AbiMethod<In, []> {
   return { selector: toFunctionSelector(signature), takes, gives: [] }
 }

@@ -14,10 +14,10 @@ import { mint } from './token.ts'
 const ChainGrantRow = z.strictObject({
   wallet: StoredWallet,
   version: z.int(),
-  /** UTC day of the latest grant, and its total. */
+  /** UTC day of the latest grant; `granted` is the total of that day. */
   day: z.int(),
   granted: Micro,
-  /** Grants so far; each is its own order. */
+  /** Number of grants so far; part of the order id of each grant. */
   grants: z.int(),
 })
 
@@ -31,7 +31,7 @@ export const chainGrants = defineCollection('chain_grants', {
 type Request = { readonly wallet: Wallet; readonly amount: Usdc; readonly nowMs: number }
 type Parts = { readonly store: Store; readonly queue: Pick<TxQueue, 'call'>; readonly asset: Wallet }
 
-/** Test money with the sandbox's daily limit; counted before it is sent. */
+/** Grants test money within the sandbox's daily limit. Counts a grant before sending it. */
 export function openFaucet({ store, queue, asset }: Parts): (request: Request) => Promise<FaucetResult> {
   return async (request) => {
     const { wallet, amount } = request

@@ -36,9 +36,9 @@ export type EvmDeployment = {
   readonly anchors: Wallet
   /** Escrow contract; the gas key operates it. */
   readonly escrow?: Wallet
-  /** Batch contract; without it each transfer is a transaction, and undeployed wallets are refused. */
+  /** Batch contract. Without it, each transfer has its own transaction, and undeployed wallets are refused. */
   readonly batch?: NonNullable<QueueOptions['batch']>
-  /** First block of interest. */
+  /** First block to search for events. */
   readonly fromBlock: number
 }
 
@@ -46,11 +46,11 @@ export type EvmDeployment = {
 export type EvmSettings = {
   /** Larger payments wait for a `safe` block. */
   readonly instantLimit: Usdc
-  /** Highest wei per gas. */
+  /** Fee limit, in wei per gas. */
   readonly maxFee: bigint
   readonly maxInFlight: number
   readonly maxBatch: number
-  /** Factories whose wallets are deployed with their first payment (ERC-6492). */
+  /** Allowed wallet factories. The first payment of such a wallet deploys it (ERC-6492). */
   readonly walletFactories: readonly Wallet[]
   /** Seconds between blocks; absent if each transaction makes one. */
   readonly blockTimeS: number
@@ -80,22 +80,22 @@ export type EvmOptions = {
   readonly wall: () => number
   readonly timings?: Partial<QueueTimings>
   readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }
-  /** Called at points where a process may die; for tests. */
+  /** Called at points where tests let the process die. */
   readonly step?: (step: QueueStep) => Promise<void> | void
 }
 
 export type EvmChain = ChainPort &
   Required<Pick<ChainPort, 'status' | 'onReversed' | 'isContractSignature'>> & {
-    /** For other writes to this chain: escrow and splitter. */
+    /** For other writes to this chain, such as escrow and splitter. */
     readonly queue: TxQueue
     readonly rpc: Rpc
     close(): Promise<void>
   }
 
 /**
- * The port over an EVM chain: one writing queue, batched reads. Resolves after resending what an earlier process
- * left.
- * @throws QueueRefused with one sentence and the way out; RpcUnavailableError when no node answers
+ * Opens an EVM chain with one queue for writes and batched reads. First resends unfinished transactions of an earlier
+ * process.
+ * @throws QueueRefused with one sentence and the remedy; RpcUnavailableError when no node answers
  */
 export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
   const { deployment, observe } = options
@@ -193,7 +193,7 @@ function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: Es
   return address && payToKey ? { escrow: openEscrow({ ...means, address, payToKey }) } : {}
 }
 
-/** A devnet mines at once and never reverts; other nodes are polled less. */
+/** A devnet mines immediately and has no reorganisations; other nodes are polled less often. */
 const devnetTimings: QueueTimings = {
   pollMs: 8,
   followMs: SECOND_MS,

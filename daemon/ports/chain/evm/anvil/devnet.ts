@@ -13,17 +13,17 @@ import { type Anvil, type AnvilOptions, ask, startAnvil } from './process.ts'
 
 /** The daemon's copy of the running chain; always complete. */
 const KEPT = 'chain.json'
-/** The chain's own dump at its end, which may be incomplete. */
+/** The state file that the chain program writes when it exits; may be incomplete. */
 const LAST = 'chain.last.json'
 
 const State = z.object({ best_block_number: z.union([z.int(), z.string().transform(Number)]) })
 
 /**
- * Stored chain state of a data folder. The program overwrites its file in place, and a crash would lose the chain; so
- * its state is dumped and written atomically.
+ * Stored chain state of a data folder. The chain program overwrites its own file in place, so a crash could lose the
+ * chain. The daemon therefore writes a copy atomically.
  */
 type KeptState = {
-  /** The chain's dump file at an orderly end. */
+  /** File to which the chain program writes its state on an orderly exit. */
   readonly dump: string
   /** Newest complete state file; undefined if none. @throws AppError on a damaged one */
   readonly newest: () => Promise<string | undefined>
@@ -54,7 +54,7 @@ function keptState(folder: string): KeptState {
   }
 }
 
-/** Last block of a stored state; undefined if incomplete. */
+/** Number of the last block in a stored state; undefined if the file is incomplete. */
 async function headOf(file: string): Promise<number | undefined> {
   const bytes = await readWhole(realDisk, file)
   if (bytes === undefined) return undefined
@@ -66,7 +66,7 @@ async function headOf(file: string): Promise<number | undefined> {
 }
 
 const PID_FILE = 'chain.pid'
-/** At its end it writes the whole chain. */
+/** Longest wait for the chain program to exit, since it writes the whole chain first. */
 const END_MS = 20 * SECOND_MS
 const LOOK_MS = 25
 
@@ -75,7 +75,7 @@ async function notePid(folder: string, pid: number): Promise<void> {
   await writeFile(join(folder, PID_FILE), `${pid}\n`, { mode: 0o600 })
 }
 
-/** After the daemon was killed its chain may still be dumping: waits, then kills it. */
+/** Stops a chain that a killed daemon left behind. Waits while it writes its state, then kills it. */
 async function awaitEnd(folder: string): Promise<void> {
   const pid = Number(await readIf(join(folder, PID_FILE)))
   if (!Number.isSafeInteger(pid) || pid <= 1) return
@@ -86,7 +86,7 @@ async function awaitEnd(folder: string): Promise<void> {
   if (await isOurs(pid, folder)) process.kill(pid, 'SIGKILL')
 }
 
-/** Process ids are reused: checks that it belongs to this folder. */
+/** Whether a process is the chain of this folder, since process ids are reused. */
 async function isOurs(pid: number, folder: string): Promise<boolean> {
   return (await readIf(`/proc/${pid}/cmdline`))?.includes(`${folder}/`) ?? false
 }
@@ -100,9 +100,9 @@ async function readIf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Delay until a block is on disk, for a small chain. */
+/** Interval at which a small chain is saved. */
 const KEEP_MS = SECOND_MS
-/** For a large chain, writing takes at most 1/N of the time. */
+/** Saving a large chain takes at most 1/`KEEP_SHARE` of the time. */
 const KEEP_SHARE = 20
 const AGAIN_MS = SECOND_MS
 
@@ -115,9 +115,9 @@ export type DevnetOptions = Pick<AnvilOptions, 'program' | 'chainId' | 'blockTim
 /** A local chain that runs with the daemon and keeps its state. */
 export type Devnet = {
   readonly url: string
-  /** False if it started empty. */
+  /** Whether the chain started with stored state. */
   readonly wasThere: boolean
-  /** Writes everything so far to disk. */
+  /** Saves the current state to disk. */
   readonly keep: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -176,7 +176,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
 
 type Keeping = Pick<KeptState, 'keep'> & { readonly log: Log; readonly signal: AbortSignal }
 
-/** Saves a grown chain soon, within the time share. */
+/** Saves the chain soon after it has new blocks, within `KEEP_SHARE`. */
 function keepState(url: string, { keep, log, signal }: Keeping): { readonly now: () => Promise<void> } {
   let kept: unknown
   let notBefore = 0

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { findProgram } from '../../../program/program.ts'
 
-/** Machine names of the npm package that differ from Node's. */
+/** Architecture names in the npm package that differ from Node's. */
 const MACHINES: Readonly<Record<string, string>> = { x64: 'amd64' }
 const PACKAGE = '@foundry-rs/anvil'
 const SCRIPT_MARK = '#!'
@@ -26,7 +26,7 @@ export function findAnvil({ given, path, from = import.meta.url }: Search = {}):
   if (given !== undefined) {
     const named = isAbsolute(given) ? native(findProgram(given)) : undefined
     if (named !== undefined) return named
-    throw new AppError('invalid_request', `--anvil ${given} is not an executable program: give its path.`)
+    throw new AppError('invalid_request', `--anvil ${given} is not an executable program: give the path of anvil.`)
   }
   const found = native(findProgram('anvil', path)) ?? installed(from)
   if (found !== undefined) return found
@@ -36,7 +36,7 @@ export function findAnvil({ given, path, from = import.meta.url }: Search = {}):
   )
 }
 
-/** The package's command is a script whose child would survive a kill; so the native binary is started. */
+/** Path of the native binary. The npm package's command is a script, whose child process would survive a kill. */
 function native(program: string | undefined): string | undefined {
   if (program === undefined || !isScript(program)) return program
   return installed(realpathSync(program))

@@ -6,17 +6,17 @@ import { SECOND_MS } from '../../../../../src/core/time.ts'
 import { killGroup } from '../../../program/spawn.ts'
 
 const START_MS = 30 * SECOND_MS
-/** At its end it writes the whole chain. */
+/** Longest wait for the chain program to exit, since it writes the whole chain first. */
 const STOP_MS = 15 * SECOND_MS
-/** Last output kept for error messages. */
+/** Characters of the last output that are kept for error messages. */
 const SAID_CHARS = 4_096
 const NEW_PORT = 0
 const ASK_MS = 30 * SECOND_MS
 const Reply = z.object({ result: z.json().optional(), error: z.object({ message: z.string() }).optional() })
 
 /**
- * A shell beside the chain watches a pipe from the daemon. When the daemon ends in any way the pipe closes and the
- * shell stops the chain, which then saves itself. The chain's output closes with it.
+ * A shell starts the chain program and watches a pipe from the daemon. When the daemon ends in any way, the pipe closes
+ * and the shell stops the chain, which then saves its state. The output closes when the chain exits.
  */
 const BESIDE = `"$@" 2>&1 & child=$!
 echo "pid $child"
@@ -32,15 +32,15 @@ export type AnvilOptions = {
   readonly chainId: number
   /** Port (default: 0, any free port). */
   readonly port?: number
-  /** Block interval; default one block per transaction. */
+  /** Seconds between blocks (default: one block per transaction). */
   readonly blockTimeS?: number | undefined
-  /** Initial state as JSON. */
+  /** File with the initial state, in JSON. */
   readonly load?: string | undefined
-  /** State file at an orderly end. */
+  /** File to which the chain program writes its state on an orderly exit. */
   readonly dump?: string | undefined
 }
 
-/** States kept: a call at the latest block must not find that state dropped by a new block. */
+/** Number of block states to keep: a new block must not drop the state that a running call needs. */
 const KEPT_STATES = 32
 export const keptHistory: readonly string[] = ['--prune-history', String(KEPT_STATES)]
 
@@ -49,18 +49,18 @@ export type Anvil = {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** Resolves with its last output when it ends. */
+  /** Resolves with the last output when the chain program exits. */
   readonly ended: Promise<string>
-  /** Stops it, by force after a while. */
+  /** Stops the chain program; kills it after `STOP_MS`. */
   readonly stop: () => Promise<void>
 }
 
-/** Starts a chain on loopback without well-known accounts. @throws Error with its output */
+/** Starts a chain on loopback without anvil's well-known accounts. @throws Error with the program's output */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const child = spawned(options)
   const said = lastWords(child.stdout)
   const ended = Promise.all([once(child.stdout, 'close'), once(child, 'close')]).then(said)
-  // When the output closes the chain is gone, so release the shell.
+  // The output closes when the chain has exited; closing stdin then ends the shell.
   child.stdout.once('close', () => child.stdin.destroy())
   child.stdin.on('error', () => undefined)
   const ready = Promise.withResolvers<{ port: number; pid: number }>()
@@ -123,7 +123,7 @@ function flagsOf({ chainId, port = NEW_PORT, blockTimeS, load, dump }: Omit<Anvi
   ]
 }
 
-/** Calls a method that only our local chain has. @throws Error */
+/** Calls a JSON-RPC method of a local chain. @throws Error */
 export async function ask(url: string, method: string, ...params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',

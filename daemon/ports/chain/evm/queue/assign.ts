@@ -17,12 +17,15 @@ export function transferPayload(core: Core, works: readonly TransferWork[]): Pay
     const { authorization, signature } = first
     return { to: token, data: transferCall(authorization, signature), gas: ALONE_GAS }
   }
-  if (!batch) throw new RangeError('without a contract that batches each transfer goes alone')
+  if (!batch) throw new RangeError('without a batch contract, each transfer needs its own transaction')
   const data = transfersCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
   return { to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/** Takes the next nonce, signs, and stores all in one durable write. From here on these bytes are sent. */
+/**
+ * Takes the next nonce, signs a transaction, and stores it in one durable write. From then on only these bytes are
+ * sent.
+ */
 export async function assign(core: Core, { works, payload, fees }: Parcel): Promise<OpenTx> {
   const { store, signer, chainId, wall } = core.options
   const nonce = core.nextNonce
@@ -92,7 +95,7 @@ export function openTx(core: Core, row: ChainTxRow): OpenTx {
   return tx
 }
 
-/** Sends a transaction's latest bytes; the reply decides nothing. */
+/** Sends a transaction's latest bytes. Whether they were accepted is read from the chain, not from the reply. */
 export function transmit(core: Core, tx: OpenTx): void {
   const raw = tx.row.sends.at(-1)?.raw
   if (!raw) return

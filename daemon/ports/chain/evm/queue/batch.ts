@@ -8,7 +8,7 @@ import { MAX_TX_GAS, simulate } from './simulate.ts'
 import { findUse } from './used.ts'
 
 const REFRESH_MS = 10_000
-/** Polling interval while something is held. */
+/** Refresh interval of gas balance and tip while they stop sending. */
 const HELD_REFRESH_MS = 500
 /** Default tip in wei, if the node gives none. */
 const DEFAULT_TIP = 1_000_000n
@@ -30,7 +30,10 @@ async function lookIntoPurse(core: Core): Promise<void> {
   core.purseAt = wall()
 }
 
-/** Fees for an amount of gas; undefined, and recorded, if cap or balance do not allow it. */
+/**
+ * Fees for an amount of gas. If the fee limit or the gas balance does not allow it, sets `core.held` and returns
+ * undefined.
+ */
 function feesFor(core: Core, gas: number): Fees | undefined {
   const fees = firstFees({ baseFee: core.head?.baseFee ?? 0n, tip: core.tip }, core.options.maxFee)
   core.held = fees ? undefined : 'fee'
@@ -48,21 +51,21 @@ function feesFor(core: Core, gas: number): Fees | undefined {
 export const MAX_IN_FLIGHT = 12
 export const MAX_BATCH = 100
 const WINDOW_MS = { least: 4, most: 250, share: 8 } as const
-/** Waiting time for a batch as large as the last one. */
+/** Longest wait for a batch as large as the last one. */
 const CROWD_WINDOW_MS = 20
-/** Decay of the expected batch size. */
+/** Factor by which the expected batch size decays. */
 const CROWD_SHARE = 0.75
 const RETRY_MS = 100
 const HELD_MS = 500
-/** Longest wait of a call behind transfers. */
+/** How long transfers may go before a waiting call. */
 const CALL_PATIENCE_MS = 2_000
-/** Waits after which a call that cannot be estimated fails. */
+/** Number of `waitMs` after which a call fails if its gas cannot be estimated. */
 const CALL_WAITS = 10
-/** Tries of an order: in a batch, then alone. */
+/** Attempts of a transfer: in a batch, then alone. */
 const MAX_TRIES = 2
 const MS = 1_000
 
-/** Batching window while transactions are in flight. */
+/** Batching window while transactions are in flight, in milliseconds. */
 export function windowMs(inclusionMs: number): number {
   return Math.min(WINDOW_MS.most, Math.max(WINDOW_MS.least, inclusionMs / WINDOW_MS.share))
 }
@@ -93,7 +96,7 @@ async function untilDue(core: Core): Promise<void> {
   await untilGathered(core)
 }
 
-/** Sends a lone order at once; otherwise waits to batch. */
+/** Waits for more orders to batch. Does not wait if nothing is in flight and the last batch was a single order. */
 async function untilGathered(core: Core): Promise<void> {
   const { wall, maxBatch = MAX_BATCH } = core.options
   const from = wall()
@@ -139,7 +142,10 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
-/** By the machine's clock, which is ahead of a lagging chain. */
+/**
+ * Whether an order expired before it was first signed; refuses it then. Uses the machine's clock, since the chain may
+ * lag behind.
+ */
 function isExpired(core: Core, work: TransferWork): boolean {
   if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
   if (work.since !== undefined) return false
@@ -148,20 +154,20 @@ function isExpired(core: Core, work: TransferWork): boolean {
   return true
 }
 
-/** Nodes simulate at their latest block's time, so "not yet valid" may be outdated. */
+/** Whether "not yet valid" is outdated: nodes simulate at the time of their latest block. */
 function isOnlyEarly({ options }: Core, { authorization }: TransferWork, revert: Hex): boolean {
   if (failureOf(revert) !== 'authorization_not_yet_valid') return false
   return options.wall() > (Number(authorization.validAfter) + 1) * MS
 }
 
-/** Batches first, then single ones. */
+/** Groups orders by transaction: the batch first, then single orders. */
 function grouped(core: Core, works: readonly TransferWork[]): TransferWork[][] {
   const together = core.options.batch ? works.filter(({ alone, tries }) => !alone && tries === 0) : []
   const alone = works.filter((work) => !together.includes(work)).map((work) => [work])
   return together.length > 0 ? [together, ...alone] : alone
 }
 
-/** Whether they are sent or refused; otherwise they wait. */
+/** Sends orders in one transaction. @returns false if they must wait */
 async function goes(core: Core, works: readonly TransferWork[]): Promise<boolean> {
   if (isClosed(core)) return false
   const [only] = works
@@ -192,7 +198,10 @@ function leave(core: Core, work: TransferWork | CallWork): void {
   core.waiting = core.waiting.filter((other) => other !== work)
 }
 
-/** Checks a refusal by the token; use by our own transaction is none. */
+/**
+ * Ends an order that the token would refuse. If its authorization has moved the money already, the order counts as
+ * settled.
+ */
 async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
   const failure = failureOf(revert)
   if (failure === 'token_paused') core.tokenPaused = true
@@ -205,7 +214,7 @@ async function decline(core: Core, work: TransferWork, revert: Hex): Promise<voi
   leave(core, work)
   if (use?.how === 'moved') settled(core, work, { transaction: use.transaction, already: true })
   else if (use?.how === 'cancelled') refused(core, work, 'authorization_cancelled')
-  // Used by our transaction, but its event is not visible on this node yet; stay silent.
+  // Probably used by our own transaction, whose event this node does not show yet, so the outcome is unknown.
   else refused(core, work, use === undefined && work.since !== undefined ? 'unavailable' : 'authorization_used')
 }
 
@@ -224,7 +233,7 @@ async function assembleCall(core: Core, work: CallWork): Promise<void> {
   core.options.observe?.({ kind: 'sent', what: 'call', items: 1 })
 }
 
-/** Gas with a margin; undefined if the call is refused or must wait. */
+/** Estimated gas of a call, with a margin; undefined if the call is refused or must wait. */
 async function estimate(core: Core, work: CallWork): Promise<number | undefined> {
   const { rpc, signer, wall, timings } = core.options
   const { to, data } = work.order

@@ -4,7 +4,7 @@ import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { creationCode } from '../contracts/artifacts.ts'
 import { encodeCall, method, topicOf } from '../rpc/abi.ts'
 
-/* Calls made by the queue itself. */
+/* Call data of the queue's transactions. */
 
 /** Characters of a key signature: 65 bytes and `0x`. */
 const KEY_SIGNATURE_CHARS = 132
@@ -42,7 +42,7 @@ export function isOfKey(signature: Hex): boolean {
   return signature.length === KEY_SIGNATURE_CHARS
 }
 
-/** `transferWithAuthorization`: by v, r and s for a key, else by bytes. */
+/** Call data of `transferWithAuthorization`: with v, r and s for a key's signature, else with bytes. */
 export function transferCall(authorization: Authorization, signature: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   const fields = [from, to, value, validAfter, validBefore, nonce] as const
@@ -54,7 +54,7 @@ export function transferCall(authorization: Authorization, signature: Hex): Hex 
 export type BatchKind = 'capped' | 'multicall3'
 export type BatchedCall = { readonly target: Wallet; readonly data: Hex; readonly gasCap: number }
 
-/** Calls that may fail individually. */
+/** Call data for a batch whose calls may fail individually. */
 export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const all = calls.map(({ target, data, gasCap }) => {
     return { target, allowFailure: true, gasCap: BigInt(gasCap), callData: data }
@@ -62,7 +62,10 @@ export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   return encodeFunctionData({ abi: batches, functionName: kind === 'capped' ? 'aggregate' : 'aggregate3', args: [all] })
 }
 
-/** Key transfers in one transaction; all have equal size, as the capped batch requires. */
+/**
+ * Call data for a batch of transfers with key signatures. All calls have equal size, as the capped batch contract
+ * requires.
+ */
 export function transfersCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const [first] = calls
   if (kind !== 'capped' || !first || !calls.every((call) => isLike(call, first))) return batchCall(kind, calls)
@@ -92,7 +95,7 @@ export type ProbeAnswer = {
   readonly results: readonly BatchResult[]
 }
 
-/** A contract creation that returns answers instead of code; undefined if too long. */
+/** Call data of a contract creation that returns the answers instead of code; undefined if too long. */
 export function probeCall({ accounts, calls }: ProbeQuestion): Hex | undefined {
   const asked = calls.map(({ target, gasCap, data }) => ({ target, gasCap: BigInt(gasCap), callData: data }))
   const data: Hex = `${creationCode.probe}${encodeAbiParameters(probeInput, [accounts, asked]).slice(2)}`
@@ -107,7 +110,7 @@ export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): 
   return isWhole ? { block, coded, results } : undefined
 }
 
-/** Message of `Error(string)`; empty for others. */
+/** Message of `Error(string)`; empty for other revert data. */
 export function revertText(data: Hex): string {
   if (!data.startsWith(ERROR_SELECTOR)) return ''
   const [text] = unlessMalformed(() => decodeAbiParameters(parseAbiParameters('string'), `0x${data.slice(10)}`)) ?? []

@@ -10,7 +10,7 @@ import type { CallOrder, OrderOutcome, QueueStatus, TransferOrder } from './queu
 import type { ChainTransferRow, ChainTxRow } from './rows.ts'
 import type { KeySigner } from './signer.ts'
 
-/** Wakes one sleeper; a signal without a sleeper wakes the next at once. */
+/** Wakes one waiting caller. If nobody waits, the next `wait` resolves immediately. */
 type QueueSignal = {
   ring(): void
   /** Resolves on the signal, or after so many milliseconds. */
@@ -39,7 +39,7 @@ export function createSignal(): QueueSignal {
   }
 }
 
-/** Points at which a process may die, for tests. */
+/** Points at which tests let the process die. */
 export type QueueStep =
   | 'before_simulation'
   | 'before_store'
@@ -56,15 +56,15 @@ export type QueueEvent = Exclude<ChainEvent, { readonly kind: 'asked' }>
 export type QueueTimings = {
   /** Polling interval of the head while transactions are in flight. */
   readonly pollMs: number
-  /** Polling interval of included ones until final. */
+  /** Polling interval of included transactions until they are final. */
   readonly followMs: number
-  /** Time without inclusion before resending. */
+  /** Time after which a transaction that is in no block is resent. */
   readonly resendMs: number
-  /** How long `settle` and `call` wait before `unavailable`; the order continues. */
+  /** How long `settle` and `call` wait before they return `unavailable`; the order continues. */
   readonly waitMs: number
   /** How long signed bytes are kept after inclusion. */
   readonly keepMs: number
-  /** Time after its window when an undone transfer counts as lost. */
+  /** Time after the end of its window when a reorged transfer counts as lost. */
   readonly reversalGraceMs: number
 }
 
@@ -75,9 +75,9 @@ export type QueueOptions = {
   readonly chainId: number
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
-  /** Batch contract; without one each transfer is alone. */
+  /** Batch contract. Without one, each transfer has its own transaction. */
   readonly batch?: { readonly address: Wallet; readonly kind: BatchKind }
-  /** Highest wei per gas. */
+  /** Fee limit, in wei per gas. */
   readonly maxFee: bigint
   readonly maxInFlight?: number
   readonly maxBatch?: number
@@ -98,17 +98,17 @@ export type TransferWork = {
   readonly digest: Hex
   readonly priority: 'payment' | 'payout'
   readonly done: PromiseWithResolvers<SettleResult>
-  /** The undone transaction that had moved it. */
+  /** The reorged transaction that had moved the money. */
   undone: Hex | undefined
-  /** Sent alone: its payer has code, or its batch failed. */
+  /** Whether to send it alone, because its payer has code or its batch failed. */
   alone: boolean
-  /** Failed transactions: a batch counts one, alone counts two. */
+  /** Failed attempts: a batch counts one, a single transaction counts two. */
   tries: number
   /** Latest transaction. */
   transaction: Hex | undefined
-  /** Not retried before, machine milliseconds. */
+  /** Earliest time of the next attempt, machine milliseconds. */
   notBefore: number
-  /** Head when first signed. */
+  /** Number of the latest block when it was first signed. */
   since: number | undefined
   /** Its current transaction. */
   tx: OpenTx | undefined
@@ -129,19 +129,19 @@ export type CallWork = {
 
 export type QueueWork = TransferWork | CallWork
 
-/** A followed transaction: its row and waiting works. */
+/** A transaction that is not final: its row, and the orders that wait for it. */
 export type OpenTx = {
   row: ChainTxRow
-  /** By index in `row.items`, or the one call; settled and moved ones are removed. */
+  /** Waiting orders by their index in `row.items`; a call has index 0. Settled and requeued orders are removed. */
   readonly works: Map<number, QueueWork>
-  /** Wall time of first and last send, and the head at the last. */
+  /** Wall time of the first send. `sentAt` and `sentHead` are time and latest block number of the last send. */
   readonly firstSentAt: number
   sentAt: number
   sentHead: number
   resends: number
-  /** When its nonce was first seen as used by another. */
+  /** Time when another transaction was first seen to use the nonce. */
   doubtAt: number | undefined
-  /** `follow` confirmed its block after inclusion. */
+  /** Whether `follow` has checked its block since inclusion. */
   isFollowed: boolean
   readonly confirmed: PromiseWithResolvers<void>
 }
@@ -155,20 +155,20 @@ export type Counts = {
   failed: number
 }
 
-/** Shared state of the queue's parts. Single process; never hold copies across an await. */
+/** Shared state of the queue. Never keep copies of its values across an `await`. */
 export type Core = {
   readonly options: QueueOptions
-  /** Unfinished works by key. */
+  /** Unfinished orders by key. */
   readonly works: Map<string, QueueWork>
   waiting: QueueWork[]
   /** Transactions that are not final, by nonce. */
   readonly open: Map<number, OpenTx>
-  /** Those in no block. */
+  /** Transactions that are in no block. */
   readonly flying: Set<OpenTx>
-  /** Reversed or foreign transfers that are not final. */
+  /** Transfers that were reversed or sent by an external facilitator, and are not final. */
   readonly watched: Map<string, ChainTransferRow>
   watchedAt: number
-  /** Has a dropped foreign transaction sent again. */
+  /** Resends an external facilitator's transfer that the chain dropped. */
   resend: ((order: TransferOrder) => Promise<void>) | undefined
   /** Keys of transfers being resent. */
   readonly resending: Set<string>
@@ -183,29 +183,29 @@ export type Core = {
   tokenPaused: boolean
   /** Smoothed time to inclusion, milliseconds. */
   inclusionMs: number
-  /** A transaction needs a fee above the cap. */
+  /** Whether a transaction needs a fee above the limit. */
   stuck: boolean
-  /** Head at the last reading of receipts, and when. */
+  /** Hash of the head when receipts were last read; `lookedAt` is the time. */
   looked: Hex | undefined
   lookedAt: number
-  /** Head at the last check of included ones, and when. */
+  /** Head at the last check of included transactions; `followedAt` is the time. */
   canon: Head | undefined
   followedAt: number
   readonly tags: Tags
-  /** Sent since the last reading of receipts. */
+  /** Whether something was sent since receipts were last read. */
   dirty: boolean
-  /** When to read receipts first, and the adaptive delay after a send. */
+  /** When to read receipts after a send; `firstLookMs` is the adaptive delay. */
   dueAt: number
   firstLookMs: number
-  /** Unanswered sends, and time of the last head request or send. */
+  /** Number of unanswered sends; `askedAt` is the time of the last send or head request. */
   unanswered: number
   askedAt: number
-  /** When transactions were last counted, and whether some lacked a block then. */
+  /** Time of the last nonce count. `isMissing`: some transactions were in no block when receipts were last read. */
   countedAt: number
   isMissing: boolean
-  /** Size of the last batch, as an estimate of the next one. */
+  /** Expected size of the next batch, from the size of the last ones. */
   crowd: number
-  /** Blocks seen as head, newest last. */
+  /** Blocks that were seen as head, by hash, newest last. */
   readonly line: Map<Hex, Head>
   readonly counts: Counts
   lastError: QueueStatus['lastError']
@@ -217,7 +217,7 @@ export type Core = {
   readonly closing: AbortController
 }
 
-/** Heads remembered: about a minute of the fastest blocks. */
+/** Number of heads to remember: about a minute of the fastest blocks. */
 const MAX_LINE = 2_048
 
 /** Records the newest block. */
@@ -230,7 +230,7 @@ export function seeHead(core: Core, head: Head): void {
   if (core.line.size > MAX_LINE && oldest) core.line.delete(oldest)
 }
 
-/** Hashes by number, back from a head through known parents. */
+/** Block hashes by number: from a head back through its known ancestors. */
 export function lineOf({ line }: Core, head: Head): ReadonlyMap<number, Hex> {
   const hashes = new Map([[head.number, head.hash]])
   for (let at: Head = head; at.parent !== undefined; ) {
@@ -242,7 +242,7 @@ export function lineOf({ line }: Core, head: Head): ReadonlyMap<number, Hex> {
   return hashes
 }
 
-/** Transactions in no block, by nonce. */
+/** Transactions that are in no block, sorted by nonce. */
 export function inFlight({ flying }: Core): OpenTx[] {
   return [...flying].sort((a, b) => a.row.nonce - b.row.nonce)
 }

@@ -10,7 +10,7 @@ import { type ChainTxRow, chainTransfers, chainTxs } from './rows.ts'
 
 /** Longest contract wallet signature. */
 export const MAX_SIGNATURE_BYTES = 4_096
-/** Waiting orders; more are refused. */
+/** Limit of unfinished orders; more are refused. */
 const MAX_WAITING = 10_000
 
 export async function settle(core: Core, order: TransferOrder): Promise<SettleResult> {
@@ -24,13 +24,13 @@ export async function settle(core: Core, order: TransferOrder): Promise<SettleRe
   return result ?? { ok: false, failure: 'unavailable', ...sentFacts(work) }
 }
 
-/** The work of an order, shared with an unfinished earlier call with the same bytes. */
+/** Finds or creates the work for an order. An unfinished earlier call with the same bytes shares it. */
 async function joinTransfer(core: Core, order: TransferOrder): Promise<TransferWork | undefined> {
   const digest: Hex = `0x${bytesToHex(core.options.digestOf(order.authorization))}`
   const key = `${order.authorization.from}:${order.authorization.nonce}`
   for (let known = core.works.get(key); known?.kind === 'transfer'; known = core.works.get(key)) {
     if (known.digest === digest) return known
-    // Another authorization with the same nonce: only one can move money.
+    // The unfinished order has the same nonce and other bytes: only one of the two can move money.
     if ((await within(core, known.done.promise)) === undefined) return undefined
   }
   if (isFull(core)) return undefined
@@ -47,7 +47,7 @@ function isFull(core: Core): boolean {
   return isClosed(core) || core.works.size >= MAX_WAITING
 }
 
-/** State of a transfer from the rows: moved, in flight, or to send. */
+/** Reads from the rows whether a transfer has moved, is in flight, or must be sent. */
 async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
   const { store } = core.options
   const transfer = await store.table(chainTransfers).get(work.key)
@@ -58,7 +58,7 @@ async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
     return
   }
   const place = row.items.findIndex(({ digest }) => digest === work.digest)
-  // The row in memory is the latest.
+  // The row in memory may be newer than the stored one.
   const tx = core.open.get(row.nonce)
   const latest = tx?.row.id === row.id ? tx.row : row
   if (latest.included && latest.settled.includes(place)) {
@@ -133,7 +133,7 @@ async function tellAgain(core: Core, work: CallWork, { included }: ChainTxRow): 
   else called(core, work, { ok: false, failure: 'unavailable', sent: true, transaction })
 }
 
-/** Larger amounts wait for finality. */
+/** Waits until the transaction is confirmed. */
 async function confirmed(core: Core, result: SettleResult & { ok: true }): Promise<SettleResult> {
   const { transaction } = result
   const tx = [...core.open.values()].find(({ row }) => row.included?.hash === transaction)
@@ -160,7 +160,7 @@ async function within<T>({ options, closing }: Core, promise: Promise<T>): Promi
   }
 }
 
-/** Number of transactions in flight. */
+/** Number of transactions in flight, and the age of the oldest. */
 export function flying(core: Core): { readonly count: number; readonly oldestMs: number } {
   const out = inFlight(core)
   const now = core.options.wall()

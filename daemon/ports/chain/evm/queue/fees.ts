@@ -7,14 +7,14 @@ export type FeeMarket = { readonly baseFee: bigint; readonly tip: bigint }
 /** Nodes require a rise of 10 % of both fees; 1/8 is safe. */
 const RAISE = { numerator: 9n, denominator: 8n }
 
-/** Allows the base fee to double; undefined if today's fee exceeds the cap. */
+/** Fees that allow the base fee to double; undefined if the current fee exceeds the cap. */
 export function firstFees({ baseFee, tip }: FeeMarket, cap: bigint): Fees | undefined {
   const least = baseFee + tip
   if (least > cap) return undefined
   return { maxFee: smaller(2n * baseFee + tip, cap), tip }
 }
 
-/** Replacement fees: 1/8 higher, or today's if higher; undefined above the cap. */
+/** Replacement fees: 1/8 higher, or the current fees if those are higher; undefined above the cap. */
 export function raisedFees(last: Fees, market: FeeMarket, cap: bigint): Fees | undefined {
   const maxFee = larger(raise(last.maxFee), smaller(2n * market.baseFee + market.tip, cap))
   const tip = larger(raise(last.tip), market.tip)
@@ -22,12 +22,12 @@ export function raisedFees(last: Fees, market: FeeMarket, cap: bigint): Fees | u
   return { maxFee, tip }
 }
 
-/** Whether it can be mined at today's base fee. */
+/** Whether a transaction with these fees can be mined at the current base fee. */
 export function isEnough({ maxFee, tip }: Fees, { baseFee }: FeeMarket): boolean {
   return maxFee >= baseFee + (tip < 1n ? tip : 1n)
 }
 
-/** Rounded up, by at least 1. */
+/** Raises a fee by 1/8, rounded up, by at least 1. */
 function raise(fee: bigint): bigint {
   return (fee * RAISE.numerator + RAISE.denominator - 1n) / RAISE.denominator
 }

@@ -8,10 +8,10 @@ import { type Found, include } from './include.ts'
 import { receiptIn } from './receipt.ts'
 import { type ChainTxRow, chainTxs } from './rows.ts'
 
-/** Rows finalised in one write. */
+/** Limit of rows that become final in one write. */
 const MAX_AT_ONCE = 500
 
-/** Checks that transactions are still in their blocks, resends undone ones, and drops final ones. */
+/** Checks that transactions are still in their blocks, resends reorged ones, and stops following final ones. */
 export async function follow(core: Core): Promise<void> {
   const { rpc, finality, wall } = core.options
   const kept = [...core.open.values()].filter(({ row }) => row.included !== null && row.state !== 'superseded')
@@ -33,12 +33,12 @@ export async function follow(core: Core): Promise<void> {
   })
 }
 
-/** Any read returns the latest block. */
+/** Whether a block must be requested: every read returns the latest block anyway. */
 function isAsked(place: BlockTag | number): boolean {
   return place !== 'latest'
 }
 
-/** Height up to which it holds; undefined if the node does not say. */
+/** Number of the last block with this finality; -1 if the node does not say. */
 function heightOf(
   { tags }: Core,
   tag: BlockTag,
@@ -58,7 +58,7 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
 }
 
 /**
- * Checks each one's block against the known chain or the node, then finds it again.
+ * Checks the blocks of transactions against the known heads or the node. Looks up again those whose block has changed.
  * @returns whether all could be checked
  */
 async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promise<boolean> {
@@ -81,7 +81,7 @@ async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promi
   return doubtful.length === 0 || (await findAgain(core, doubtful, head))
 }
 
-/** Whether every receipt could be read. */
+/** Reads the receipts of doubtful transactions again. @returns whether every receipt could be read */
 async function findAgain(core: Core, doubtful: readonly OpenTx[], head: Head): Promise<boolean> {
   const calls = doubtful.flatMap(({ row }) =>
     row.sends.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
@@ -104,7 +104,7 @@ async function findAgain(core: Core, doubtful: readonly OpenTx[], head: Head): P
   return true
 }
 
-/** Resends undone transactions with the same bytes, in order. Reported settlements stay in their rows. */
+/** Resends reorged transactions with the same bytes, by nonce. Their rows keep the settlements that were reported. */
 async function sendAgain(core: Core, gone: readonly OpenTx[]): Promise<void> {
   const { store, wall, observe } = core.options
   await store.tx(async (t) => {
@@ -145,7 +145,7 @@ async function stage(core: Core, kept: readonly OpenTx[], stages: Stages): Promi
   for (const _ of final) core.options.observe?.({ kind: 'final' })
 }
 
-/** Final rows keep facts, not bytes. */
+/** Removes the signed bytes from a row that becomes final. */
 function finalRow(row: ChainTxRow, at: number): Partial<ChainTxRow> {
   return {
     state: 'final',

@@ -78,7 +78,7 @@ function tellWork(core: Core, { tx, receipt, place, work }: InclusionNotificatio
     settled(core, work, { transaction, already: false })
     return
   }
-  // Retry it alone, so that it cannot fail others and its reason is found first.
+  // Retry the transfer alone, so that it cannot fail others and its simulation gives the reason.
   work.tries += tx.row.items.length > 1 ? 1 : 2
   work.alone = true
   requeue(core, work)

@@ -10,7 +10,7 @@ import { runWatch } from './watch.ts'
 import { followForeign } from './watched.ts'
 
 const MS = 1_000
-/** Longest wait for a node at the end. */
+/** Longest wait for a node when the queue closes. */
 const CLOSE_MS = 3_000
 
 /** Queue of one gas key; open the store with `queueCollections`. */

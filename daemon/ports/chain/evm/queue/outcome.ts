@@ -4,11 +4,11 @@ import { revertText } from './calldata.ts'
 import type { CallWork, Core, QueueWork, TransferWork } from './core.ts'
 import type { OrderOutcome } from './queue.ts'
 
-/** Retry interval of undone transfers while their window is open. */
+/** Delay before resending a transfer whose transaction was reorged. */
 const UNDONE_RETRY_MS = 500
 const MS = 1_000
 
-/** Revert texts of the pinned token contract. */
+/** Failures by revert text of the USDC contract. */
 const reasons: readonly (readonly [RegExp, SettleFailure])[] = [
   [/is used or canceled/, 'authorization_used'],
   [/is expired/, 'authorization_expired'],
@@ -24,7 +24,7 @@ export function failureOf(data: Hex): SettleFailure {
   return reasons.find(([pattern]) => pattern.test(text))?.[1] ?? 'reverted'
 }
 
-/** Whether its bytes were sent, and the last transaction. */
+/** Whether an order's bytes were ever sent, and its last transaction. */
 export function sentFacts({ tx, tries, transaction }: QueueWork): { sent: boolean; transaction?: Hex } {
   const latest = tx?.row.sends.at(-1)?.hash ?? transaction
   return { sent: tx !== undefined || tries > 0 || latest !== undefined, ...(latest ? { transaction: latest } : {}) }
@@ -36,7 +36,7 @@ export function settled(core: Core, work: TransferWork, moved: { transaction: He
   work.done.resolve({ ok: true, ...moved })
 }
 
-/** Ends a transfer as refused; an undone one is retried until its window closes. */
+/** Ends a transfer as refused. If its transaction was reorged, retries it until its window closes. */
 export function refused(core: Core, work: TransferWork, failure: SettleFailure): void {
   if (work.undone !== undefined && !isLostForGood(core, work, failure)) {
     requeue(core, work, UNDONE_RETRY_MS)

@@ -5,9 +5,9 @@ import type { Finality, Reversal, SettleResult } from '../../chain.ts'
 /** A transfer by signed authorization (EIP-3009); repeats have the same outcome. */
 export type TransferOrder = {
   readonly authorization: Authorization
-  /** 65 bytes of a key, or a contract wallet's, up to `MAX_SIGNATURE_BYTES`. */
+  /** A key's signature (65 bytes), or a contract wallet's (up to `MAX_SIGNATURE_BYTES`). */
   readonly signature: Hex
-  /** Payments have waiting buyers and go first. */
+  /** Payments go first, because buyers wait for them. */
   readonly priority: 'payment' | 'payout'
   /** Required finality (default: `included`). */
   readonly until?: Exclude<Finality, 'final'>
@@ -19,13 +19,13 @@ export type CallOrder = {
   readonly id: string
   readonly to: Wallet
   readonly data: Hex
-  /** Gas limit; estimated if absent, and then refused unsent if it would revert. */
+  /** Gas limit. If absent it is estimated, and a call that would revert is refused without being sent. */
   readonly gas?: number
 }
 
 export type OrderOutcome =
   | { readonly ok: true; readonly transaction: Hex; readonly already: boolean; readonly logs: readonly EventLog[] }
-  /** `data`: revert data if known. `unavailable` is indeterminate: ask again. */
+  /** `data`: revert data if known. `unavailable`: the outcome is unknown; ask again. */
   | {
       readonly ok: false
       readonly failure: 'reverted' | 'unavailable'
@@ -45,21 +45,21 @@ export type QueueStatus = {
   readonly signer: Wallet
   /** Orders without a transaction. */
   readonly waiting: number
-  /** Sent transactions without a block. */
+  /** Sent transactions that are in no block. */
   readonly inFlight: number
-  /** Age of the oldest, milliseconds; 0 if none. */
+  /** Age of the oldest transaction in flight, in milliseconds; 0 if none. */
   readonly oldestMs: number
-  /** Why nothing is sent: no gas, or fee above the cap. */
+  /** Why nothing is sent: too little gas money, or the gas price is above the limit. */
   readonly held: 'gas' | 'fee' | undefined
   readonly tokenPaused: boolean
   readonly resent: number
   readonly replaced: number
   readonly reorged: number
-  /** Must be 0: each is a loss. */
+  /** Number of permanently reverted settlements; each one is a loss. */
   readonly reversed: number
-  /** Time of the latest; 0 if none. */
+  /** Time of the latest permanent reversal, epoch milliseconds; 0 if none. */
   readonly reversedAt: number
-  /** Nonces used by foreign transactions. */
+  /** Number of nonces that another program used. */
   readonly foreignNonces: number
   /** Reverted transactions, except batches, whose items are retried. */
   readonly failed: number
@@ -68,11 +68,11 @@ export type QueueStatus = {
 }
 
 /**
- * The only writer of a gas key: bytes are durable before they are sent, so nothing is lost or moved twice. Calls may
- * be repeated with the same arguments.
+ * The only sender for a gas key. It stores signed bytes durably before it sends them, so no order is lost or carried
+ * out twice. Calls may be repeated with the same arguments.
  */
 export type TxQueue = {
-  /** Resends what an earlier process left, then accepts orders. @throws QueueRefused */
+  /** Resends unfinished transactions of an earlier process, then accepts orders. @throws QueueRefused */
   start(): Promise<void>
   settle(order: TransferOrder): Promise<SettleResult>
   /** Waits behind transfers. */
@@ -81,7 +81,8 @@ export type TxQueue = {
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void
   /**
-   * Watches a foreign transaction's transfer until final, and reports a permanent reversal. Durable when it resolves.
+   * Watches a transfer that an external facilitator sent until it is final, and reports a permanent reversal. Durable
+   * when it resolves.
    */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
@@ -89,7 +90,7 @@ export type TxQueue = {
   close(): Promise<void>
 }
 
-/** Why the queue does not start: one sentence with the way out. */
+/** The queue refuses to start; the message is one sentence with the remedy. */
 export class QueueRefused extends Error {
   override readonly name = 'QueueRefused'
 }

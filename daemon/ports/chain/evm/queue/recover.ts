@@ -8,7 +8,10 @@ import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
 
 const PAGE = 500
 
-/** Resends an earlier process's bytes in order, without signing. @throws QueueRefused, RpcUnavailableError */
+/**
+ * Resends the stored bytes of an earlier process by nonce, without signing again.
+ * @throws QueueRefused, RpcUnavailableError
+ */
 export async function recover(core: Core): Promise<void> {
   const { rpc, store, signer, chainId } = core.options
   const { head, answers } = await rpc.read([
@@ -37,7 +40,7 @@ export async function recover(core: Core): Promise<void> {
   for (const row of watched) core.watched.set(row.id, row)
 }
 
-/** The store's counter; for a new store, the chain's. */
+/** The next nonce: the store's counter, or for a new store the chain's transaction count. */
 async function nextNonce({ options }: Core, count: number): Promise<number> {
   const { store, signer } = options
   const own = await store.table(chainSigners).get(signer.address)
@@ -53,7 +56,7 @@ async function nextNonce({ options }: Core, count: number): Promise<number> {
   return own.next_nonce
 }
 
-/** Forgotten nonces can only be resent while their bytes are stored. */
+/** Refuses to start if the chain lacks a transaction whose bytes are no longer stored, so that it cannot be resent. */
 function refuseGap(core: Core, count: number): void {
   for (let nonce = count; nonce < core.nextNonce; nonce++) {
     const sends = core.open.get(nonce)?.row.sends ?? []

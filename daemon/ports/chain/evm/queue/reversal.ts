@@ -8,7 +8,7 @@ import { type ChainItem, type ChainTransferRow, chainTransfers, chainTxs } from 
 
 const PAGE = 500
 
-/** Settles an undone transfer again; reports it as reversed if impossible. */
+/** Settles a reorged transfer again; reports it as reversed if that is impossible. */
 export function restore(core: Core, tx: OpenTx, place: number): void {
   const item = tx.row.items[place]
   if (!item) return
@@ -54,7 +54,7 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
   tell(core, { from, nonce, value, transaction })
 }
 
-/** Reports reversals from before the subscription. */
+/** Reports earlier reversals to a new listener. */
 export async function tellOld({ options }: Core, listener: (reversal: Reversal) => void): Promise<void> {
   const part = { index: 'reversed', prefix: [], limit: PAGE }
   for await (const rows of eachPage(options.store.table(chainTransfers), part)) {

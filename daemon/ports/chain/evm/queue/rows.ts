@@ -3,7 +3,7 @@ import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { chainTxStates } from '../../../../../src/model/payment.ts'
 import { defineCollection } from '../../../../store/port.ts'
 
-/** A transfer in a transaction, with its authorization and signature until final. */
+/** A transfer in a transaction, with its authorization. The signature is kept until the transaction is final. */
 const ChainItem = z.strictObject({
   from: StoredWallet,
   to: StoredWallet,
@@ -16,7 +16,7 @@ const ChainItem = z.strictObject({
 })
 export type ChainItem = z.infer<typeof ChainItem>
 
-/** One signed version for a nonce; any may be mined. */
+/** One signed version of a transaction. Any version for the nonce may be mined. */
 const ChainSend = z.strictObject({
   hash: StoredHex,
   /** null once the transaction is final. */
@@ -40,7 +40,7 @@ const ChainTxRow = z.strictObject({
   call: z.string().exactOptional(),
   items: z.array(ChainItem),
   sends: z.array(ChainSend),
-  /** `superseded`: a foreign transaction used the nonce. */
+  /** `superseded`: another program's transaction used the nonce. */
   state: z.enum(chainTxStates),
   /** Set until final or superseded. */
   open: z.literal(true).optional(),
@@ -51,9 +51,9 @@ const ChainTxRow = z.strictObject({
   mined: StoredHex.optional(),
   /** Indexes of items reported as moved. */
   settled: z.array(z.int()),
-  /** Indexes of undone items, not yet settled again. */
+  /** Indexes of reorged items that have not settled again. */
   lost: z.array(z.int()),
-  /** Head when first signed; event searches start there. */
+  /** Number of the latest block when first signed; event searches start there. */
   first_head: z.int(),
   updated_at: z.int(),
 })
@@ -64,10 +64,10 @@ const ChainTransferRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   digest: StoredHex,
-  /** Latest transaction of it. */
+  /** Id of the transfer's latest transaction, or the hash of an external facilitator's. */
   tx: z.string(),
   first_head: z.int(),
-  /** A permanently reversed transfer. */
+  /** Set if the transfer was permanently reversed. */
   reversed: z
     .strictObject({
       at: z.int(),
@@ -78,11 +78,11 @@ const ChainTransferRow = z.strictObject({
       valid_before: z.bigint().exactOptional(),
     })
     .exactOptional(),
-  /** A transfer by another account; resent from here if the chain drops it. */
+  /** Set if an external facilitator sent the transfer; the daemon resends it if the chain drops it. */
   foreign: ChainItem.exactOptional(),
-  /** Set until final, for reversed and foreign ones. */
+  /** Set on reversed transfers and those of external facilitators, until they are final. */
   watched: z.literal(true).exactOptional(),
-  /** Final transaction that brought it back. */
+  /** Final transaction that moved the money after the reversal. */
   returned: StoredHex.exactOptional(),
 })
 export type ChainTransferRow = z.infer<typeof ChainTransferRow>
@@ -94,7 +94,7 @@ const ChainSignerRow = z.strictObject({
   next_nonce: z.int(),
 })
 
-// Not in anonymised exports, which have another gas key.
+// Anonymised exports have another gas key, so they leave out these rows.
 export const chainTxs = defineCollection('chain_txs', {
   schema: ChainTxRow,
   key: 'id',
