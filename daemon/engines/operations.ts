@@ -34,10 +34,7 @@ export const operations: Operations = {
 const MAX_CONTAINERS = 400_000
 const OPENING = /[[{]/g
 
-/**
- * Whether a document has too many objects and arrays. Checked before parsing, because a thread that runs out of memory
- * in the parser crashes the process.
- */
+/** Checks a document before parsing: a thread that runs out of memory in the parser crashes the process. */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= MAX_CONTAINERS) return false
   let found = 0

@@ -203,8 +203,7 @@ async function look(options: BrowserOptions, state: State, withPage: Browser['wi
     const how = options.isSandboxed === false ? 'without its sandbox' : 'sandboxed'
     return { status: 'ok', detail: `${state.version}, ${how}` }
   } catch {
-    const fix =
-      'start the browser manually to see why; if the system forbids its sandbox, set browser.sandbox: false in the engines file'
+    const fix = 'start it to see why; if the system forbids its sandbox, set browser.sandbox: false in the engines file'
     return { status: 'failing', detail: 'The browser does not start.', fix }
   }
 }

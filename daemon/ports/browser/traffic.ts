@@ -51,10 +51,7 @@ export type TrafficOptions = {
 }
 
 export const MAX_REQUESTS = 300
-/**
- * Limits of decoded bytes for the page's document and for all its parts: a small compressed response can unpack to
- * gigabytes.
- */
+/** Limits of decoded bytes: a small compressed response can unpack to gigabytes. */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
@@ -223,10 +220,7 @@ async function mayGo(options: TrafficOptions, state: State, asked: PausedRequest
   }
 }
 
-/**
- * Checks an address of the main frame by the rules for fetched pages: robots.txt, few redirects, none from https to
- * http.
- */
+/** Applies the rules for fetched pages to the main frame: robots.txt, few redirects, none from https to http. */
 async function mayBecomePage(
   { web, signal }: TrafficOptions,
   { documents }: State,

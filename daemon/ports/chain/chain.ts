@@ -47,10 +47,7 @@ export type SettleResult =
   /** `already`: an earlier call moved the money, in this transaction. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
 
-/**
- * Moves the authorised amount; durable when it resolves. Pass exactly the authorization and signature that were
- * verified.
- */
+/** Moves the authorised amount; durable when it resolves. Pass exactly the bytes that were verified. */
 export type SettleAuthorization = {
   (authorization: Authorization, signature: Hex): Promise<SettleResult>
   /** The same within a store transaction, if the store itself holds the money. A refusal writes nothing. */
@@ -75,8 +72,7 @@ export type TransferFailure =
 export type TransferResult = { ok: true; transaction: Hex; already: boolean } | { ok: false; failure: TransferFailure }
 
 /**
- * Finality of an answer. `included`: in a block. `confirmed`: at or below the chain's `safe` block. `final`: at or
- * below its `finalized` block.
+ * `included`: in a block. `confirmed`: not above the chain's `safe` block. `final`: not above its `finalized` block.
  */
 export type Finality = 'included' | 'confirmed' | 'final'
 
@@ -245,8 +241,7 @@ export type ChainPort = {
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Reports settlements that the chain permanently reverted, and those whose money moved later after all. Reports them
-   * again after a restart.
+   * Reports permanently reverted settlements, and those that moved money later after all; again after restarts.
    * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void

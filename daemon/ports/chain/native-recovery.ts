@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 /** Public key from a 65-byte signature; undefined if invalid. */
 export type RecoverKey = (compact: Uint8Array, parity: 0 | 1, digest: Uint8Array) => Uint8Array | undefined
 
-/** The native add-on of `secp256k1`, loaded directly: the package silently falls back to slow code. */
+/** The native add-on of `secp256k1`, loaded directly because the package falls back silently to slow code. */
 type Addon = { readonly Secp256k1: new () => Curve }
 type Curve = {
   /** @returns 0 on success */
@@ -19,7 +19,7 @@ const DIGEST_BYTES = 32
 /** Linux builds differ by C library; the wrong one does not load. */
 const kinds = process.platform === 'linux' ? ['.glibc', '.musl'] : ['']
 
-/** Undefined if the package has none for this platform. */
+/** Loads the native add-on; undefined if the package has none for this platform. */
 export function openNativeRecovery(): RecoverKey | undefined {
   const require = createRequire(import.meta.url)
   for (const file of files(require)) {
@@ -27,7 +27,7 @@ export function openNativeRecovery(): RecoverKey | undefined {
       const { Secp256k1 } = require(file) as Addon
       return recoverBy(new Secp256k1())
     } catch {
-      // wrong library, or cannot be unpacked: try the next, or WebAssembly
+      // wrong C library, or the file cannot be unpacked: try the next file, or else use WebAssembly
     }
   }
   return undefined
@@ -47,7 +47,7 @@ function holds(bytes: Uint8Array, length: number): boolean {
   return bytes instanceof Uint8Array && bytes.length === length
 }
 
-/** Beside the bundle, else in the package. */
+/** Possible paths of the add-on: in the bundle's folder, or else in the package. */
 function files(require: NodeJS.Require): string[] {
   const platform = `${process.platform}-${process.arch}`
   const beside = kinds.map((kind) => fileURLToPath(new URL(`./secp256k1-${platform}${kind}.node`, import.meta.url)))

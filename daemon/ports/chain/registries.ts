@@ -53,7 +53,7 @@ export type SummaryQuery = {
 
 export type FeedbackSummary = { readonly count: bigint; readonly value: bigint; readonly valueDecimals: number }
 
-/** Limit of the reference registry. */
+/** Limit of decimals in the reference registry. */
 const MAX_DECIMALS = 18
 const MAX_VALUE = 10n ** 38n
 
@@ -81,7 +81,7 @@ export type AnchorOrder = { readonly id: string; readonly subject: Hex; readonly
 export type Anchor = {
   readonly subject: Hex
   readonly root: Hex
-  /** Number among its subject's anchors, from 1. */
+  /** Number of this anchor for its subject, from 1. */
   readonly seq: number
   readonly uri: string
   readonly transaction: Hex
@@ -89,7 +89,7 @@ export type Anchor = {
   readonly at: number
 }
 
-/** Roots of evidence by time; not part of ERC-8004. */
+/** Stores evidence roots in order of time; not part of ERC-8004. */
 export type VerdictAnchors = {
   readonly address: Wallet
   /** Durable when it resolves. */

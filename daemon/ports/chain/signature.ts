@@ -17,14 +17,14 @@ import { openNativeRecovery, type RecoverKey } from './native-recovery.ts'
 export type Recover = {
   (digest: Uint8Array, signature: Hex): Wallet | undefined
   readonly engine: RecoveryEngine
-  /** Recoveries made; cached ones do not count. */
+  /** Number of recoveries, without cached ones. */
   readonly made: () => number
 }
 
 /** A native add-on, or WebAssembly at a third of its speed. */
 type RecoveryEngine = 'native' | 'wasm'
 
-/** Cached digests and recoveries: verification and settlement of a payment need the same. */
+/** Size of the caches of digests and recoveries, which both verification and settlement of a payment need. */
 const MEMO_ENTRIES = 1_024
 
 /**

@@ -9,7 +9,7 @@ import type { Rpc } from './rpc/rpc.ts'
 import { openTags } from './rpc/tags.ts'
 import { bytesIn, type Head, headIn, isHex, numberIn, quantity, RpcUnavailableError } from './rpc/values.ts'
 
-/** Questions within this time are batched. */
+/** Questions that arrive within this time are batched. */
 const GATHER_MS = 2
 
 /** Batches concurrent questions; a lone one is not delayed. */
@@ -45,9 +45,9 @@ export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readon
 }
 
 const AGAIN_MS = 50
-/** Limit of hosted nodes for log ranges. */
+/** Blocks per log query: the limit of hosted nodes. */
 const LOG_SLICE = 2_000
-/** Search slices: about 55 hours of 2 s blocks. */
+/** Limit of search slices: about 55 hours of 2 s blocks. */
 const MAX_SLICES = 50
 /** JSON-RPC code of a revert. */
 const REVERTED_CODE = 3
@@ -98,16 +98,16 @@ export type Reads = {
   view<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Pick<Question<In, Out>, 'to' | 'method' | 'values'>,
   ): Promise<ValuesOf<Out>>
-  /** Result of a call that is not sent. @throws CallReverted, RpcUnavailableError */
+  /** Simulates a call and returns its result. @throws CallReverted, RpcUnavailableError */
   trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
-  /** A value from the node. */
+  /** Result of a JSON-RPC method, and the latest block at that time. */
   ask(method: string, params: readonly unknown[]): Promise<{ readonly head: Head; readonly result: unknown }>
-  /** The block with this finality. */
+  /** The latest block with this finality. */
   asOf(finality: Finality): Promise<AsOf>
   code(address: Wallet): Promise<Hex>
   /** Logs of an included transaction; empty for others. */
   logsOf(transaction: Hex): Promise<readonly FoundLog[]>
-  /** The newest logs up to a limit, newest first; searches back to our first block, within bounds. */
+  /** The newest logs, newest first, at most `limit`. Searches back to `fromBlock`, but at most `MAX_SLICES`. */
   newestLogs(filter: LogFilter, limit: number): Promise<readonly FoundLog[]>
 }
 
@@ -115,7 +115,7 @@ export type ReadsParts = {
   readonly rpc: Pick<Rpc, 'read' | 'readDated'>
   /** Searches stop here. */
   readonly fromBlock: number
-  /** A devnet never reverts, so its head is final. */
+  /** True for a devnet, which has no reorganisations. */
   readonly isHeadFinal: boolean
 }
 
@@ -164,7 +164,7 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
 
 type Asking = Pick<Reads, 'ask'> & Pick<ReadsParts, 'isHeadFinal'> & { readonly answerOf: AnswerOf }
 
-/** By the node's tags, or by depth if it does not know them. */
+/** Finds blocks by the node's tags, or by depth if it does not know them. */
 function openAsOf({ answerOf, ask, isHeadFinal }: Asking): Reads['asOf'] {
   const tags = openTags()
   return async (finality) => {
@@ -240,9 +240,10 @@ function gathered(rpc: ReadsParts['rpc']): AnswerOf {
 }
 
 function logsIn(result: unknown): FoundLog[] {
-  if (!Array.isArray(result)) throw new RpcUnavailableError('the node sent no logs')
+  if (!Array.isArray(result)) throw new RpcUnavailableError('the node did not return a list of logs')
   return result.map((log: unknown) => {
-    if (!isObject(log) || !Array.isArray(log['topics'])) throw new RpcUnavailableError('the node sent no log')
+    if (!isObject(log) || !Array.isArray(log['topics']))
+      throw new RpcUnavailableError('the node returned an invalid log')
     return {
       address: toWallet(bytesIn(log['address'])),
       transaction: bytesIn(log['transactionHash']),
@@ -260,10 +261,10 @@ const VIEW_GAS = 200_000
 const MAX_VIEWS = 100
 
 type View = { readonly to: Wallet; readonly data: Hex }
-/** `undefined`: the node cannot batch, so ask separately. */
+/** `undefined`: the batch gave no answer, so ask separately. */
 type Viewed = { readonly answer: RpcAnswer | undefined }
 
-/** Contract views in one request that also returns its block. */
+/** Batches contract views into one request that also returns its block. */
 function openViews(rpc: Pick<Rpc, 'readDated'>): (view: View) => Promise<RpcAnswer | undefined> {
   const viewed = gather((views: readonly View[]) => viewAll(rpc, views))
   return async (view) => (await viewed(view)).answer
@@ -286,7 +287,7 @@ async function viewAll(rpc: Pick<Rpc, 'readDated'>, views: readonly View[]): Pro
   return views.map((_, at) => ({ answer: results[at] && answerOf(results[at]) }))
 }
 
-/** Without revert data it may have run out of gas. */
+/** Answer of one view; undefined for a failure without revert data, which may have run out of gas. */
 function answerOf({ ok, data }: { readonly ok: boolean; readonly data: Hex }): RpcAnswer | undefined {
   if (!ok && data === '0x') return undefined
   return ok ? { ok, result: data } : { ok, code: REVERTED_CODE, message: 'execution reverted', data }

@@ -43,10 +43,10 @@ export type RegistryParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'call'>
   readonly chainId: number
-  /** Wallet that registers, gives feedback and anchors. */
+  /** Wallet that registers identities, gives feedback and anchors verdicts. */
   readonly sender: Wallet
   readonly addresses: { readonly identity: Wallet; readonly reputation: Wallet; readonly anchors: Wallet }
-  /** Identities are free with test money. */
+  /** Whether identities can be registered for free, which requires test money. */
   readonly mints: boolean
 }
 
@@ -113,7 +113,7 @@ function reputationRegistry(parts: RegistryParts): ReputationRegistry {
 async function give(parts: RegistryParts, order: FeedbackOrder): Promise<WriteResult> {
   const { reads, queue, addresses, sender } = parts
   const { agentId, value, valueDecimals, tag1, tag2, endpoint, uri, hash } = order
-  if (order.client !== sender) throw new RangeError(`feedback here is ${sender}'s, and not ${order.client}'s`)
+  if (order.client !== sender) throw new RangeError(`feedback must come from ${sender}, not from ${order.client}`)
   if (isOutOfRange(value, valueDecimals)) return { ok: false, failure: 'value_out_of_range' }
   const values = [agentId, value, BigInt(valueDecimals), tag1, tag2, endpoint, uri, hash] as const
   const data = encodeCall(giveFeedback, values)
@@ -130,7 +130,7 @@ async function give(parts: RegistryParts, order: FeedbackOrder): Promise<WriteRe
 
 type Event = Pick<FoundLog, 'topics' | 'data'>
 
-/** Whether an event has the content of an order; an id with other content belongs to another order. */
+/** Whether an event has the content of an order. Other content means that another order used the same id. */
 function isOf({ topics, data }: Event, said: Pick<FeedbackOrder, 'agentId' | 'value' | 'hash'>): boolean {
   const types = ['uint64', 'int128', 'uint8', 'string', 'string', 'string', 'string', 'bytes32'] as const
   const [, value, , , , , , hash] = decodeValues(types, data)
@@ -165,7 +165,7 @@ async function enter({ reads, queue, addresses }: RegistryParts, order: AnchorOr
   if (outcome.failure === 'unavailable') return { ok: false, failure: 'unavailable' }
   const [done] = await reads.call({ to, method: isDone, values: [id] })
   if (!done) return { ok: false, failure: 'unavailable' }
-  // An earlier store of this marketplace may have anchored it: the contract takes an id once.
+  // An earlier store of this marketplace may have anchored the same id, which the contract accepts only once.
   const [log] = await reads.newestLogs({ address: to, topics: [ANCHORED, subject, root] }, 1)
   return log ? { ok: true, transaction: log.transaction, already: true } : { ok: false, failure: 'id_reused' }
 }

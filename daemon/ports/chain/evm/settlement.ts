@@ -28,10 +28,10 @@ import { AGREED, isValidSignature, SIGNATURE_GAS, type TokenCalls } from './toke
 /** Suffix of signatures of undeployed wallets (ERC-6492). */
 const SUFFIX = '6492'.repeat(16)
 
-/** Factory call, and the inner signature. */
+/** Parts of an ERC-6492 signature: the factory call that deploys the wallet, and the wallet's own signature. */
 type Undeployed = { readonly factory: Wallet; readonly deploy: Hex; readonly signature: Hex }
 
-/** Parts of an ERC-6492 signature; undefined for others, `malformed` for a broken one. */
+/** Parses an ERC-6492 signature; undefined for other signatures, `malformed` for a broken one. */
 function undeployedIn(signature: Hex): Undeployed | 'malformed' | undefined {
   if (!signature.toLowerCase().endsWith(SUFFIX)) return undefined
   try {
@@ -47,33 +47,33 @@ function isTooLong(signature: Hex): boolean {
   return signature.length > 2 + 2 * MAX_SIGNATURE_BYTES
 }
 
-/** Gas of a simulated transfer, contract wallets included. */
+/** Gas limit of a simulated transfer, also from contract wallets. */
 const TRIAL_GAS = 700_000
-/** Gas of deploying a contract wallet. */
+/** Gas limit for deploying a contract wallet. */
 const DEPLOY_GAS = 1_500_000
 
 export type SettlementParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'settle' | 'call'>
   readonly token: TokenCalls
-  /** Needed to simulate undeployed wallets; without it they are refused. */
+  /** Batch contract, which simulates undeployed wallets; without it they are refused. */
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly payTo: Wallet
-  /** Absent: payouts wait for the operator. */
+  /** Without this key, payouts wait for the operator. */
   readonly payToKey: KeySigner | undefined
   /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
   /** Larger payments wait for a `safe` block. */
   readonly instantLimit: Usdc
-  /** Factories whose wallets are deployed with their first payment. */
+  /** Allowed wallet factories. The first payment of such a wallet deploys it. */
   readonly walletFactories: ReadonlySet<Wallet>
 }
 
 type Money = Pick<ChainPort, 'settle' | 'transfer' | 'verify'> & Required<Pick<ChainPort, 'isContractSignature'>>
 
-/** Money on a connected chain: all transfers are authorizations through one queue. */
+/** Moves money on a connected chain. All transfers are authorizations that one queue sends. */
 export function openSettlement(parts: SettlementParts): Money {
   return {
     settle: (authorization, signature) => settle(parts, authorization, signature),
@@ -91,7 +91,7 @@ async function settle(parts: SettlementParts, authorization: Authorization, sign
   return queue.settle({ authorization, signature: signed, priority: 'payment', until })
 }
 
-/** The signature for the token; deploys the wallet first if needed. */
+/** Returns the signature for the token. Deploys the payer's wallet first if needed. */
 async function ofDeployed(
   parts: SettlementParts,
   authorization: Authorization,
@@ -120,7 +120,7 @@ function isAllowed({ walletFactories }: SettlementParts, { factory }: Undeployed
   return walletFactories.has(factory)
 }
 
-/** Whether the factory deploys the paying wallet and it accepts the signature; simulated in one call. */
+/** Simulates deploying the payer's wallet; returns whether the wallet then accepts the signature. */
 async function agreesOnceDeployed(
   parts: SettlementParts,
   authorization: Authorization,
@@ -186,8 +186,8 @@ export function payoutNonce(id: string): Hex {
 }
 
 /**
- * A payout is an authorization by `payTo`: the token pays it at most once, with the same bytes at each attempt. It
- * never expires: it moves or is resent.
+ * Pays with an authorization by `payTo`. Every attempt has the same bytes, which the token accepts once. They never
+ * expire, so they are resent until the money moves.
  */
 async function pay(parts: SettlementParts, { id, to, amount }: PayoutOrder): Promise<TransferResult> {
   const { payTo: from, payToKey, queue, digestOf } = parts
@@ -210,7 +210,7 @@ const payoutFailures: Partial<Readonly<Record<SettleFailure, TransferFailure>>> 
   unavailable: 'unavailable',
 }
 
-/** Only a transfer seen elsewhere is another payout; never pay twice on a guess. */
+/** Finds what used the nonce of a payout. Returns `unavailable` if that is unknown, so that nothing is paid twice. */
 async function whatBecame({ token }: SettlementParts, authorization: Authorization): Promise<TransferResult> {
   const spent = await token.spent(authorization)
   if (spent.kind === 'unknown') return { ok: false, failure: 'unavailable' }

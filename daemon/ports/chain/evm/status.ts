@@ -6,22 +6,22 @@ import type { Reads } from './reads.ts'
 import type { RpcHealth } from './rpc/rpc.ts'
 import { bigIn, type Head } from './rpc/values.ts'
 
-/** Interval of looks while idle and healthy. */
+/** Interval of health checks while the chain is idle and healthy. */
 const BEAT_MS = 15 * SECOND_MS
-/** Interval of checks whether a look is due; a chain that is down is looked at each time. */
+/** How often the daemon decides whether a health check is due. While the chain is down, one is due every time. */
 const TICK_MS = 2 * SECOND_MS
-/** A transaction that waits this long for a block triggers a look. */
+/** A transaction that waits this long for a block triggers a health check. */
 const SLOW_MS = 2 * TICK_MS
-/** Failed looks in a row after which the chain is down. */
+/** Failed health checks in a row after which the chain counts as down. */
 const DEAF_LOOKS = 2
-/** Time without a look after which the state is unknown. */
+/** Time without a successful health check after which the chain counts as down. */
 const SILENT_MS = 3 * BEAT_MS
-/** Missing blocks after which the chain is slow. */
+/** Number of overdue blocks after which the head counts as late. */
 const LATE_BLOCKS = 10
 const FEW_PAYMENTS = 100
 const MOST_PAYMENTS = 1_000_000_000n
 const STUCK_MS = MINUTE_MS
-/** How long a permanent failure is reported. */
+/** How long a reverted transaction is reported. */
 const FAILED_MS = HOUR_MS
 const REVERSED_MS = 7 * DAY_MS
 const PAYMENT_GAS = 80_000n
@@ -37,7 +37,7 @@ export type StatusParts = {
   readonly wall: () => number
 }
 
-/** Result of a look. */
+/** Result of a health check; `wei` is the gas balance. */
 export type Beat = { readonly at: number; readonly head: Head; readonly wei: bigint }
 
 export type Heart = {
@@ -47,7 +47,7 @@ export type Heart = {
   readonly stop: () => void
 }
 
-/** Looks at the chain regularly, to find problems before payments do. */
+/** Checks the chain's health regularly, to find problems before payments do. */
 export function openHeart(parts: StatusParts): Heart {
   const looks: Looks = { last: undefined, failed: 0, lastError: null }
   let looking: Promise<void> | undefined
@@ -116,7 +116,7 @@ function healthOf(down: readonly ChainFault[], slow: readonly ChainFault[]): Cha
   return slow.length > 0 ? 'degraded' : 'ok'
 }
 
-/** The newer head of queue and last look. */
+/** The newer of two heads: the queue's, and that of the last health check. */
 function headOf(last: Beat | undefined, { head }: QueueStatus, now: number): ChainStatus['head'] {
   const looked = last && { block: last.head.number, ageSeconds: ageOf(now - last.head.timestamp * SECOND_MS) }
   const queued = head && { block: head.number, ageSeconds: ageOf(head.ageMs) }
@@ -152,7 +152,7 @@ function fault(code: ChainFault['code'], isSo: boolean, sentence: string): Chain
   return isSo ? [{ code, sentence }] : []
 }
 
-/** If other nodes answer, a failed one is only a notice. */
+/** Reports failed nodes; only a notice, since other nodes answer. */
 function nodeFaults(nodes: RpcHealth['nodes']): ChainFault[] {
   const dead = nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
   const many = `${dead.join(', ')} ${dead.length === 1 ? 'does' : 'do'}`

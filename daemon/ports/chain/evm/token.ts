@@ -21,7 +21,7 @@ export const AGREED = '0x1626ba7e'
 export const SIGNATURE_GAS = 500_000
 const DECIMALS = 6n
 
-/** Result of an authorization. */
+/** What happened to an authorization that was used. */
 export type Spent =
   | { readonly kind: 'moved'; readonly transaction: Hex; readonly to: Wallet; readonly value: bigint }
   | { readonly kind: 'cancelled' }
@@ -32,11 +32,11 @@ export type Spent =
 export type TokenCalls = {
   balanceOf(wallet: Wallet): Promise<Usdc>
   authorizationState(from: Wallet, nonce: Hex, finality: Finality): Promise<AuthorizationState>
-  /** Transfer of a used authorization. */
+  /** Finds what happened to a used authorization. */
   spent(authorization: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent>
-  /** @returns one sentence if it is not the expected token */
+  /** Checks that the contract is the expected token. @returns the problem in one sentence, or undefined */
   fault(separatorOfOurs: Uint8Array): Promise<string | undefined>
-  /** Whether the contract at a wallet accepts a signature; false without code. */
+  /** Whether the contract at the wallet's address accepts a signature; false if there is no contract. */
   isAgreed(wallet: Wallet, digest: Uint8Array, signature: Hex): Promise<boolean>
 }
 
@@ -49,7 +49,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
       return { kind: cancelled ? 'cancelled' : 'unknown' }
     }
     const { transaction, index } = used
-    // The token emits the use directly before its transfer.
+    // The token emits `AuthorizationUsed` directly before the transfer's event.
     const moved = (await reads.logsOf(transaction)).find((log) => log.index === index + 1)
     if (moved?.address !== asset || moved.topics[0] !== TRANSFER) return { kind: 'unknown' }
     const [to] = decodeValues(['address'], moved.topics[2] ?? '0x')
@@ -89,7 +89,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
         const [answer] = await reads.call({ to: wallet, method: isValidSignature, values, gas: SIGNATURE_GAS })
         return answer === AGREED
       } catch (error) {
-        // Also when it ran out of gas.
+        // `CallFailed` includes a contract that ran out of gas.
         if (error instanceof CallReverted || error instanceof CallFailed) return false
         throw error
       }

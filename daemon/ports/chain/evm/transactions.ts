@@ -4,7 +4,7 @@ import type { Store, Tx } from '../../../store/port.ts'
 import type { ChainTransaction, ChainTransactions } from '../chain.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './queue/rows.ts'
 
-/** Open transactions searched for a hash, oldest first. */
+/** Limit of open transactions to search for a hash, oldest first. */
 const MAX_SCANNED = 1_000
 /** Rows read in one transaction. */
 const SWEEP_ROWS = 200
@@ -69,7 +69,7 @@ async function forgetUnlessNeeded(t: Tx, row: ChainTxRow, isNeeded: IsNeeded): P
   await t.table(chainTxs).delete(id)
   for (const { from, nonce } of items) {
     const transfer = await t.table(chainTransfers).get(`${from}:${nonce}`)
-    // A transfer that moved to another transaction belongs to that; reversals are kept.
+    // Keep a transfer that has moved to another transaction, and keep reversals.
     if (transfer?.tx === id && !transfer.reversed) await t.table(chainTransfers).delete(transfer.id)
   }
   return true

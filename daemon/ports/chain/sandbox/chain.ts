@@ -36,7 +36,7 @@ import {
 } from './ledger.ts'
 import { openSandboxRegistries } from './registries.ts'
 
-/** A ledger has no queue: known hashes are final. */
+/** Transactions of the ledger. It has no queue, so all of them are final. */
 function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   return {
     page: async () => ({ rows: [], total: 0 }),
@@ -48,7 +48,7 @@ function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   }
 }
 
-/** Minted money comes from the token. */
+/** Shows a transfer as a transaction; minted money comes from the token. */
 function shown(row: SandboxTransferRow, asset: Wallet): ChainTransaction {
   const { id, from, to, amount, transaction, at, kind } = row
   const nonce = (kind === 'authorization' ? id.split(':').at(-1) : transaction) as Hex // as their key is made
@@ -82,7 +82,7 @@ export type SandboxParts = {
 type Transfer = Omit<SandboxTransferRow, 'version' | 'transaction'>
 type Moved = { transaction: Hex; already: boolean }
 
-/** Extras of every sandbox: faucet, free identities, a payout key. */
+/** The chain port of a sandbox, which always has a faucet, free identities and a payout key. */
 export type SandboxChain = Omit<ChainPort, 'identityRegistry'> &
   Required<Pick<ChainPort, 'faucet' | 'pays'>> & { readonly identityRegistry: Required<ChainPort['identityRegistry']> }
 
@@ -150,7 +150,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
   })
 }
 
-/** Signatures must never be valid for a real token, so a collision (2⁻¹⁶⁰) stops the start. */
+/** Draws the test token's address; refuses a real token's (2⁻¹⁶⁰), for which signatures would be valid, too. */
 export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
@@ -180,7 +180,7 @@ async function settle(settlement: Settlement): Promise<SettleResult> {
   return moved === undefined ? refused('insufficient_funds') : { ok: true, ...moved }
 }
 
-/** The bytes never leave this ledger. */
+/** `sent` is false, because the bytes never leave this ledger. */
 function refused(failure: SettleFailure): SettleRefusal {
   return { ok: false, failure, sent: false }
 }

@@ -21,7 +21,7 @@ const SandboxAccountRow = z.strictObject({
   wallet,
   version: z.int(),
   balance: Micro,
-  /** UTC day of the latest faucet grant, and its total. */
+  /** UTC day of the latest faucet grant; `faucet_granted` is the total of that day. */
   faucet_day: z.int(),
   faucet_granted: Micro,
 })

@@ -26,7 +26,7 @@ import {
 
 const REGISTRIES_ID = 'registries'
 const ADDRESS_BYTES = 20
-/** Feedback read at once. */
+/** Feedback entries per read. */
 const PAGE = 1_000
 
 type Parts = {

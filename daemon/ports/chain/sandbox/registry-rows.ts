@@ -32,7 +32,7 @@ const SandboxFeedbackRow = z.strictObject({
   version: z.int(),
   agent_id: z.string(),
   client: wallet,
-  /** Number for this agent and client, from 1. */
+  /** Number of this feedback for the agent and the client, from 1. */
   index: z.int(),
   value: z.bigint(),
   value_decimals: z.int(),
@@ -51,7 +51,7 @@ const SandboxAnchorRow = z.strictObject({
   version: z.int(),
   subject: bytes32,
   root: bytes32,
-  /** Number for this subject, from 1. */
+  /** Number of this anchor for its subject, from 1. */
   seq: z.int(),
   uri: z.string(),
   transaction: bytes32,

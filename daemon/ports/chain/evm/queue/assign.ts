@@ -22,10 +22,7 @@ export function transferPayload(core: Core, works: readonly TransferWork[]): Pay
   return { to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/**
- * Takes the next nonce, signs a transaction, and stores it in one durable write. From then on only these bytes are
- * sent.
- */
+/** Takes the next nonce, signs a transaction, and stores it in one durable write, before it is sent. */
 export async function assign(core: Core, { works, payload, fees }: Parcel): Promise<OpenTx> {
   const { store, signer, chainId, wall } = core.options
   const nonce = core.nextNonce

@@ -30,10 +30,7 @@ async function lookIntoPurse(core: Core): Promise<void> {
   core.purseAt = wall()
 }
 
-/**
- * Fees for an amount of gas. If the fee limit or the gas balance does not allow it, sets `core.held` and returns
- * undefined.
- */
+/** Fees for an amount of gas; sets `core.held` if the fee limit or the gas balance does not allow it. */
 function feesFor(core: Core, gas: number): Fees | undefined {
   const fees = firstFees({ baseFee: core.head?.baseFee ?? 0n, tip: core.tip }, core.options.maxFee)
   core.held = fees ? undefined : 'fee'
@@ -142,10 +139,7 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
-/**
- * Whether an order expired before it was first signed; refuses it then. Uses the machine's clock, since the chain may
- * lag behind.
- */
+/** Refuses an order that expired before it was signed. Uses the machine's clock, since the chain may lag. */
 function isExpired(core: Core, work: TransferWork): boolean {
   if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
   if (work.since !== undefined) return false
@@ -198,10 +192,7 @@ function leave(core: Core, work: TransferWork | CallWork): void {
   core.waiting = core.waiting.filter((other) => other !== work)
 }
 
-/**
- * Ends an order that the token would refuse. If its authorization has moved the money already, the order counts as
- * settled.
- */
+/** Ends an order that the token would refuse; as settled, if its authorization has moved the money already. */
 async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
   const failure = failureOf(revert)
   if (failure === 'token_paused') core.tokenPaused = true

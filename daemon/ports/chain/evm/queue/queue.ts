@@ -80,10 +80,7 @@ export type TxQueue = {
   status(): QueueStatus
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void
-  /**
-   * Watches a transfer that an external facilitator sent until it is final, and reports a permanent reversal. Durable
-   * when it resolves.
-   */
+  /** Watches an external facilitator's transfer until it is final; reports a reversal. Durable when it resolves. */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
   /** Ends all work; the next start continues. Waiting orders get `unavailable`. */

@@ -8,10 +8,7 @@ import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
 
 const PAGE = 500
 
-/**
- * Resends the stored bytes of an earlier process by nonce, without signing again.
- * @throws QueueRefused, RpcUnavailableError
- */
+/** Resends an earlier process's stored bytes, in order of nonce. @throws QueueRefused, RpcUnavailableError */
 export async function recover(core: Core): Promise<void> {
   const { rpc, store, signer, chainId } = core.options
   const { head, answers } = await rpc.read([

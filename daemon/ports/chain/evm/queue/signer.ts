@@ -37,7 +37,7 @@ export async function openSigner(key: string): Promise<KeySigner> {
     throw new RangeError('a private key is 32 bytes, written as 64 hex digits')
   }
   const publicKey = secp256k1.derivePublicKeyUncompressed(secret)
-  if (typeof publicKey === 'string') throw new RangeError('this private key has no public key')
+  if (typeof publicKey === 'string') throw new RangeError('this is not a valid private key')
 
   const sign = (hash: Uint8Array): { r: Uint8Array; s: Uint8Array; parity: number } => {
     const signed = secp256k1.signMessageHashRecoverableCompact(secret, hash)

@@ -13,19 +13,19 @@ import {
 } from './calldata.ts'
 import { type Core, seeHead, type TransferWork } from './core.ts'
 
-/** Gas of one batched transfer: a first transfer takes about 60,000 behind the real token's proxy. */
+/** Gas limit of one batched transfer; the first one to a wallet takes about 60,000 with the real token. */
 export const ITEM_GAS = 130_000
-/** Gas of a single transfer from a payer with code. */
+/** Gas limit of a single transfer from a payer with code. */
 export const ALONE_GAS = 500_000
-/** Batch overhead per call: data, copy and loop. */
+/** Gas overhead of a batch per call: data, copy and loop. */
 const ITEM_OVERHEAD_GAS = 14_000
 const BASE_GAS = 60_000
-/** Probe overhead: its code, and returned data at code prices. */
+/** Gas overhead of a probe: its code, and its returned data, which costs as much as code. */
 const PROBE_GAS = 6_000_000
-/** Just below the protocol's limit. */
+/** Gas limit of a transaction, just below the protocol's limit. */
 export const MAX_TX_GAS = 16_000_000
 
-/** Token's verdict: undefined for success, or the revert data. */
+/** Result of a simulated transfer: undefined for success, or the token's revert data. */
 export type TrialVerdict = { readonly revert: Hex } | undefined
 
 export function batchGas(items: number): number {
@@ -38,7 +38,7 @@ export function batchedCalls(core: Core, works: readonly TransferWork[], gasCap:
 }
 
 /**
- * Simulates transfers with one verdict per batch. Payers with code are marked to go alone.
+ * Simulates transfers, batched ones in one call if possible. Marks transfers of payers with code to be sent alone.
  * @throws RpcUnavailableError
  */
 export async function simulate(core: Core, works: readonly TransferWork[]): Promise<Map<TransferWork, TrialVerdict>> {
@@ -71,7 +71,7 @@ type SimulationResponse = {
   readonly head: Head
   /** Whether each payer has code. */
   readonly coded: readonly boolean[]
-  /** Result of the whole batch; undefined if refused. */
+  /** Result of the whole batch; undefined if the batch failed. */
   readonly batch: Hex | undefined
   readonly singles: readonly RpcAnswer[]
 }
@@ -134,7 +134,7 @@ function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | und
   return { from: signer.address, to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/** Through the batch contract if possible: its answer does not depend on a node's revert format. */
+/** Simulates one transfer, if possible by the batch contract, which does not depend on a node's revert format. */
 function singleCall(core: Core, work: TransferWork): RpcCall {
   const { batch, signer, token } = core.options
   const [one] = batchedCalls(core, [work], ALONE_GAS)
@@ -167,7 +167,7 @@ function resultsIn(returned: Hex | undefined, count: number): TrialVerdict[] | u
 }
 
 function hasCode(answer: RpcAnswer | undefined): boolean {
-  if (!answer?.ok) throw new RpcUnavailableError('the node does not return code')
+  if (!answer?.ok) throw new RpcUnavailableError('the node did not return the code of an address')
   return bytesIn(answer.result) !== '0x'
 }
 

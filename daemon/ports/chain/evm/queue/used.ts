@@ -9,7 +9,7 @@ import { movementIn, receiptIn } from './receipt.ts'
 
 /** Blocks per search: the limit of hosted nodes. */
 const SLICE_BLOCKS = 2_000
-/** Search slices from the newest: about two days of 2 s blocks. */
+/** Limit of search slices, newest first: about two days of 2 s blocks. */
 const MAX_SLICES = 50
 
 export type Use =
@@ -22,7 +22,7 @@ export type Searched = {
   readonly since: number | undefined
 }
 
-/** What used an authorization, by event; undefined if not found. @throws RpcUnavailableError */
+/** Finds what used an authorization by its event; undefined if not found. @throws RpcUnavailableError */
 export async function findUse(core: Core, work: Searched): Promise<Use> {
   const { number: head } = (await core.options.rpc.read([])).head
   const oldest = Math.max(0, work.since ?? head - SLICE_BLOCKS * MAX_SLICES)
@@ -43,7 +43,7 @@ async function search(core: Core, work: Searched, blocks: { from: number; to: nu
     topics: [[topics.used, topics.cancelled], addressTopic(from), nonce],
   }
   const logs = await rpc.ask('eth_getLogs', [filter])
-  if (!Array.isArray(logs)) throw new RpcUnavailableError('the node sent no events')
+  if (!Array.isArray(logs)) throw new RpcUnavailableError('the node did not return a list of events')
   const event: AnyObject | undefined = logs.findLast(isObject)
   if (!event) return undefined
   const transaction = bytesIn(event['transactionHash'])

@@ -11,7 +11,7 @@ import { restore } from './reversal.ts'
 import { chainSigners, chainTxs } from './rows.ts'
 import { watchReversed } from './watched.ts'
 
-/** A foreign transaction used the nonce: moves our items to another one, where they still move once. */
+/** Another program's transaction used the nonce: requeues our orders, which still move money only once. */
 async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   const { store, signer, wall, observe } = core.options
   const { id, version, nonce, settled, lost } = tx.row
@@ -19,7 +19,7 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   tx.row = await store.tx(async (t) => {
     const own = await t.table(chainSigners).getForUpdate(signer.address)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
-    // Reported items are followed until they move again.
+    // Follow items that were reported as moved until they move again.
     const undone = [...new Set([...settled, ...lost])]
     return await t.table(chainTxs).update(id, version, {
       state: 'superseded',
@@ -40,13 +40,13 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   for (const place of tx.row.lost) restore(core, tx, place)
 }
 
-/** Doublings of the resend interval. */
+/** Limit of doublings of the resend interval. */
 const MAX_DOUBLINGS = 4
-/** Blocks without it before resending. */
+/** Blocks without the transaction before it is resent. */
 const PATIENT_BLOCKS = 3
-/** Resends before raising a sufficient fee. */
+/** Resends before a fee is raised although it is sufficient. */
 const PATIENT_SENDS = 3
-/** Hashes watched per nonce. */
+/** Limit of signed versions per nonce. */
 const MAX_SENDS = 24
 
 /** Whether to resend a transaction, after raising its fees if needed. */
@@ -99,10 +99,10 @@ const REPLY_MS = 100
 const COUNT_MS = 400
 /** Longest interval between receipt reads. */
 const RECEIPTS_MS = 500
-/** Time between two looks before a nonce is given up. */
+/** How long another transaction must be seen to use a nonce before the nonce is given up. */
 const DOUBT_MS = 1_000
 const RETRY_MS = 100
-/** Delay before the first look at an instantly mining node; adapts by trying sooner. */
+/** Delay between a send and the first read of receipts. It adapts to nodes that mine instantly. */
 const FIRST_LOOK = { mostMs: 50, laterMs: 2, soonerMs: 0.25 } as const
 
 /** Polls the chain while transactions are open, until the queue closes. */
@@ -129,24 +129,24 @@ async function untilDue(core: Core): Promise<void> {
   }
 }
 
-/** Milliseconds until the next look at unmined transactions; infinite if none. */
+/** Milliseconds until the next check of unmined transactions; `Infinity` if there are none. */
 function lookPause({ options: { timings, wall }, flying, dirty, dueAt, unanswered, askedAt }: Core): number {
   if (flying.size === 0) return Infinity
   const poll = unanswered > 0 ? Math.max(timings.pollMs, REPLY_MS) : timings.pollMs
   return Math.max(0, (dirty ? dueAt : askedAt + poll) - wall())
 }
 
-/** Milliseconds until the next look at included transactions. */
+/** Milliseconds until the next check of included transactions. */
 function followPause({ options: { timings, wall }, open, followedAt }: Core): number {
   return open.size === 0 ? Infinity : Math.max(0, followedAt + timings.followMs - wall())
 }
 
-/** Milliseconds until the next look at reversed and foreign transfers. */
+/** Milliseconds until the next check of `watched` transfers. */
 function watchedPause({ options: { timings, wall }, watched, watchedAt }: Core): number {
   return watched.size === 0 ? Infinity : Math.max(0, watchedAt + timings.followMs - wall())
 }
 
-/** Reads the head; receipts after a new head, a send, or some time. */
+/** Reads the head. Also reads receipts if the head is new, after a send, or after `RECEIPTS_MS`. */
 async function look(core: Core): Promise<void> {
   const { rpc, wall, signer } = core.options
   core.askedAt = wall()
@@ -198,7 +198,7 @@ async function included(core: Core, seen: readonly Seen[]): Promise<void> {
   if (found.length > 0) await include(core, found)
 }
 
-/** Nodes count transactions before they show receipts, so look twice. */
+/** Gives up nonces that others used, after a wait: nodes count transactions before they show receipts. */
 async function doubt(core: Core, seen: readonly Seen[], count: number): Promise<void> {
   const now = core.options.wall()
   for (const { tx, answers } of seen) {

@@ -8,7 +8,7 @@ import { authorizationOf, tell, toldOf } from './reversal.ts'
 import { type ChainItem, type ChainTransferRow, chainTransfers, chainTxs } from './rows.ts'
 import { findUse } from './used.ts'
 
-/* Transfers without a transaction of ours, watched until final. */
+/* Watches transfers that have no transaction of this daemon until they are final. */
 
 /** Watches reversed transfers until final: a reorganisation may bring them back. @throws RpcUnavailableError */
 export async function watchReversed(core: Core): Promise<void> {
@@ -49,7 +49,7 @@ async function lookAfter(core: Core, row: ChainTransferRow, final: Head): Promis
 
 const MS = 1_000
 
-/** Starts watching a foreign transfer; one of our own is already watched. */
+/** Starts watching an external facilitator's transfer; transactions of this daemon are followed already. */
 export async function followForeign(
   core: Core,
   { authorization, signature }: Pick<TransferOrder, 'authorization' | 'signature'>,
@@ -70,12 +70,12 @@ export async function followForeign(
   core.watch.ring()
 }
 
-/** Blocks to search back: its window and a margin. */
+/** Blocks to search back: the length of a payment window and a margin. */
 const LOOKED_BACK = 2_000
 
 type Foreign = { readonly row: ChainTransferRow; readonly item: ChainItem }
 
-/** Resends it while possible, then reports it as reversed. @throws RpcUnavailableError */
+/** Resends a dropped transfer of an external facilitator, or reports it as reversed. @throws RpcUnavailableError */
 async function lookAfterForeign(core: Core, { row, item }: Foreign, final: Head): Promise<void> {
   const { wall, timings } = core.options
   const authorization = authorizationOf(item)
@@ -89,7 +89,7 @@ async function lookAfterForeign(core: Core, { row, item }: Foreign, final: Head)
   else resend(core, row, { authorization, signature: item.signature, priority: 'payment' })
 }
 
-/** In the background, since the sender may wait for this watch. */
+/** Resends in the background, because the resend may wait for this watch loop. */
 function resend(core: Core, { id }: ChainTransferRow, order: TransferOrder): void {
   if (core.resend === undefined || core.resending.has(id)) return
   core.resending.add(id)

@@ -1,7 +1,7 @@
 import { decodeAbiParameters, encodeAbiParameters, pad, toEventSelector, toFunctionSelector } from 'viem'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 
-/** ABI types in use; no tuples, lists of these only. */
+/** The ABI types in use. Lists of these are allowed, tuples are not. */
 type Flat = 'uint256' | 'uint64' | 'uint8' | 'int128' | 'address' | 'bool' | 'bytes32' | 'bytes4' | 'string' | 'bytes'
 export type AbiType = Flat | `${Flat}[]`
 
@@ -71,7 +71,7 @@ function parametersOf(types: readonly AbiType[]): { readonly type: AbiType }[] {
   return types.map((type) => ({ type }))
 }
 
-/** viem returns small integers as numbers, and mixed-case addresses. */
+/** Converts a value from viem, which returns small integers as numbers, and addresses in mixed case. */
 function ownForm(value: unknown, type: string): unknown {
   if (Array.isArray(value)) return value.map((item) => ownForm(item, type.slice(0, -2)))
   if (typeof value === 'number') return BigInt(value)

@@ -3,7 +3,7 @@ import type { Hex } from '../../../../../src/core/hex.ts'
 import { isObject, jsonIn } from '../../../../../src/core/json.ts'
 import { EndpointFailed, isHex } from './values.ts'
 
-/** Size of a batch response; the receipt of 100 transfers is about 150 kB. */
+/** Limit of a batch response. The receipt of 100 transfers is about 150 kB. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 const MAX_CONNECTIONS = 32
 const MAX_MESSAGE_CHARS = 300
@@ -16,7 +16,7 @@ export type RpcAnswer =
   | { readonly ok: false; readonly code: number; readonly message: string; readonly data?: Hex }
 
 export type NodeEndpoint = {
-  /** Host and port: paths may contain keys. */
+  /** Host and port only, because the path may contain a key. */
   readonly label: string
   /** One request for all calls, never repeated. @throws EndpointFailed */
   post(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly RpcAnswer[]>

@@ -10,11 +10,11 @@ const READ_ROUNDS = 3
 const FIRST_BACKOFF_MS = 25
 const READ_TIMEOUT_MS = 5_000
 const SEND_TIMEOUT_MS = 10_000
-/** A lower head is accepted as a chain reset when no node has reached the old one for so long. */
+/** If no node reaches the highest head for this long, a lower head is accepted as a chain reset. */
 const SET_BACK_MS = 3_000
 const HEAD: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 
-/** Called for every request; `kind` for failures. */
+/** Called after every request; `kind` is set if the request failed. */
 export type RpcObserver = (request: { method: string; seconds: number; node: string; kind?: RpcFault }) => void
 
 export type RpcOptions = {
@@ -23,7 +23,7 @@ export type RpcOptions = {
   readonly observe?: RpcObserver
   readonly readTimeoutMs?: number
   readonly sendTimeoutMs?: number
-  /** How long lower heads count as a lagging node. */
+  /** How long a lower head counts as that of a lagging node. */
   readonly setBackMs?: number
   /** Epoch milliseconds of the machine. */
   readonly wall?: () => number
@@ -48,14 +48,14 @@ export type Rpc = {
    */
   read(calls: readonly RpcCall[]): Promise<RpcRead>
   /**
-   * A read whose answer contains its block, so that no head is requested. If `blockOf` finds none, the answer is not
-   * used.
+   * A read whose answer contains its block number, so that no head is requested. If `blockOf` finds no number, the
+   * caller must ignore the answer.
    * @throws RpcUnavailableError
    */
   readDated(call: RpcCall, blockOf: (answer: RpcAnswer) => number | undefined): Promise<RpcAnswer>
   /** Reads one value. @throws RpcUnavailableError, also for a node error */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** Sends a signed transaction to every node once; resolves with the first answer. */
+  /** Sends a signed transaction to every node once; resolves with the first acceptance, else a failure. */
   send(raw: Hex): Promise<RpcAnswer>
   health(): RpcHealth
   close(): Promise<void>
@@ -140,7 +140,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
-  // Not used as the highest head: other nodes need not reach a contract's block number.
+  // Do not raise the highest head: other nodes need not reach a contract's block number.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer
@@ -155,7 +155,7 @@ function inParts(readPart: Read): Read {
     const { head, answers } = await readPart(first ?? [])
     const all = [...answers]
     for (const slice of rest) all.push(...(await readPart(slice)).answers)
-    // The earliest head is the safe one.
+    // Return the earliest head: no answer is older.
     return { head, answers: all }
   }
 }
@@ -174,18 +174,18 @@ function readHead(block: unknown): Head {
   }
 }
 
-/** Nodes that answered last time first. */
+/** Sorts nodes: those that answered last time come first. */
 function inOrder(nodes: readonly Node[]): Node[] {
   return nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))
 }
 
 type Highest = {
   readonly value: () => number | undefined
-  /** `known`: the highest head when the node was asked. */
+  /** Whether a node is up to date. `known`: the highest head when the node was asked. */
   readonly reached: (head: number, known: number | undefined) => boolean
 }
 
-/** The highest head of any node. Answers of nodes below it are ignored, as of the time of the question. */
+/** Tracks the highest head. A node lags if its answer is below the highest head known when it was asked. */
 function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number }): Highest {
   let value: number | undefined
   let missedSince: number | undefined
@@ -209,7 +209,7 @@ function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number })
 
 type Post = (node: Node, calls: readonly RpcCall[], timeoutMs: number) => Promise<readonly RpcAnswer[]>
 
-/** Reports each request by its first method except head reads. */
+/** Reports each request by its first method that is not a head read. */
 function observed(observe: RpcObserver | undefined): Post {
   return async (node, calls, timeoutMs) => {
     const from = performance.now()
@@ -229,7 +229,7 @@ function observed(observe: RpcObserver | undefined): Post {
 
 type Sending = { readonly nodes: readonly Node[]; readonly post: Post; readonly timeoutMs: number }
 
-/** A node that has the transaction already reports an error, which is fine. */
+/** Sends a transaction to all nodes. A node that already has it reports an error, which is harmless. */
 async function sendToAll(raw: Hex, { nodes, post, timeoutMs }: Sending): Promise<RpcAnswer> {
   const calls = [{ method: 'eth_sendRawTransaction', params: [raw] }]
   const sends = nodes.map(async (node) => {

@@ -10,7 +10,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import { bigIn, bytesIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { factory, withoutCode } from './contracts.ts'
 
-/** Development nodes, which a devnet may join. */
+/** Names of development nodes; a devnet accepts no other nodes. */
 const LOCAL_NODES = /^(anvil|hardhat)/i
 const DECIMALS = 6n
 /** Allowed difference between the clocks of chain and machine, seconds. */
@@ -18,7 +18,7 @@ const MAX_SKEW_S = 60
 const decimals = encodeCall(method('decimals', [], ['uint8']), [])
 const separator = encodeCall(method('DOMAIN_SEPARATOR', [], ['bytes32']), [])
 
-/** A refused start: one sentence with the way out. */
+/** Error that refuses the start; `sentence` names the remedy. */
 function refused(sentence: string): AppError {
   return new AppError('invalid_request', sentence)
 }
@@ -40,7 +40,7 @@ export async function checkNode(rpc: Rpc, mode: ChainMode): Promise<Hex> {
   const { chainId } = networks[chainNetworks[mode]]
   const found = numberIn(await ask('eth_chainId'))
   if (found !== chainId) {
-    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : 'use a node of that chain'
+    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : 'use a node of the latter chain'
     throw refused(`The node of --rpc-url is on chain ${found}, and --chain ${mode} is chain ${chainId}: ${way}.`)
   }
   if (mode === 'devnet') {
@@ -99,7 +99,7 @@ export async function checkFactory(rpc: Rpc): Promise<void> {
 
 type KeyAddresses = Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>
 
-/** Checks the keys of the data folder: its contracts obey one, and buyers pay the other. @throws AppError */
+/** Checks that the data folder was created with these keys. @throws AppError */
 export function checkKeys(
   keys: KeyAddresses,
   mode: ChainMode,
@@ -121,7 +121,7 @@ export function checkKeys(
   }
 }
 
-/** @param least - wei. @throws AppError when the gas key has too little */
+/** Checks the balance of the gas key. @param least - required balance in wei @throws AppError when it has less */
 export async function checkGas(rpc: Rpc, key: Wallet, least: bigint): Promise<void> {
   const held = bigIn(await rpc.ask('eth_getBalance', [key, 'latest']))
   if (held >= least) return

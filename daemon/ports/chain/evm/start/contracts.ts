@@ -9,8 +9,8 @@ import type { Rpc } from '../rpc/rpc.ts'
 import { bigIn, bytesIn, quantity, RpcUnavailableError } from '../rpc/values.ts'
 
 /**
- * CREATE2 factory, at the same address on every public chain: an interrupted deployment continues, and nothing is
- * deployed twice.
+ * CREATE2 factory, at the same address on every public chain. It deploys to fixed addresses, so an interrupted
+ * deployment can continue and deploys nothing twice.
  */
 export const factory = {
   address: toWallet('0x4e59b44847b379578588920ca78fbf26c0b4956c'),
@@ -25,14 +25,14 @@ export type Planned = { readonly name: string; readonly address: Wallet; readonl
 
 /** Roles of keys and addresses. */
 export type Roles = {
-  /** Sends everything: test money, registrations, anchors, escrow acts. */
+  /** Address of the gas key. It sends all transactions: test money, registrations, anchors, escrow calls. */
   readonly sender: Wallet
   readonly payTo: Wallet
-  /** Per installation, so that contracts are not shared. */
+  /** Different for each installation, so that installations do not share contracts. */
   readonly salt: Hex
 }
 
-/** Our contracts on a public chain; the token exists. */
+/** Plans our contracts on a public chain, where the token exists already. */
 export function planOwn(roles: Roles, token: Wallet) {
   return {
     escrow: planned('escrow', roles, [
@@ -43,7 +43,7 @@ export function planOwn(roles: Roles, token: Wallet) {
   }
 }
 
-/** All contracts of a devnet. @param domain - name and version of the token */
+/** Plans all contracts of a devnet. @param domain - name and version of the token */
 export function planDevnet(roles: Roles, domain: { readonly name: string; readonly version: string }) {
   const { name, version } = domain
   const token = planned('testToken', roles, [
@@ -119,11 +119,11 @@ export async function withoutCode(addresses: readonly Wallet[], rpc: Rpc): Promi
 }
 
 const ETHER = 10n ** 18n
-/** Minimum gas money of a devnet's key at the start, and the top-up. */
+/** If a devnet's gas key has less than this at the start, it gets `GIVEN`, in wei. */
 const LEAST = 1_000n * ETHER
 const GIVEN = 1_000_000n * ETHER
 
-/** Prepares a local chain at each start, since it may have lost its last blocks: gas money and CREATE2 factory. */
+/** Supplies gas money and the CREATE2 factory at each start: a local chain may have lost its last blocks. */
 export async function prepareDevnet(url: string, gasKey: Wallet): Promise<void> {
   // Method names that both anvil and hardhat have.
   const code = await ask(url, 'eth_getCode', factory.address, 'latest')

@@ -32,7 +32,7 @@ import { type ChainHomeRow, chainHomes } from './rows.ts'
 const CHAIN_FOLDER = 'chain'
 const SALT_BYTES = 32
 const GWEI = 1_000_000_000n
-/** Gas of the smallest transaction, and of the first start. */
+/** Gas that the balance must cover at a start; `FIRST_GAS` at the first start, which deploys contracts. */
 const LEAST_GAS = 100_000n
 const FIRST_GAS = 2_500_000n
 const BASE_BLOCK_S = 2
@@ -70,8 +70,8 @@ export type StartedChain = {
 }
 
 /**
- * Starts the chain of a data folder: own node, keys, missing contracts, then the port.
- * @throws AppError with one sentence and the way out
+ * Starts the chain of a data folder: devnet node if needed, keys, missing contracts, then the port.
+ * @throws AppError with one sentence and the remedy
  */
 export async function startEvm(start: EvmStart): Promise<StartedChain> {
   const undo: (() => Promise<void> | void)[] = []
@@ -87,7 +87,7 @@ export async function startEvm(start: EvmStart): Promise<StartedChain> {
   }
 }
 
-/** Converts any start error to one sentence. */
+/** Converts errors of the node and the queue to one sentence; returns other errors unchanged. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof QueueRefused) return new AppError('invalid_request', error.message, { cause: error })
   if (!(error instanceof RpcUnavailableError)) return error
@@ -168,11 +168,11 @@ function leastGas(home: ChainHomeRow | undefined): bigint {
 
 function otherChain(mode: ChainMode): AppError {
   const way =
-    mode === 'devnet' ? 'use the same node again, or start over with souk reset' : 'use a node of the first chain'
+    mode === 'devnet' ? 'use the same node again, or start over with souk reset' : 'use a node of the original chain'
   return new AppError('invalid_request', `This data folder was created on another chain: ${way}.`)
 }
 
-/** Starts our own devnet; other nodes are external. */
+/** URLs of the configured nodes. Without any, starts a devnet node of our own. */
 async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeRow | undefined): Promise<Nodes> {
   if (setup.rpcUrls.length > 0) return { urls: setup.rpcUrls }
   if (mode !== 'devnet') {
@@ -214,7 +214,7 @@ async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys
   )
 }
 
-/** Two writers of one key would conflict, so it is locked machine-wide. */
+/** Locks the gas key on this machine, because two daemons that use one key would conflict. */
 function lockedFor({ takeNamedLock }: EvmStart, key: Wallet): ReturnType<EvmStart['takeNamedLock']> {
   try {
     return takeNamedLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`), key)
@@ -288,7 +288,7 @@ async function publicDeployment(parts: Deploying, mode: 'base' | 'base-sepolia',
   }
 }
 
-/** Known contracts keep their addresses, even if today's code differs; others are deployed. */
+/** Deploys missing contracts. Known ones keep their addresses, even if this version has other code for them. */
 async function make<Name extends string>(
   parts: Deploying,
   plan: Readonly<Record<Name, Planned>>,
@@ -303,7 +303,7 @@ async function make<Name extends string>(
   return Object.fromEntries(placed)
 }
 
-/** Uses a temporary queue that leaves nothing open; an interruption continues at the next start. */
+/** Deploys contracts through a temporary queue. An interrupted deployment continues at the next start. */
 async function deployAll(parts: Deploying, plan: Readonly<Record<string, Planned>>, token: Wallet): Promise<void> {
   const { store, rpc, keys, mode, setup, wall } = parts
   const queue = openTxQueue({

@@ -20,9 +20,9 @@ const ChainHomeRow = z.strictObject({
   pay_to: StoredWallet,
   /** Salt of this installation's contracts. */
   salt: StoredHex,
-  /** Contract addresses by name; a chain without them is another one. */
+  /** Contract addresses by name. A chain that lacks them is refused as another chain. */
   contracts: z.record(z.string().max(LONGEST_NAME), StoredWallet),
-  /** First block of interest. */
+  /** First block to search for events. */
   from_block: z.int(),
 })
 export type ChainHomeRow = z.infer<typeof ChainHomeRow>

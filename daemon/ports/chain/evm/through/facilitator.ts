@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { jsonIn } from '../../../../../src/core/json.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
 
-/** Size of a verdict or a list of kinds. */
+/** Size limit of a facilitator's response. */
 const MAX_ANSWER_BYTES = 256 * 1024
 const MAX_CONNECTIONS = 32
 const MAX_REASON_CHARS = 200
 const MAX_KINDS = 1_000
 
-/** Time limits by question; facilitators settle before they answer. */
+/** Time limits by request. Settling takes longest, because facilitators answer only after it. */
 export const foreignTimings = { supportedMs: 10 * SECOND_MS, verifyMs: 15 * SECOND_MS, settleMs: 90 * SECOND_MS }
 export type ForeignTimings = Readonly<typeof foreignTimings>
 
@@ -20,10 +20,10 @@ export type ForeignVersion = 1 | 2
 export type ForeignWord =
   | { readonly kind: 'yes' }
   | { readonly kind: 'no'; readonly reason: string }
-  /** No valid answer; it may have acted. */
+  /** No valid answer; the facilitator may have settled anyway. */
   | { readonly kind: 'none'; readonly reason: string }
 
-/** Request body of its generation. */
+/** Request body in the facilitator's x402 version. */
 export type ForeignAsk = {
   readonly x402Version: ForeignVersion
   readonly paymentPayload: object
@@ -32,9 +32,9 @@ export type ForeignAsk = {
 
 /** Client of an external facilitator; no retries, no redirects. */
 export type ForeignFacilitator = {
-  /** Host and port: paths may contain keys. */
+  /** Host and port only, because the path may contain a key. */
   readonly label: string
-  /** Generations in which it settles `exact` on a network; undefined without an answer. */
+  /** x402 versions in which it settles `exact` on these networks, newest first; undefined without an answer. */
   kinds(networks: Readonly<Record<ForeignVersion, string>>): Promise<readonly ForeignVersion[] | undefined>
   verify(ask: ForeignAsk): Promise<ForeignWord>
   settle(ask: ForeignAsk): Promise<ForeignWord>
@@ -108,7 +108,7 @@ async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promis
   }
 }
 
-/** Sanitised, since foreign text is logged and displayed. */
+/** Sanitises a facilitator's reason, because it is untrusted text that is logged and displayed. */
 function shown(reason: string | null | undefined): string {
   return (reason ?? 'no reason').replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON_CHARS)
 }

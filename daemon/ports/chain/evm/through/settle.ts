@@ -8,13 +8,13 @@ import type { AuthorizationState, ChainPort, ChainStatus, SettleFailure, SettleR
 import type { TxQueue } from '../queue/queue.ts'
 import type { ForeignAsk, ForeignFacilitator, ForeignVersion, ForeignWord } from './facilitator.ts'
 
-/** How long to watch the chain after a yes, a no, and no answer. */
+/** How long to watch the chain after the facilitator answered yes, no, or not at all. */
 export const lookTimings = { yes: 30 * SECOND_MS, no: SECOND_MS, none: 5 * SECOND_MS }
 const FIRST_LOOK_MS = 10
 const LAST_LOOK_MS = SECOND_MS
-/** Window in the published client's requests. */
+/** Payment window in the requests of existing x402 client packages, in seconds. */
 const WINDOW_SECONDS = 60
-/** The purchased resource is kept private. */
+/** Placeholder that hides from the facilitator which resource was purchased. */
 const RESOURCE = 'http://localhost/'
 
 export type Through = {
@@ -22,9 +22,9 @@ export type Through = {
   readonly facilitator: ForeignFacilitator
   /** Larger payments wait for more finality. */
   readonly instantLimit: Usdc
-  /** Block number of a transaction. @throws when no node says */
+  /** Block number of a transaction. @throws when no node answers */
   readonly blockOf: (transaction: Hex) => Promise<number | undefined>
-  /** Watches foreign transfers until final. */
+  /** Watches the facilitator's transfers until they are final. */
   readonly queue: Pick<TxQueue, 'followForeign' | 'onDropped'>
   readonly wall: () => number
   readonly log: Pick<Log, 'warn'>
@@ -34,9 +34,9 @@ export type Through = {
 type Bench = Through & { lastFault: string | null; version: ForeignVersion | undefined }
 
 /**
- * A chain whose payments to `payTo` are sent by an external facilitator. It may use the signed bytes until their
- * window closes, so its answers are not trusted: only money on the chain counts, and only an authorization that
- * expired unused is given up. Payouts are unaffected.
+ * A chain whose payments to `payTo` are sent by an external facilitator. The facilitator may use the signed bytes until
+ * their window closes, so its answers are not trusted. A payment has settled only if the chain shows it, and has failed
+ * only if its authorization expired unused. Payouts are unaffected.
  */
 export function settledThrough<C extends ChainPort>(through: Through & { readonly chain: C }): C {
   const bench: Bench = { ...through, lastFault: null, version: undefined }
@@ -53,7 +53,7 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
   }
 }
 
-/** The chain dropped the facilitator's transaction: asks it again, else sends it ourselves. */
+/** Settles again what the chain dropped: through the facilitator, or else through our own queue. */
 async function sendAgain(bench: Bench, authorization: Authorization, signature: Hex): Promise<void> {
   const result = await settle(bench, authorization, signature)
   if (!result.ok) await bench.chain.settle(authorization, signature)
@@ -66,7 +66,7 @@ function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): Cha
   return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
 }
 
-/** Repeatable after a crash: checks for use first. */
+/** Can be repeated after a crash, because it first checks whether the authorization was used. */
 async function settle(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const { chain, facilitator } = bench
   const before = await chain.authorizationState(authorization.from, authorization.nonce)
@@ -98,7 +98,7 @@ function noteWord(bench: Bench, word: ForeignWord): void {
   )
 }
 
-/** Whether the authorization is used within the watching time. */
+/** Waits until the authorization is used or the watching time ends; returns whether it was used. */
 async function lookFor(bench: Bench, { from, nonce }: Authorization, { kind }: ForeignWord): Promise<boolean> {
   const until = bench.wall() + (bench.timings ?? lookTimings)[kind]
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LAST_LOOK_MS)) {
@@ -109,7 +109,7 @@ async function lookFor(bench: Bench, { from, nonce }: Authorization, { kind }: F
   }
 }
 
-/** The transfer of a used authorization on the chain; it must match exactly. */
+/** Checks that a used authorization made exactly this transfer, and watches it until it is final. */
 async function referee(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const result = await bench.chain.settle(authorization, signature)
   if (!result.ok) return { ...result, sent: true }
@@ -117,7 +117,7 @@ async function referee(bench: Bench, authorization: Authorization, signature: He
   return (await isSure(bench, authorization, result.transaction)) ? result : given('unavailable')
 }
 
-/** Large payments wait for more finality. */
+/** Whether a transfer is final enough. Large payments wait for more finality. */
 async function isSure(
   { chain, instantLimit, blockOf }: Bench,
   { from, nonce, value }: Authorization,
@@ -129,7 +129,7 @@ async function isSure(
   return used && block !== undefined && block <= asOf.block
 }
 
-/** The request; undefined if the facilitator settles no generation here. */
+/** Builds the request; undefined if the facilitator supports no x402 version on this network. */
 async function askOf(bench: Bench, authorization: Authorization, signature: Hex): Promise<ForeignAsk | undefined> {
   const { chain, facilitator } = bench
   const { network, caip2, asset, payTo } = chain
