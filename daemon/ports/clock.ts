@@ -4,7 +4,7 @@ export type Ticker = (tick: () => void) => () => void
 /** Default interval, machine time. */
 const TICK_MS = 1_000
 
-/** Machine ticks; they do not keep the process alive. */
+/** A ticker on the machine's clock, which does not keep the process alive. */
 export function tickerOf(everyMs = TICK_MS): Ticker {
   return (tick) => {
     const timer = setInterval(tick, everyMs)
@@ -26,7 +26,7 @@ export type Clock = {
 
 export const systemClock: Clock = { now: () => Date.now(), wall: () => Date.now() }
 
-/** Offset of business time from the machine's, and where it is frozen. */
+/** Offset of business time from the machine's clock, and the time at which it is frozen, if it is. */
 export type ClockSetting = { readonly offset_ms: number; readonly frozen_at: number | null }
 
 export const UNMOVED: ClockSetting = { offset_ms: 0, frozen_at: null }

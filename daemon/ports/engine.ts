@@ -5,33 +5,33 @@ import type { EngineStatus } from '../../src/model/words.ts'
 /** State of an engine for the operator. */
 export type EngineStanding = {
   readonly status: EngineStatus
-  /** One sentence of ours. */
+  /** One sentence, without text from outside. */
   readonly detail: string
   /** How to get it: a package, or a member of the engines file. */
   readonly fix?: string
 }
 
-/** An optional means of services: a program, a library, or an external API. */
+/** An optional dependency of services: a program, a library, or an external API. */
 export type Engine<Port> = {
   readonly port: Port
   /** State before the first check; engines without a check are `ok`. */
   readonly initial: EngineStanding
-  /** Checks it without cost and outside requests. Absent if `initial` never changes. */
+  /** Checks the engine, free of charge and without requests to other machines. Absent if `initial` never changes. */
   readonly probe?: () => Promise<EngineStanding>
   /** Asks the external API with a free request; absent for local engines. */
   readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly close?: () => Promise<void>
 }
 
-/** Result of asking an external API, in our words. */
+/** Result of a request to an external API; `detail` has no text from outside. */
 export type Reached = { readonly ok: boolean; readonly detail: string }
 
-/** Last known state; wall time. */
+/** Last known state of an engine; times are wall time. */
 export type SeenEngine = EngineStanding & {
   readonly name: string
   /** Undefined before the first check. */
   readonly lookedAt?: number
-  /** It was available at some time since the start. */
+  /** Whether it was available at some time since the start. */
   readonly wasThere: boolean
   readonly reached?: Reached & { readonly at: number }
 }
@@ -43,14 +43,14 @@ export class EngineGone extends Error {
 
 export type EngineBoard<E extends object> = {
   readonly ports: E
-  /** Names that are unavailable now. */
+  /** Those of `names` that are unavailable now. */
   readonly lacking: (names: readonly (keyof E & string)[]) => readonly string[]
   readonly standings: () => readonly SeenEngine[]
-  /** Resolves after the first check of each. */
+  /** Resolves after the first check of each engine. */
   readonly ready: Promise<void>
-  /** Reports a failure: checks again soon. */
+  /** Reports that engines failed, so that they are checked again soon. */
   readonly suspect: (names: readonly (keyof E & string)[]) => void
-  /** Asks external APIs, each at most hourly, or every minute while it fails. */
+  /** Asks external APIs whether they respond: each at most hourly, or every minute while it fails. */
   readonly reach: () => Promise<void>
   /** Called when availability may have changed. */
   readonly onChange: (listener: () => void) => void
@@ -60,7 +60,7 @@ export type EngineBoard<E extends object> = {
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 /** Delay before a check after a failure. */
 const PROBE_AGAIN_MS = 30 * SECOND_MS
-/** How long a result of an external API is kept. */
+/** How long it is remembered that an external API responds. */
 const REACHED_KEPT_MS = HOUR_MS
 const UNREACHED_KEPT_MS = MINUTE_MS
 const REACH_TIMEOUT_MS = 10 * SECOND_MS
@@ -152,7 +152,7 @@ function openReaches(wall: () => number) {
   }
 }
 
-/** A built-in engine. @param reach for its external requests */
+/** An engine that is always available. @param reach asks the external API that it uses */
 export function builtIn<Port>(port: Port, detail: string, reach?: Engine<Port>['reach']): Engine<Port> {
   return { port, initial: { status: 'ok', detail }, ...compact({ reach }) }
 }

@@ -8,7 +8,7 @@ export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & {
   readonly level: LogLevel
 }
 
-/** Records in memory for `souk logs` of a remote. */
+/** Number of records kept in memory, for `souk logs` with a remote daemon. */
 const RECENT_RECORDS = 2_000
 
 /** Structured log: each line is a JSON record with `source` and, if known, `request_id`. */

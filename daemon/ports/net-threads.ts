@@ -14,7 +14,7 @@ import {
   type WaitingTask,
 } from './threads.ts'
 
-/* Worker threads for TLS with other machines: a stranger's certificates can block a thread, but not this one. */
+/* Worker threads for TLS with other machines: an untrusted certificate can block a worker, but not the main thread. */
 
 export type NetMessage = (ThreadCall & { readonly id: number }) | { readonly abort: number } | ThreadEnd
 export type NetReply = { readonly id: number; readonly said: TaskReply }
@@ -23,9 +23,9 @@ export type NetReply = { readonly id: number; readonly said: TaskReply }
 export type TaskOutcome<T, F> = T | { readonly failure: F; readonly message: string }
 
 const MAX_THREADS = 4
-/** Tasks per thread before another thread starts; at most so many wait for one slow verification. */
+/** Tasks per thread before another thread starts, so that few tasks wait for one slow verification. */
 const SPREAD = 8
-/** Most tasks per thread; others wait, and hosts take turns. */
+/** Limit of tasks per thread; others wait, and hosts take turns. */
 const MAX_AT_ONCE = 64
 const MAX_WAITING = 1_000
 const MAX_HEAP_MB = 256
@@ -33,7 +33,7 @@ const MAX_HEAP_MB = 256
 type NetTask = WaitingTask & { readonly id: number; thread?: Thread }
 type Thread = { readonly worker: Worker; readonly tasks: Map<number, NetTask>; idle: NodeJS.Timeout | undefined }
 
-/** Threads that run many tasks at once, because tasks wait for other machines. The caller's signal bounds their time. */
+/** Threads that run many tasks concurrently, since tasks wait for others. The caller's signal limits their time. */
 export function openNetThreads(): ThreadPool {
   const waiting = fairQueue<NetTask>(MAX_WAITING)
   const { threads, begin, done, end, withRoom } = openThreads(pump)

@@ -11,18 +11,18 @@ const isLinux = process.platform === 'linux'
 
 const below = (priority: number) => Math.min(LOWEST, priority + PRIORITY_STEPS)
 
-/** Lowers a new session leader's priority, with all its children. */
+/** Lowers the priority of a new session leader and all its children. */
 export function lowerProcess(pid: number): void {
   try {
     setPriority(pid, below(getPriority(pid)))
-    // Linux autogroups share processors by session, so that must be lowered, too.
+    // Linux autogroups share processors by session, so lower the session's priority, too.
     if (isLinux) writeFileSync(`/proc/${pid}/autogroup`, String(PRIORITY_STEPS))
   } catch {
     // It ended, or there are no autogroups.
   }
 }
 
-/** Lowers the thread's priority. Outside Linux that would affect the process. */
+/** Lowers the thread's priority, on Linux only: elsewhere it would affect the whole process. */
 export function lowerThread(): void {
   if (!isLinux) return
   try {

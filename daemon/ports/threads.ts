@@ -4,8 +4,8 @@ import { AppError, type ErrorFacts } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
 
-// V8 13 compiles what WebAssembly calls often. Threads that do so at the same moment may free the code twice, which ends
-// the process (`Check failed: jit_page.has_value()`); without it such calls are only slower.
+// V8 13 compiles functions that WebAssembly calls often. If two threads do so at the same time, the process may end
+// (`Check failed: jit_page.has_value()`). Without this compilation such calls are only slower.
 if (process.versions.v8.startsWith('13.')) setFlagsFromString(`--wasm-wrapper-tiering-budget=${2 ** 31 - 1}`)
 
 /** Why a task failed. `busy`: never started. */
@@ -24,13 +24,13 @@ export class ThreadError extends Error {
 export type PoolLimits = {
   /** Maximum threads. They start on demand and end after `idleMs` without work. */
   readonly size: number
-  /** Waiting tasks in all lanes. */
+  /** Limit of waiting tasks in all lanes. */
   readonly maxWaiting: number
   /** Time limit of a task from its start, wall time. */
   readonly deadlineMs: number
   /**
-   * Heap of a thread. Exceeding it ends the thread; but within a builtin such as JSON.parse it ends the process. So
-   * tasks limit their input, and this is well above their needs.
+   * Heap limit of a thread. A thread that exceeds it ends, but within a built-in such as `JSON.parse` the process ends.
+   * So tasks limit their input, and this limit is well above their needs.
    */
   readonly maxHeapMb: number
   readonly idleMs: number
@@ -40,7 +40,7 @@ export type Task = {
   readonly name: string
   /** Copied by structured clone. */
   readonly args: readonly unknown[]
-  /** Key of fair sharing. */
+  /** Caller id; waiting callers take turns. */
   readonly who: string
   readonly signal?: AbortSignal | undefined
   /** Called with a task's thread time, however it ended. */
@@ -76,7 +76,7 @@ export function saidOf(error: unknown): TaskReply {
   return { refusal: { code, message, facts } }
 }
 
-/** Far above the loading time on a busy machine. */
+/** Time limit for a thread to start, far above the loading time on a busy machine. */
 const START_DEADLINE_MS = 60_000
 /** How long an idle thread may take to exit, including its start. */
 const END_GRACE_MS = 5_000
@@ -90,7 +90,7 @@ export type WaitingTask = Task & {
 type Thread = {
   readonly worker: Worker
   task: WaitingTask | undefined
-  /** Start of its task, monotonic. */
+  /** Start of its task (`performance.now`). */
   since: number
   isReady: boolean
   timer: NodeJS.Timeout | undefined
@@ -177,7 +177,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     pump()
   }
 
-  /** Fails the thread's task; a thread that never started fails the next one, so that somebody learns of it. */
+  /** Ends a thread and fails its task. If it never started, fails a waiting task, so that a caller gets the error. */
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)
@@ -244,7 +244,7 @@ function lost(error: unknown): ThreadError {
   )
 }
 
-/** Ends a task with what its thread said of it. */
+/** Settles a task by its thread's answer. */
 export function settleTask({ resolve, reject }: WaitingTask, said: TaskReply): void {
   if ('value' in said) resolve(said.value)
   else reject('refusal' in said ? revived(said.refusal) : new Error(said.failure))

@@ -23,7 +23,7 @@ export type VendorDecision = {
 /** An external identity verifier (specification, `POST /v1/verification/start`). */
 export type VerificationVendor = {
   readonly name: string
-  /** Idempotent per attempt. @returns where to send the operator */
+  /** Idempotent per attempt. @returns the URL to send the operator to */
   openSession(order: {
     readonly attemptId: string
     readonly operatorName: string

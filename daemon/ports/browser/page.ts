@@ -108,7 +108,7 @@ export function openPage(session: PageSession): BrowserPage {
 async function load(session: PageSession, url: string): Promise<Loaded> {
   // Browsers would also open `file:`, `chrome:` and `javascript:` addresses.
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
-    throw new WebError('scheme_refused', 'Only http and https are fetched.')
+    throw new WebError('scheme_refused', 'Only http and https URLs are allowed.')
   }
   const { traffic } = session
   traffic.clear()

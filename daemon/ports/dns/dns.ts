@@ -41,7 +41,7 @@ export function openDns(options: DnsOptions = {}): Dns {
 
   async function ask(question: DnsQuestion, signal?: AbortSignal): Promise<DnsAnswer> {
     const turns = servers().flatMap((server) => Array.from({ length: TRIES }, () => serverOf(server)))
-    let failed = new DnsError('refused', 'This machine has no resolver.')
+    let failed = new DnsError('refused', 'This machine has no DNS resolver.')
     for (const server of turns) {
       try {
         return await exchange({ ...server, question, recursive: true, over: 'udp', signal })
@@ -81,7 +81,7 @@ async function exchange({ address, port, question, recursive, over, signal: call
   const parts = { address, port, asked: { ...question, id: randomInt(MAX_ID), recursive }, signal }
   const answer = await (over === 'udp' ? overUdp(parts) : overTcp(parts))
   const { truncated, ...whole } = answer
-  // Truncated answers are repeated over TCP (RFC 7766).
+  // Repeat a question over TCP if its answer is truncated (RFC 7766).
   return truncated && over === 'udp'
     ? exchange({ address, port, question, recursive, over: 'tcp', signal: caller })
     : whole
@@ -89,7 +89,7 @@ async function exchange({ address, port, question, recursive, over, signal: call
 
 type Read = NonNullable<ReturnType<typeof readAnswer>>
 
-/** A connected socket, which ignores other senders. */
+/** Asks over UDP, by a connected socket, which ignores other senders. */
 function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
   const message = questionBytes(asked)
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
@@ -105,7 +105,7 @@ function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
       reject(error)
     }
   })
-  // Not the callback, which also fires without a route.
+  // Do not pass a callback to `connect`: it is also called without a route.
   socket.on('connect', () => socket.send(message))
   socket.connect(port, address)
   return promise.finally(() => {

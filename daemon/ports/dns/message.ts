@@ -16,7 +16,7 @@ export type DnsRecord = {
 export type DnsAnswer = {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL`, … */
   readonly rcode: string
-  /** The resolver validated it (AD flag). */
+  /** The resolver validated the answer (AD flag). */
   readonly authenticated: boolean
   /** The server is authoritative (AA flag). */
   readonly authoritative: boolean
@@ -39,9 +39,9 @@ export class DnsError extends Error {
 export type DnsQuestion = { readonly name: string; readonly type: RecordType }
 type Asking = DnsQuestion & { readonly id: number; readonly recursive: boolean }
 
-/** UDP size that every path carries (DNS flag day 2020). */
+/** Largest UDP payload that every network path carries (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232
-/** Records kept per answer. */
+/** Limit of records per answer. */
 const MAX_RECORDS = 100
 
 export function questionBytes({ id, name, type, recursive }: Asking): Buffer {
@@ -72,7 +72,7 @@ export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonl
   if (packet.id !== asked.id || packet.type !== 'response') return undefined
   if (!question || plain(question.name) !== plain(asked.name) || question.type !== asked.type) return undefined
   return {
-    // The type covers created messages only; parsed ones have the code's name.
+    // The library's type covers only created messages; parsed ones have the code's name in `rcode`.
     rcode: 'rcode' in packet ? String(packet.rcode) : 'NOERROR',
     authenticated: packet.flag_ad,
     authoritative: packet.flag_aa,
@@ -100,7 +100,7 @@ function bounded(bytes: Buffer): Buffer {
   for (const at of COUNTS) {
     if (bytes.length < at + 2) break
     const count = bytes.readUInt16BE(at)
-    // Later sections have no known start.
+    // Once a section is cut, the start of later ones is unknown, so they are dropped.
     whole.writeUInt16BE(Math.min(count, room), at)
     room = count > room ? 0 : room - count
   }
@@ -117,7 +117,7 @@ function recordOf(answer: Answer): DnsRecord[] {
   return [{ name: plain(answer.name), type: answer.type, ttl: 'ttl' in answer ? (answer.ttl ?? 0) : 0, value }]
 }
 
-/** Undefined for other record types. */
+/** Value of a record in zone file form; undefined for other record types. */
 function textOfRecord(answer: Answer): string | undefined {
   switch (answer.type) {
     case 'A':

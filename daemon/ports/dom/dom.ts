@@ -16,13 +16,13 @@ const FIX =
 const Manifest = z.object({ name: z.literal('jsdom'), version: z.string(), main: z.string() })
 
 export type DomOptions = {
-  /** Must be allowed by the operator, since it is weaker than a browser. */
+  /** Whether the operator allows jsdom, which checks less than a browser does. */
   readonly isAllowed: boolean
-  /** Package folder (default: beside the program). */
+  /** Folder of the jsdom package (default: installed next to the program). */
   readonly folder?: string
 }
 
-/** Finds jsdom, which is not packaged. */
+/** Finds jsdom, which is not part of the program. */
 export function openDom({ isAllowed, folder }: DomOptions): Engine<Dom> {
   const found = isAllowed ? lookedUp(folder) : undefined
   return { port: found ?? { entry: '', version: '' }, initial: standingOf(isAllowed, found) }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { errnoOf } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 
-/** Older than any engine's work, so abandoned. */
+/** Age after which a temporary file is abandoned: no engine works for so long. */
 const LEFT_AFTER_MS = 10 * MINUTE_MS
 const MAX_SWEPT = 100
 const RETRIES = 10
@@ -28,7 +28,7 @@ type Sweep = {
   readonly owners: readonly (number | undefined)[]
 }
 
-/** Temporary files of killed daemons, a limited number. */
+/** Finds temporary files that killed daemons left, a limited number. */
 export async function leftoversIn({ folder, kind, now, owners }: Sweep): Promise<string[]> {
   const found = (await readdir(folder)).filter((name) => name.startsWith(`souk-${kind}-`)).slice(0, MAX_SWEPT)
   const left: string[] = []

@@ -26,9 +26,9 @@ export type ProgramRun = {
   readonly args: readonly string[]
   /** Standard input (default: none). */
   readonly stdin?: string | Uint8Array
-  /** File open as descriptor 3. */
+  /** Path of a file that the program gets open as descriptor 3. */
   readonly file?: string
-  /** Standard output limit; more kills it. */
+  /** Limit of standard output; a program that writes more is killed. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
@@ -42,7 +42,7 @@ export type ProgramLimits = {
   readonly maxWaiting: number
 }
 
-/** A local program that processes foreign data. */
+/** A local program that processes untrusted data. */
 export type SystemProgram = {
   /** Its path; undefined if not installed. */
   readonly path: () => string | undefined
@@ -53,7 +53,7 @@ export type SystemProgram = {
 const DEFAULT_LIMITS: ProgramLimits = { deadlineMs: 60 * SECOND_MS, maxMemoryMb: 1_024, atOnce: 2, maxWaiting: 32 }
 const MAX_SAID_BYTES = 64 * 1024
 const KB_A_MB = 1_024
-/** `nobody`: programs with foreign data own nothing. */
+/** User id of `nobody`, who owns no files, for programs that process untrusted data. */
 const NOBODY = 65_534
 const isWindows = process.platform === 'win32'
 const IS_ROOT = process.getuid?.() === 0
@@ -115,7 +115,7 @@ export function openProgram(
   }
 }
 
-/** State of a program by its version output. */
+/** Checks a program by running it for its version. */
 export async function programStanding(
   program: SystemProgram,
   { versionArgs, package: name }: { readonly versionArgs: readonly string[]; readonly package: string },
@@ -131,7 +131,7 @@ export async function programStanding(
   }
 }
 
-/** Runs in its own process group with an empty environment; the group is killed as a whole. */
+/** Runs a program in its own process group with a minimal environment; kills the whole group. */
 async function ended(
   file: string,
   run: ProgramRun,
@@ -189,7 +189,7 @@ function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramL
   return ['/bin/sh', ['-c', script, 'sh', String(maxMemoryMb * KB_A_MB), String(seconds), ...words]] as const
 }
 
-/** Collects a stream up to a limit. With `onMore` keeps the beginning, otherwise the end, where errors are. */
+/** Collects a stream up to a limit. Keeps its beginning if `onMore` is given, else its end, where errors are. */
 function gathered(stream: Readable, maxBytes: number, onMore?: () => void): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { lowerProcess } from '../priority.ts'
 
-/** A process descriptor: writable, readable, a file, or nothing. */
+/** What a file descriptor of the process is: a pipe to it, a pipe from it, nothing, or a file. */
 export type Descriptor = 'in' | 'out' | 'ignore' | { readonly file: string }
 
 /** A process to start in its own group. */
@@ -18,7 +18,7 @@ export type ProcessOrder = {
   readonly gid?: number | undefined
 }
 
-/** Starts it from this process; on failure it has no pid and emits `error`. */
+/** Starts a child of this process; on failure the child has no pid and emits `error`. */
 export function spawnHere({ file, args, cwd, env, descriptors, uid, gid }: ProcessOrder): ChildProcess {
   const isWindows = process.platform === 'win32'
   const opened = descriptors.map((what) => (typeof what === 'object' ? openSync(what.file, 'r') : undefined))
@@ -45,6 +45,6 @@ export function killGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
   } catch {
-    // All of it ended.
+    // All processes of the group have ended.
   }
 }

@@ -6,16 +6,13 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
 
 const BYTES_A_KB = 1_024
-/** Offset of the group in /proc/PID/stat after the name. */
+/** Index of the process group in /proc/PID/stat, counted after the name. */
 const GROUP_FIELD = 2
 const LOOK_EVERY_MS = SECOND_MS / 4
-/** Foreign processes are remembered for this many looks, since pids are reused. */
+/** Number of scans that skip a process of another group; then it is read again, since pids are reused. */
 const LOOKS_KEPT = 8
 
-/**
- * Reports the memory of a process group in bytes (PSS), several times a second, if supported. Kernel files are read
- * synchronously: they are in memory.
- */
+/** Reports a process group's memory (PSS, in bytes) several times a second, on Linux; reads /proc synchronously. */
 export function watchMemory(group: number, tell: (bytes: number) => void): { readonly stop: () => void } {
   const others = new Set<string>()
   let looks = 0
@@ -50,7 +47,7 @@ export type StartedProcess = {
   readonly output: (descriptor: number) => Readable
   /** Exit code; null after a signal. */
   readonly exited: Promise<number | null>
-  /** Ended, with all output read. */
+  /** Resolves when the process has ended and all its output was read. */
   readonly closed: Promise<void>
   /** Reports the group's memory in bytes, several times a second. */
   readonly onMemory: (listener: (bytes: number) => void) => void
@@ -63,7 +60,7 @@ export type Starter = {
   readonly helper: () => number | undefined
 }
 
-/** Messages with the helper. Without `data`: end of stream. */
+/** Messages to the helper process. A message without `data` ends the stream. */
 export type StarterAsk =
   | { readonly id: number; readonly order: ProcessOrder }
   | { readonly id: number; readonly descriptor: number; readonly data?: Uint8Array | string }
@@ -76,15 +73,15 @@ export type StarterReply =
   | { readonly id: number; readonly closed: true }
 
 /**
- * Linux copies page tables on fork while the process stands still: 40 to 270 ms at 600 MB, 3 ms when small. So a
- * large daemon starts programs from a small helper process.
+ * Memory above which a small helper process starts programs. On fork, Linux copies page tables and pauses the process:
+ * 40 to 270 ms at 600 MB, 3 ms if it is small.
  */
 const SMALL_BYTES = 192 * 1024 * 1024
 const IDLE_MS = 30 * SECOND_MS
 /** The single-file build has no module to start a helper with. */
 const hasHelper = () => process.platform === 'linux' && !process.getBuiltinModule('node:sea').isSea()
 
-/** @param smallBytes size up to which it starts programs itself; helpers only help on Linux */
+/** @param smallBytes memory size up to which this process starts programs itself; only Linux needs a helper */
 export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {}): Starter {
   let helper: Helper | undefined
   let timer: NodeJS.Timeout | undefined
@@ -116,7 +113,7 @@ export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {})
   }
 }
 
-/** Shared by the process. */
+/** The starter of this process. */
 export const starter = openStarter()
 
 function startHere(order: ProcessOrder): Promise<StartedProcess> {
@@ -201,7 +198,7 @@ function openHelper({ onIdle, onGone }: Ends): Helper {
 type Remote = {
   readonly started: Promise<StartedProcess>
   readonly hear: (said: StarterReply) => void
-  /** Reports a lost process, and kills it if running. */
+  /** Kills the process after its helper was lost, and ends its streams and promises. */
   readonly lose: (why: string) => void
 }
 type RemoteFacts = {
@@ -266,7 +263,7 @@ function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
 
 type Tell = (descriptor: number, data?: Uint8Array | string) => void
 
-/** Our end of a descriptor in the helper. */
+/** Stream to or from a descriptor of a process that the helper started. */
 function openEnd(what: ProcessOrder['descriptors'][number], at: number, tell: Tell): [number, Readable | Writable][] {
   if (what === 'out') return [[at, new Readable({ read: () => undefined })]]
   if (what !== 'in') return []
@@ -284,7 +281,7 @@ function openEnd(what: ProcessOrder['descriptors'][number], at: number, tell: Te
   return [[at, to]]
 }
 
-/** Beside this module in the sources and in the bundle. */
+/** Path of the helper module, which is in this module's folder in the sources and in the bundle. */
 function helperFile(): string {
   const name = import.meta.url.endsWith('.ts') ? './starter.worker.ts' : './starter.worker.js'
   return fileURLToPath(new URL(name, import.meta.url))

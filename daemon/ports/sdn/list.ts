@@ -13,13 +13,13 @@ export type SdnList = {
   readonly wallets: ReadonlySet<Wallet>
 }
 
-/** Not a complete list. */
+/** The source is not a complete, valid list. */
 export class SdnUnreadable extends Error {
   override readonly name = 'SdnUnreadable'
 }
 
 const ROOT = 'sdnList'
-/** Id type of addresses, followed by a ticker that does not matter: one address has several. */
+/** Start of the id type of addresses. The ticker after it is ignored: one address may have several. */
 const ADDRESS_TYPE = 'Digital Currency Address -'
 /** Text fields by parent element. */
 const wanted: Readonly<Record<string, string>> = {
@@ -33,10 +33,10 @@ const COUNT = /^\d{1,9}$/
 
 /** Bytes per slice: about a millisecond of parsing. */
 const SLICE_BYTES = 32 * 1024
-/** Pause between slices, to stay schedulable on a busy machine. */
+/** Pause between slices, so that other work runs on a busy machine. */
 const REST_MS = 1
 const MAX_BYTES = 512 * 1024 * 1024
-/** Limit of text, comments and attributes that the parser buffers. */
+/** Limit of bytes between two tags: the parser buffers text, comments and attributes. */
 const MAX_PIECE_BYTES = 1024 * 1024
 const MAX_FIELD_CHARS = 1_000
 const MAX_DEPTH = 32
@@ -93,7 +93,7 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** Aborts and disk errors are not the list's fault. */
+/** Converts errors in the list to `SdnUnreadable`, but not aborts and disk errors. */
 function unreadable(error: unknown): unknown {
   if (error instanceof SdnUnreadable) return error
   if (error instanceof TypeError) return new SdnUnreadable('it is not UTF-8', { cause: error })
@@ -146,7 +146,8 @@ function createReading(): Reading {
     },
     passed(bytes) {
       sinceTag += bytes
-      if (sinceTag > MAX_PIECE_BYTES) throw new SdnUnreadable(`it has ${MAX_PIECE_BYTES} bytes without a tag`)
+      if (sinceTag > MAX_PIECE_BYTES)
+        throw new SdnUnreadable(`it has more than ${MAX_PIECE_BYTES} bytes between two XML tags`)
     },
     list: () => ({
       publishDate: dateOf(head.Publish_Date),

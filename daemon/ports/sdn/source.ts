@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { PublicWeb } from '../web/web.ts'
 
-/** The published list has about 30 MB. */
+/** Limit of a downloaded list; the published one has about 30 MB. */
 const MAX_FETCHED_BYTES = 256 * 1024 * 1024
 const FETCH_TIMEOUT_MS = 5 * MINUTE_MS
 const READ_BYTES = 256 * 1024
@@ -43,7 +43,7 @@ const pageOf = (url: string, web: PublicWeb) =>
       accept: 'application/xml, text/xml',
       maxBytes: MAX_FETCHED_BYTES,
       timeoutMs: FETCH_TIMEOUT_MS,
-      // The list is published for programs.
+      // The list is published for programs, so robots.txt does not matter.
       ignoreRobots: true,
       signal,
     })

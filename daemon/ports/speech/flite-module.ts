@@ -56,7 +56,7 @@ export async function compileFlite(file: string): Promise<WebAssembly.Module> {
 export function runFlite(module: WebAssembly.Module, words: readonly string[]): Ran {
   const wave = openWave()
   let said = ''
-  // Replaced before any call.
+  // Placeholder until the module's own memory is known.
   let memory = new WebAssembly.Memory({ initial: 0 })
   const system = systemOf({
     words: ['flite', ...words].map((word) => Buffer.from(`${word}\0`)),
@@ -155,7 +155,7 @@ function filesOf({ bytes, wave, say }: Around) {
       bytes().write(ROOT, to)
       return OK
     },
-    // Opening any path gives the one file.
+    // Opening any path opens the one output file.
     path_open: (...asked: readonly unknown[]) => {
       bytes().writeUInt32LE(WAVE, Number(asked.at(-1)))
       return OK

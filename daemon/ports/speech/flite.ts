@@ -6,7 +6,7 @@ import { openThreadPool, type PoolLimits } from '../threads.ts'
 import { type Pack, plain, type SpeechWish, type Spoken } from './spoken.ts'
 import { pcmOf } from './wav.ts'
 
-/** Synthesizer file beside the bundle, else in the package. */
+/** Synthesizer file, in the bundle's folder or else in the package. */
 const FILE = 'flite.wasm'
 /** General-purpose voices; the first is the default. */
 const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const

@@ -4,7 +4,7 @@ import { saidOf, type ThreadCall, type ThreadReply } from '../threads.ts'
 import { compileFlite, runFlite } from './flite-module.ts'
 import { joinedWaves } from './wav.ts'
 
-/** 5,000 spoken digits in the slowest voice. */
+/** Size limit of all waves: 5,000 spoken digits in the slowest voice. */
 const MAX_WAVES_BYTES = 48 * 1024 * 1024
 
 let module: Promise<WebAssembly.Module> | undefined

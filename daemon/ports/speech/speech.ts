@@ -33,22 +33,22 @@ type Options = {
   readonly flite?: string
 }
 
-/** The local program's model. */
+/** Model name of the local program. */
 const LOCAL_MODEL = 'espeak-ng'
-/** 5,000 characters in the slowest voice. */
+/** Size limit of the output: 5,000 characters in the slowest voice. */
 const MAX_RAW_BYTES = 48 * 1024 * 1024
 const NATURAL_KBPS = 64
 const NATURAL_RATE_HZ = 44_100
 const BITS_A_BYTE = 8
 const BITS_A_KBIT = 1_000
 const DEFAULT_LANGUAGE = 'en'
-/** Voice variant of the program: `de+f2`. */
+/** Suffix for a voice variant, as in `de+f2`. */
 const THROAT = /\+(m[1-7]|f[1-5])$/
 const throats = ['m1', 'm2', 'm3', 'f1', 'f2', 'f3']
 
 /**
- * Local speech: English by the built-in synthesizer, other languages by espeak-ng. Configured natural voices are
- * preferred unless a local voice is named; local ones are the fallback.
+ * Opens speech. Natural voices are preferred if configured, unless the buyer names a local voice. Local voices are the
+ * fallback: the built-in synthesizer for English, espeak-ng for other languages.
  */
 export function openSpeech({ natural, audio, flite, ...options }: Options): Engine<Speech> {
   const pack = packer(audio)
@@ -102,7 +102,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
   }
 }
 
-/** Without espeak-ng, English remains. */
+/** State of the engine: without espeak-ng it speaks only English. */
 function standingOf(hasOwn: boolean, espeak: EngineStanding): EngineStanding {
   if (!hasOwn) return espeak
   const others = espeak.status === 'ok' ? espeak.detail : 'install espeak-ng for other languages'

@@ -27,7 +27,7 @@ type Sound = Pick<Spoken, 'contentType' | 'audio' | 'sampleRateHz' | 'seconds'>
 /** Compresses samples to a deliverable size. */
 export type Pack = (pcm: Pcm, signal: AbortSignal) => Promise<Sound>
 
-/** Limit as base64 in a deliverable. */
+/** Size limit of audio, so that its base64 fits a deliverable. */
 export const MAX_AUDIO_BYTES = 5.5 * 1024 * 1024
 const SPEECH_KBPS = 48
 const SPEECH_RATE_HZ = 22_050

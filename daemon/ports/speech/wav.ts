@@ -65,7 +65,7 @@ export function wavOf(pcm: Pcm): Buffer {
   return Buffer.concat([header({ format: FORMAT_PCM, bytes: BYTES_A_SAMPLE, sampleRateHz }, data.length), data])
 }
 
-/** A WAV within a size: unchanged if it fits, else 8-bit G.711 at a fitting rate. @returns with the final rate */
+/** Encodes a WAV that fits `maxBytes`: 16-bit if possible, else 8-bit G.711 at a lower sample rate. */
 export function wavWithin(pcm: Pcm, maxBytes: number): { wav: Buffer; sampleRateHz: number } {
   const { samples, sampleRateHz } = pcm
   if (HEADER_BYTES + samples.byteLength <= maxBytes) return { wav: wavOf(pcm), sampleRateHz }
@@ -77,7 +77,7 @@ export function wavWithin(pcm: Pcm, maxBytes: number): { wav: Buffer; sampleRate
   return { wav: Buffer.concat([head, data]), sampleRateHz: rate }
 }
 
-/** Averages samples, to avoid aliasing. */
+/** Lowers the sample rate by averaging, to avoid aliasing. */
 function atRate({ samples, sampleRateHz }: Pcm, rate: number): Pcm {
   const step = sampleRateHz / rate
   const made = new Int16Array(Math.floor(samples.length / step))

@@ -10,7 +10,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
 
-/* TLS handshake and certificates; on a thread, since hostile chains verify slowly. */
+/* TLS handshakes and certificates. They run on a thread, because hostile certificate chains verify slowly. */
 
 export type TlsOffer = {
   /** The only TLS version to offer (default: all supported). */
@@ -44,7 +44,7 @@ export type Handshake = {
   readonly ocsp_stapled: boolean
 }
 
-/** `local`: not supported here, so unknown; `refused`: by the host. */
+/** `local`: this program does not support the offer, so the result is unknown. `refused`: the host refused it. */
 export type TlsFailure = 'local' | 'refused' | 'plain_text' | 'unreachable' | 'timeout'
 
 export class TlsError extends Error {
@@ -60,10 +60,10 @@ export class TlsError extends Error {
 const HANDSHAKE_MS = 5_000
 const MAX_CHAIN = 10
 const MAX_REASON = 200
-/** Offers everything, so that old hosts can answer. */
+/** Offers all ciphers, so that old hosts can answer. */
 const ALL_CIPHERS = 'ALL:@SECLEVEL=0'
 
-/** @throws TlsError without a handshake */
+/** @throws TlsError if there is no handshake */
 export function shake(task: ShakeTask, signal: AbortSignal): Promise<Handshake> {
   const { host, address } = task
   const { promise, resolve, reject } = Promise.withResolvers<Handshake>()
@@ -90,7 +90,7 @@ export function shake(task: ShakeTask, signal: AbortSignal): Promise<Handshake> 
   })
 }
 
-/** Unsupported offers throw at once. */
+/** Starts a handshake; rejects an offer that this program does not support. */
 function begin(task: ShakeTask, reject: (error: TlsError) => void): TLSSocket | undefined {
   const { host, address, port, ca, version, ciphers = ALL_CIPHERS } = task
   const wanted: ConnectionOptions = {
@@ -131,7 +131,7 @@ function seen(socket: TLSSocket, { host, address, isStapled }: Shown): Handshake
     alpn: socket.alpnProtocol === false ? null : socket.alpnProtocol,
     authorized: socket.authorized,
     authorization_error: errorCodeOf(socket.authorizationError),
-    // The handshake reports only one fault.
+    // Checked here, because the handshake reports only one fault.
     is_for_host: checkServerIdentity(host, certificate) === undefined,
     chain: chainOf(certificate),
     ocsp_stapled: isStapled,

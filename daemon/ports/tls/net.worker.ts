@@ -1,4 +1,4 @@
-// A thread of `../net-threads.ts`: asks many hosts at once.
+// A worker thread of `../net-threads.ts`: runs many requests concurrently.
 import { parentPort } from 'node:worker_threads'
 import type { NetMessage, NetReply } from '../net-threads.ts'
 import { saidOf, type TaskReply, type ThreadCall } from '../threads.ts'
@@ -23,7 +23,7 @@ port?.on('message', async (message: NetMessage) => {
 
 async function answerTo({ name, args: [task] }: ThreadCall, signal: AbortSignal): Promise<TaskReply> {
   try {
-    // As `web.ts` and `tls.ts` send them.
+    // The types are those that `web.ts` and `tls.ts` send.
     if (name === 'shake') return { value: await shake(task as ShakeTask, signal) }
     const answer = await requestOnce(task as HopRequest, signal)
     return { value: { ...answer, body: new Uint8Array(answer.body) } }
@@ -33,7 +33,7 @@ async function answerTo({ name, args: [task] }: ThreadCall, signal: AbortSignal)
   }
 }
 
-/** Bodies are handed over: their bytes are not copied on the other thread. */
+/** Buffers to transfer to the main thread, so that bodies are not copied. */
 function buffersIn(said: TaskReply): ArrayBuffer[] {
   const body = 'value' in said ? (said.value as { readonly body?: Uint8Array<ArrayBuffer> }).body : undefined
   return body ? [body.buffer] : []

@@ -5,13 +5,13 @@ import { type Handshake, type ShakeTask, TlsError, type TlsFailure, type TlsOffe
 
 /** TLS handshakes with public hosts on port 443; sends no data. */
 export type Tls = {
-  /** @throws TlsError without a handshake, WebError for a refused host */
+  /** @throws TlsError if there is no handshake, WebError for a refused host */
   readonly handshake: (host: string, how?: HandshakeOptions) => Promise<Handshake>
   readonly close: () => Promise<void>
 }
 
 export type HandshakeOptions = TlsOffer & {
-  /** Key of fair sharing. */
+  /** Caller id; waiting callers take turns (default: the host). */
   readonly who?: string
   readonly signal?: AbortSignal
 }
@@ -28,7 +28,7 @@ export type TlsOptions = {
 const HTTPS_PORT = 443
 
 export function openTls(options: TlsOptions): Tls {
-  // Not the threads of pages and webhooks, which hostile hosts would delay.
+  // Separate from the threads for pages and webhooks, so that hostile hosts cannot delay those.
   const threads = openNetThreads()
 
   async function handshake(
@@ -49,7 +49,7 @@ export function openTls(options: TlsOptions): Tls {
   return { handshake, close: threads.close }
 }
 
-/** Error for a task that never started or was stopped. */
+/** Converts the error of a task that was stopped to a timeout. */
 function throwCut(error: unknown): never {
   if (!(error instanceof ThreadError) || error.failure === 'busy') throw error
   throw new TlsError('timeout', 'The host did not finish the handshake in time.', error)

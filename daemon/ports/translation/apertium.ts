@@ -55,7 +55,7 @@ const twoLetters: ReadonlyMap<string, string> = new Map(
 
 export type Apertium = ReturnType<typeof openApertium>
 
-/** Local translation between installed pairs. @param path where to look */
+/** Opens local translation between installed language pairs. @param path folders to search */
 export function openApertium(path?: string) {
   const program = openProgram('apertium', path === undefined ? {} : { path })
   /** Mode by `from-to`. */
@@ -84,14 +84,14 @@ export function openApertium(path?: string) {
     targets: () => [...new Set([...modes.keys()].map((pair) => pair.replace(/^.*-/, '')))],
     pairOf: (from: string, to: string) => modes.get(`${from}-${to}`),
     translate: async (segments: readonly Segment[], mode: string, signal: AbortSignal) => {
-      // Its plain format loses markup; its HTML format costs word order.
+      // Use the HTML format only if needed: it costs word order, but the plain format loses markup.
       const isMarked = segments.some(isToStay)
       const stdin = segments.map((one) => (isMarked ? markedUp(one) : one.text)).join('')
       const args = ['-u', ...(isMarked ? ['-f', 'html'] : []), mode]
       const { stdout } = await program.run({ args, stdin, maxBytes: MAX_OUT_BYTES, signal })
       const made = isMarked ? plain(stdout.toString('utf8')) : stdout.toString('utf8')
-      // Its exit code hides failed stages.
-      if (made.trim() === '') throw new ProgramError('refused', 'apertium made nothing of a text')
+      // The exit code does not show failed stages.
+      if (made.trim() === '') throw new ProgramError('refused', 'apertium returned an empty translation')
       return made
     },
   }

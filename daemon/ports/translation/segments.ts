@@ -4,11 +4,11 @@ const MAX_SEGMENT_CHARS = 4_000
 /** Parts of a text that join to the original: translatable, or kept. */
 export type Segment = { readonly text: string; readonly isKept: boolean }
 
-/** Kept: code, addresses, tags, and placeholders such as `{name}`, `{{name}}`, `${name}`, `%s`. */
+/** Parts to keep: code, addresses, tags, and placeholders such as `{name}`, `{{name}}`, `${name}`, `%s`. */
 const KEPT =
   /```[\s\S]*?```|`[^`\n]{1,500}`|\bhttps?:\/\/[^\s<>"')\]]{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|\{\{[^{}\n]{1,80}\}\}|\$?\{[^{}\n]{1,80}\}|%(?:\d\$)?[sd]\b|<\/?[a-zA-Z][^<>\n]{0,200}>/g
 
-/** Splits around kept parts, at paragraphs, sentences, then words. */
+/** Splits a text around parts to keep, and at paragraphs, sentences, then words. */
 export function segmentsOf(text: string): Segment[] {
   return aroundKept(text).flatMap((part) => (part.isKept ? part : paragraphsOf(part.text)))
 }

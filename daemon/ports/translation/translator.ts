@@ -7,7 +7,7 @@ import { type Apertium, openApertium } from './apertium.ts'
 import { around, type Segment } from './segments.ts'
 
 export type TranslationWish = {
-  /** They join to the text. */
+  /** Segments that join to the text. */
   readonly segments: readonly Segment[]
   /** ISO 639-1; undefined: detected. */
   readonly from: string | undefined
@@ -50,13 +50,13 @@ export type PieceTranslator = {
 }
 type Pieces = { readonly texts: readonly string[]; readonly from?: string | undefined }
 
-/** The configured engine, else the local one. */
+/** Opens translation by the configured API, with local translation as the fallback. */
 export function openTranslator({
   remote,
   path,
 }: {
   readonly remote?: PieceTranslator
-  /** Where to look for programs. */
+  /** Folders to search for programs. */
   readonly path?: string
 }): Engine<Translator> {
   const local = openApertium(path)
@@ -149,10 +149,10 @@ const DeepL = z.object({
     z.object({ text: z.string().max(100_000), detected_source_language: z.string().max(20).optional() }),
   ),
 })
-/** Texts per request, and their bytes. */
+/** Limit of texts per request; `DEEPL_BYTES` limits their size. */
 const DEEPL_TEXTS = 50
 const DEEPL_BYTES = 100 * 1024
-/** Targets that need a country. */
+/** Codes of target languages for which DeepL needs a country. */
 const deeplTargets: Readonly<Record<string, string>> = { en: 'EN-US', pt: 'PT-PT' }
 
 export function deepL(upstream: Upstream): PieceTranslator {

@@ -46,7 +46,7 @@ const DomainObject = z.object({
     .optional(),
 })
 
-/** Many times what registries send; more would take a loop turn too long to parse. */
+/** Size limit of an answer, many times what registries send, but still parsed quickly. */
 const MAX_BYTES = 128 * 1024
 const TIMEOUT_MS = 8_000
 const MAX_REGISTRAR_CHARS = 200
@@ -55,7 +55,7 @@ const OK = 200
 
 /** IANA's registry list. */
 export const IANA_BOOTSTRAP = 'https://data.iana.org/rdap/dns.json'
-/** Twice its size of today. */
+/** Size limit of the registry list, about twice its current size. */
 const BOOTSTRAP_MAX_BYTES = 256 * 1024
 const BOOTSTRAP_KEPT_MS = DAY_MS
 /** Largest TLDs, as a fallback for the list. */
@@ -115,7 +115,7 @@ function basesOf(services: Bootstrap['services']): Bases {
   )
 }
 
-/** The longest suffix with a registry. */
+/** Address of the registry for the longest suffix that has one. */
 function longestOf(bases: Bases, name: string): string | undefined {
   const labels = name.split('.')
   return labels.map((_, at) => bases.get(labels.slice(at).join('.'))).find((base) => base !== undefined)

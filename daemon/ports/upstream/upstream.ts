@@ -6,10 +6,10 @@ import { type Engine, EngineGone, type EngineStanding, type Reached } from '../e
 import type { WebResponse } from '../web/exchange.ts'
 import type { Web } from '../web/web.ts'
 
-/** Upstream failure, in our words. */
+/** Failure of an external API; the message has no text from it. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
-  /** `asker`: the request was refused (4xx). */
+  /** `asker`: the API refused the request (4xx). */
   readonly failure: 'asker' | 'busy' | 'broken'
   readonly status: number | undefined
 
@@ -23,11 +23,11 @@ export class UpstreamError extends Error {
 export type UpstreamOptions = {
   readonly web: Pick<Web, 'ask'>
   readonly wall: () => number
-  /** The operator's name for it. */
+  /** Name of the API in messages. */
   readonly name: string
   /** Base address; undefined: not configured. */
   readonly base: string | undefined
-  /** Headers of all requests; the key is only here. */
+  /** Headers of all requests, which may contain the API key. */
   readonly headers?: Readonly<Record<string, string>>
   /** Query parameters of all requests, for APIs with the key in the URL; not part of the cache key. */
   readonly query?: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export type UpstreamOptions = {
 export type UpstreamQuestion<T> = {
   /** Path with query. */
   readonly path: string
-  /** Body of a POST; otherwise GET. */
+  /** Body of a POST request; without it the request is a GET. */
   readonly body?: unknown
   readonly schema: z.ZodType<T>
   /** Cache time of the answer. */
@@ -65,7 +65,7 @@ export type Upstream = {
   /** @throws like `ask` */
   readonly bytes: (question: BytesQuestion) => Promise<Buffer>
   readonly standing: () => EngineStanding
-  /** Checks once whether it responds. */
+  /** Asks the API once whether it responds. */
   readonly reach: (signal: AbortSignal) => Promise<Reached>
 }
 
@@ -124,7 +124,7 @@ function openGate({ name, base, fix, wall, perMinute = MAX_A_MINUTE }: UpstreamO
     standing: (): EngineStanding => {
       if (base === undefined) return { status: 'unconfigured', detail: `${name} has no address or key.`, fix }
       if (wall() < brokenUntil) return { status: 'failing', detail: `${name} failed ${failures} times.` }
-      return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; used on purchase` }
+      return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; used for purchases` }
     },
   }
 }
@@ -150,7 +150,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     return answered({ ...asking, accept: '*/*' }, (answer) => {
       refuseFailure(options.name, answer)
       if (answer.headers['content-type']?.startsWith(type)) return answer.body
-      throw new UpstreamError('broken', `${options.name} answered with something else.`)
+      throw new UpstreamError('broken', `${options.name} returned an unexpected response.`)
     })
   }
 
@@ -176,7 +176,7 @@ type Asking = {
   readonly accept?: string
 }
 
-/** One retry for a briefly busy upstream. */
+/** Sends a request; retries once if the upstream is busy for a short time. */
 async function twice(options: UpstreamOptions, asking: Asking): Promise<WebResponse> {
   const first = await once(options, asking)
   if (!isBusy(first.status)) return first
@@ -229,9 +229,9 @@ async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>):
   throw new UpstreamError('broken', `${name} returned an unexpected response.`, { cause: parsed.error })
 }
 
-/** The operator's quota is used up: 402, and DeepL's code. */
+/** Statuses of a used-up quota of the operator: 402, and DeepL's 456. */
 const SPENT: ReadonlySet<number> = new Set([402, 456])
-/** The operator's key is refused; not the buyer's fault. */
+/** Statuses of a refused key of the operator, which is not the buyer's fault. */
 const REFUSING: ReadonlySet<number> = new Set([401, 403])
 
 function refuseFailure(name: string, { status }: WebResponse): void {
@@ -256,7 +256,7 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** Whether it responds and accepts the key. */
+/** Whether the API responds and accepts the key. */
 async function reached(options: UpstreamOptions, signal: AbortSignal): Promise<Reached> {
   const { name, base, reachPath = '' } = options
   if (base === undefined) return { ok: false, detail: `${name} has no address or key.` }
@@ -270,12 +270,12 @@ async function reached(options: UpstreamOptions, signal: AbortSignal): Promise<R
   }
 }
 
-/** An upstream as an engine; its check sends nothing. */
+/** Wraps an upstream as an engine, whose `probe` sends no request. */
 export function upstreamEngine(upstream: Upstream): Engine<Upstream> {
   return { port: upstream, initial: upstream.standing(), probe: async () => upstream.standing(), ...reachOf(upstream) }
 }
 
-/** How to check it; nothing if not configured. */
+/** The API's `reach`; nothing if the API is not configured. */
 export function reachOf({ standing, reach }: Upstream): Pick<Engine<unknown>, 'reach'> {
   return standing().status === 'unconfigured' ? {} : { reach }
 }

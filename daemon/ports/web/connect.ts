@@ -9,7 +9,7 @@ export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6
 /** All addresses of a host. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
-/** Connection limit, TLS included. */
+/** Time limit of a connection, including TLS. */
 const CONNECT_TIMEOUT_MS = 10_000
 
 /** The system resolver. */

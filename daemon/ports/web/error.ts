@@ -45,12 +45,12 @@ export class WebError extends Error {
     this.failure = failure
   }
 
-  /** The URL is refused, so a retry is useless. */
+  /** Whether the URL was refused, so that a retry is useless. */
   get isRefusal(): boolean {
     return refusals.has(this.failure)
   }
 
-  /** Nothing was sent, so a retry is safe. */
+  /** Whether nothing was sent, so that a retry is safe. */
   get wasNeverSent(): boolean {
     return beforeSending.has(this.failure)
   }
@@ -76,7 +76,7 @@ export function asWebError(error: unknown, { connected, isTls }: { connected: bo
   const options = { cause: error }
   if (timeouts.has(code)) return new WebError('timeout', 'The server did not respond in time.', options)
   if (connected) return new WebError('broken', 'The connection closed before the response was complete.', options)
-  if (isTls && !transport.has(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.', options)
+  if (isTls && !transport.has(code)) return new WebError('tls_failed', 'TLS or the certificate check failed.', options)
   return new WebError('connect_failed', 'The host does not accept a connection.', options)
 }
 

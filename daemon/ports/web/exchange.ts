@@ -3,7 +3,7 @@ export type GetOptions = {
   readonly maxBytes?: number
   /** Truncate a longer body at `maxBytes` instead of failing. */
   readonly truncate?: boolean
-  /** Total time limit, redirects and robots.txt included. */
+  /** Total time limit, including redirects and robots.txt. */
   readonly timeoutMs?: number
   /** For APIs only: pages follow robots.txt (RFC 9309). */
   readonly ignoreRobots?: true
@@ -19,7 +19,7 @@ export type PostRequest = {
   readonly signal?: AbortSignal
 }
 
-/** POST with a body, else GET. */
+/** A POST if there is a body, else a GET. */
 export type AskRequest = Omit<PostRequest, 'body'> & { readonly body?: string }
 
 export type WebResponse = {

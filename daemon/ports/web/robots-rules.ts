@@ -7,7 +7,7 @@ export type RobotsRules = ReadonlyMap<string, boolean>
 const CHARS_IN_A_TURN = 16 * 1024
 /** Characters read per line. */
 const MAX_LINE_CHARS = 16 * 1024
-/** Comparison limit per URL, some milliseconds; beyond it nothing is allowed. */
+/** Limit of comparisons per URL, some milliseconds of work; a URL that needs more is not allowed. */
 const MAX_MATCH_STEPS = 20_000_000
 const ANY = '*'
 const END = '$'
@@ -81,7 +81,7 @@ function recordOf(line: string): [key: string, value: string] {
   return colon < 0 ? ['', ''] : [record.slice(0, colon).trim().toLowerCase(), record.slice(colon + 1).trim()]
 }
 
-/** `Souk/1.0` matches souk; `soukbot` does not. */
+/** Whether a line names the crawler: for souk, `Souk/1.0` does and `soukbot` does not. */
 function isAgent(value: string, agent: string): boolean {
   return PRODUCT_TOKEN.exec(value.toLowerCase())?.[0] === agent
 }
@@ -130,7 +130,7 @@ function matches(pattern: string, path: string): boolean {
   return path.length - last.length >= at && path.endsWith(last)
 }
 
-/** A percent-encoded octet counts as one. */
+/** Length of a pattern, in which a percent-encoded octet counts as one. */
 function octetsOf(pattern: string): number {
   let escapes = 0
   for (let at = pattern.indexOf('%'); at >= 0; at = pattern.indexOf('%', at + 1)) escapes += 1

@@ -97,7 +97,7 @@ function textOf({ body, truncated }: WebResponse): string {
   return truncated ? text.slice(0, text.lastIndexOf('\n') + 1) : text
 }
 
-/** No response forbids everything, a redirect loop counts as missing; unreachable and refused sites are errors. */
+/** Rules without a robots.txt: a redirect loop counts as a missing file, any other failure is an error. */
 function otherwise(error: unknown): RobotsRules {
   if (!(error instanceof WebError)) throw error
   if (error.failure === 'too_many_redirects') return NO_RULES

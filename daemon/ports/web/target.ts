@@ -39,7 +39,7 @@ export type WebPlace = { readonly host: string; readonly port: number }
 export type WebRules = {
   /** Our own port, which webhooks must not reach. */
   readonly ownPort: () => number
-  /** Whether webhooks may stay on this machine, since only it can reach the marketplace. */
+  /** Whether webhooks may point to this machine, because no other machine can reach the marketplace. */
   readonly localWebhooks: boolean
   /** Places exempt from the rules; tests only. */
   readonly exempt?: (place: WebPlace) => boolean
@@ -50,7 +50,7 @@ export type WebTarget = WebPlace & { readonly url: URL; readonly reach: Exclude<
 
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
-/** Other webhook ports must be 443 or unprivileged. */
+/** First port that webhooks may use besides 443. */
 const FIRST_UNPRIVILEGED_PORT = 1_024
 
 /** Checks what needs no resolver: scheme, credentials, port, literal address. @throws WebError with the refusal. */
@@ -58,7 +58,7 @@ export function targetOf(text: string, policy: WebPolicy, rules: WebRules): WebT
   const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null
   if (!url) throw new WebError('url_invalid', 'The URL is invalid.')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new WebError('scheme_refused', 'Only http and https are fetched.')
+    throw new WebError('scheme_refused', 'Only http and https URLs are allowed.')
   }
   if (url.username !== '' || url.password !== '') {
     throw new WebError('credentials_refused', 'The URL must not contain a user name or password.')
@@ -83,14 +83,14 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT
 }
 
-/** Loopback must be named: a public name that resolves to it is refused. */
+/** Whether a host names this machine. A public name that resolves to loopback is refused. */
 function isThisMachine(host: string): boolean {
   return host === 'localhost' || reachOf(host) === 'loopback'
 }
 
 function checkPublic({ port }: WebTarget): void {
   if (port !== HTTP_PORT && port !== HTTPS_PORT) {
-    throw new WebError('port_refused', 'Only the ports 80 and 443 are fetched.')
+    throw new WebError('port_refused', 'Only ports 80 and 443 are allowed.')
   }
 }
 
@@ -104,7 +104,7 @@ function checkWebhook(target: WebTarget, rules: WebRules): void {
   }
   if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'Webhooks to other machines must use https.')
   if (port !== HTTPS_PORT && port < FIRST_UNPRIVILEGED_PORT) {
-    throw new WebError('port_refused', 'A webhook uses port 443, or 1024 and above.')
+    throw new WebError('port_refused', 'A webhook must use port 443, or 1024 or higher.')
   }
 }
 

@@ -22,7 +22,7 @@ const DEFAULT_TIMEOUT_MS = 15_000
 export const DEFAULT_MAX_BYTES = 1024 * 1024
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** The web for first-party services: public reading only. */
+/** Web access for first-party services, which may only read public pages. */
 export type PublicWeb = {
   /** Fetches a public page. @throws WebError */
   readonly get: (url: string, options?: GetOptions) => Promise<WebResponse>
@@ -47,7 +47,7 @@ export type Web = PublicWeb & {
 export type WebOptions = WebRules & {
   readonly wall: () => number
   readonly resolve?: Resolve
-  /** Maps a port to the one connected to; tests replace it. */
+  /** Maps a URL's port to the port to connect to; for tests. */
   readonly dialled?: (port: number) => number
   /** Trusted root certificates (default: Node's). */
   readonly ca?: string
@@ -55,7 +55,7 @@ export type WebOptions = WebRules & {
 
 type Means = WebOptions & { readonly threads: ThreadPool }
 
-/** All requests to addresses that others choose; `targetOf` has the rules. */
+/** Sends all requests to addresses that users or the operator choose, by the rules of `targetOf`. */
 export function openWeb(given: WebOptions): Web {
   const options: Means = { ...given, threads: openNetThreads() }
   const fetchPage = (url: string, request: GetOptions) =>
@@ -112,7 +112,7 @@ export function openWeb(given: WebOptions): Web {
   return { get, post, ask, resolve, check, dial, mayRead, close: options.threads.close }
 }
 
-/** Plain TCP: the browser does TLS itself. */
+/** Opens a plain TCP connection; the browser does TLS itself. */
 async function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): Promise<Socket> {
   const connect = guardedConnector(await hopOf(target, options), () => undefined)
   const { host: hostname, port } = target
@@ -155,7 +155,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 
 type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: WebTarget) => Promise<void> }
 
-/** Each hop is checked again and carries only our own headers. */
+/** Follows redirects. Each hop is checked again and carries only our own headers. */
 async function follow(options: Means, url: string, request: Follow): Promise<WebResponse> {
   const check = (text: string) => targetOf(text, 'public' satisfies WebPolicy, options)
   const redirects: { status: number; to: string }[] = []
@@ -189,7 +189,7 @@ async function exchange(options: Means, target: WebTarget, { signal, ...said }: 
   return { ...answer, url, redirects: [], at: options.wall() }
 }
 
-/** Sends a request from another thread: a stranger's certificates can take long to verify. @throws WebError */
+/** Sends a request from another thread: an untrusted certificate can take long to verify. @throws WebError */
 async function onThread(threads: ThreadPool, request: HopRequest, signal: AbortSignal): Promise<HopResponse> {
   const task = { name: 'request', args: [request], who: request.host, signal }
   const answer = (await threads.run(task).catch(throwLost)) as TaskOutcome<HopResponse, WebFailure> // of that task
@@ -197,7 +197,7 @@ async function onThread(threads: ThreadPool, request: HopRequest, signal: AbortS
   return { ...answer, body: Buffer.from(answer.body.buffer) }
 }
 
-/** A task that waited in vain sent nothing; one that was lost may have. */
+/** Converts the error of a task: one that never started sent nothing, a lost one may have. */
 function throwLost(error: unknown): never {
   const connected = !(error instanceof ThreadError && error.failure === 'busy')
   throw asWebError(error, { connected, isTls: false })

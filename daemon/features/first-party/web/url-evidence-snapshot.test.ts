@@ -112,8 +112,8 @@ describe('a page that may not be had', () => {
     ['http://[::1]/', 'The host is not on the public internet.'],
     ['http://169.254.169.254/latest/meta-data', 'The host is not on the public internet.'],
     ['http://user:word@example.com/', 'The URL must not contain a user name or password.'],
-    ['ftp://example.com/', 'Only http and https are fetched.'],
-    ['http://example.com:25/', 'Only the ports 80 and 443 are fetched.'],
+    ['ftp://example.com/', 'Only http and https URLs are allowed.'],
+    ['http://example.com:25/', 'Only ports 80 and 443 are allowed.'],
   ])('%s is the buyer’s to mend', async (url, message) => {
     await expect(buy({ url })).rejects.toMatchObject({ code: 'input_invalid', details: [{ path: 'url', message }] })
   })
