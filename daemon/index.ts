@@ -153,7 +153,7 @@ type Parts = {
   readonly store: Store
   readonly opened: LowdbStore
   readonly log: Log
-  /** The clock below the movable one. */
+  /** The machine's clock, on which the movable clock is based. */
   readonly machine: Clock
   readonly chain: OpenedChain
   readonly recover: Recover

@@ -15,8 +15,7 @@ export type CronRound = {
 }
 
 /**
- * A scheduled job (decisions §12). It processes each item in its own transaction, so a crash never leaves one half
- * done.
+ * A scheduled job (decisions §12). It processes each item in its own transaction, so a crash leaves no item half done.
  */
 export type Cron = {
   readonly name: string
@@ -27,8 +26,8 @@ export type Cron = {
   readonly inHealth: boolean
   readonly run: (round: CronRound) => Promise<CronResult>
   /**
-   * Business time of the earliest item due at or after `from`; null if none. A moved clock stops there. Without this
-   * function, one run per jump does all due work.
+   * Business time of the earliest item due at or after `from`; null if none. A clock that is moved forward stops there.
+   * Without this function, one run per jump does all due work.
    */
   readonly nextDue?: (ctx: Context, from: number) => Promise<number | null>
 }

@@ -20,7 +20,7 @@ export function fileName(part: string, sent: string | undefined): string {
   return sent
 }
 
-/** A media type without parameters; an invalid one becomes arbitrary bytes. */
+/** A media type without parameters; an invalid one becomes `application/octet-stream`. */
 export function mediaType(sent: string): string {
   const type = sent.toLowerCase()
   return MEDIA_TYPE.test(type) ? type : ANY_TYPE

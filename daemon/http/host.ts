@@ -13,7 +13,7 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
 }
 
-/** Node takes the first `Host`, a proxy may have used the last (RFC 9112, 3.2). */
+/** Whether a request has two `Host` headers: Node takes the first, a proxy may have used the last (RFC 9112, 3.2). */
 export function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }

@@ -42,7 +42,7 @@ export function isLarge(text: string): boolean {
   return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
 }
 
-/** JSON text of a large value; undefined for small ones, mostly without serialising. */
+/** JSON text of a large value; undefined for a small one, usually without serialising it. */
 export function largeText(value: unknown): string | undefined {
   if (roomBeside(value, MAX_INLINE_BYTES) >= 0) return undefined
   const text = JSON.stringify(value)

@@ -95,7 +95,7 @@ export type Table<R extends Row> = Reader<R> & {
   /** @throws Conflict when the key or unique values are taken. It fails the transaction even if the body catches it. */
   insert(row: Draft<R>): Promise<R>
   insertIfAbsent(row: Draft<R>): Promise<boolean>
-  /** Replaces a row held by getForUpdate or insert; inserts if the key was looked up and absent. */
+  /** Replaces a row that getForUpdate or insert returned; inserts it if getForUpdate found none. */
   put(row: Draft<R>): Promise<R>
   /** @throws Conflict for another version; undefined members are removed */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>

@@ -77,7 +77,7 @@ export async function searchedPage<R, L extends ListFields>(
   return { rows, total: found.length, searched: { rows: looked, of: Math.max(looked, list.count) } }
 }
 
-/** Tells which fields are needed. A word without a field is searched in all text fields. */
+/** Returns a test of whether a field is needed. A word without a field is searched in all text fields. */
 function usesOf(fields: ListFields, filter: Filter | undefined, sort: string | undefined) {
   const named = new Set([...(filter?.terms ?? []).map(({ field }) => field), sort?.replace(/^-/, '')])
   const hasPlain = filter?.terms.some(({ field }) => field === undefined) ?? false

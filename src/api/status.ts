@@ -26,7 +26,7 @@ export function isEnabled(endpoint: Endpoint, switches: Switches): boolean {
   return endpoint.switch === undefined || switches.enabled.has(endpoint.switch)
 }
 
-/** Whether `/health.endpoints` lists it: specified ones, without administration and extensions. */
+/** Whether `/health.endpoints` lists an endpoint. It omits administration, extensions and disabled endpoints. */
 export function showsInHealth(endpoint: Endpoint, switches: Switches): boolean {
   return endpoint.origin !== 'ours' && endpoint.access.kind !== 'admin' && isEnabled(endpoint, switches)
 }

@@ -33,7 +33,7 @@ export type TableReads = {
   unique(index: RowIndex, values: readonly Scalar[]): Awaitable<AnyRow | undefined>
 }
 
-/** A transaction's write of one row, with the row before. */
+/** A transaction's write of one row, with the row as it was before. */
 export type Staged = { readonly write: Write; readonly before: AnyRow | undefined }
 
 /** Where committed rows are stored; the engine's only interface to them. */

@@ -115,7 +115,7 @@ const numberBytes = (value: number): Buffer => Buffer.from(String(value))
 
 type NumberOf = (...names: readonly string[]) => Buffer
 
-/** Numbers of collections and indexes in keys, assigned once. */
+/** Numbers that stand for collections and indexes in database keys; assigned once. */
 async function numbersOf(db: LevelDb, collections: readonly AnyCollection[]): Promise<NumberOf> {
   const known = new Map<string, unknown>(JSON.parse(db.getSync(NAMES)?.toString() ?? '[]'))
   const before = known.size

@@ -39,7 +39,7 @@ export type LowdbStoreOptions = {
   readonly rows?: 'memory' | 'level'
   readonly openDb?: OpenDb
   readonly watchdogMs?: number
-  /** Called with the read percentage; a throw ends opening. */
+  /** Called with the percentage read so far; a throw ends opening. */
   readonly onLoaded?: (percent: number) => void
   /** Freezes returned rows; for tests. */
   readonly freeze?: boolean

@@ -41,7 +41,7 @@ export type Access =
   | { readonly kind: 'admin' }
   /** Place of a one-object token; in a body, the handler reads it. */
   | { readonly kind: 'token'; readonly at: TokenPlace }
-  /** `bundled`: a subscription may cover it, so an API key alone may be enough (decisions §9). */
+  /** `bundled`: a subscription may include the service; then an API key alone is enough (decisions §9). */
   | {
       readonly kind: 'paid'
       readonly price: Usdc | 'varies'
@@ -215,7 +215,7 @@ export type Endpoint = {
   readonly needsTerms?: true
   /** Suspended payers may call it too, to finish what they started. */
   readonly whileSuspended?: true
-  /** With `DNT: 1` or `Sec-GPC: 1`, responds at once and records nothing. */
+  /** With `DNT: 1` or `Sec-GPC: 1`, responds immediately and records nothing. */
   readonly silentWhenDeclined?: true
   /** Code of a 400 about the body (default: `invalid_request`). */
   readonly badBody?: 'invalid_event'
@@ -258,7 +258,7 @@ export function isShared({ method, access, reply }: Endpoint): boolean {
   return method === 'GET' && reply.kind === 'json' && access.kind === 'open' && access.orKey !== true
 }
 
-/** Whether browsers use it, so that errors may be pages (decisions §2). */
+/** Whether browsers open the endpoint, so that errors may be pages (decisions §2). */
 export function hasPages({ reply }: Endpoint): boolean {
   if (reply.kind === 'bytes') return reply.contentType.startsWith('text/html')
   return reply.kind === 'html' || reply.kind === 'json_or_page'

@@ -188,7 +188,7 @@ export function acceptsV2(offer: PaymentRequirement): AcceptsV2 {
   return { scheme: 'exact', network: networks[offer.network].caip2, amount: min.toString(), ...termsOf(offer) }
 }
 
-/** Members common to both generations. */
+/** Members common to x402 v1 and v2. */
 function termsOf(offer: PaymentRequirement) {
   return {
     payTo: checksumAddress(offer.payTo),

@@ -62,7 +62,7 @@ function headerParameters(endpoint: Endpoint): OpenApiNode[] {
   return endpoint.access.kind === 'key_or_signed' ? signature : []
 }
 
-/** Not required if `{}` is valid. */
+/** The body is not required if `{}` is valid. */
 export function requestBody(name: EndpointName, body: Body, schemas: SchemaComponents): OpenApiNode {
   const example = bodyExamples[name]
   const media = (schema: OpenApiNode): OpenApiNode => (example === undefined ? { schema } : { schema, example })

@@ -6,7 +6,7 @@ import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** Requests per response, and longest wait. */
+/** Maximum number of requests per response, and maximum wait. */
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
 const MAX_TEXT_CHARS = 200
