@@ -278,7 +278,7 @@ const parts = {
   export: { routes: exportRoutes },
 } satisfies Record<string, Part>
 
-/** All crons; simultaneous ones start in this order, which is also that of `/health`. */
+/** All crons, in the order of `/health`. Crons that are due at the same time start in this order. */
 export const allCrons: readonly Cron[] = [
   escrowMonitor,
   autoRefund,

@@ -43,7 +43,7 @@ export type Ports = {
   readonly onFatal?: (error: Error) => void
 }
 
-/** Facts that only the starter knows. */
+/** Values that only the code which starts the daemon knows. */
 export type Outside = {
   readonly ports: Ports
   readonly installation: Installation

@@ -20,7 +20,7 @@ export type CronRound = {
 export type Cron = {
   readonly name: string
   readonly schedule: Schedule
-  /** Real time limit of a run. */
+  /** Time limit of a run, in machine time. */
   readonly deadlineMs: number
   /** Whether `/health.crons` lists the cron. The specification fixes nine of them. */
   readonly inHealth: boolean

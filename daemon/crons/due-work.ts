@@ -24,7 +24,7 @@ export type DueWork = {
 type DueRows<R extends Row> = {
   readonly name: string
   readonly collection: Collection<R>
-  /** Index in order of due time, and the prefix of its values. */
+  /** An index ordered by due time, and the values that its rows begin with. */
   readonly index: string
   readonly prefix?: readonly Scalar[]
   /** Whether the row is due at `now`. */

@@ -30,7 +30,7 @@ export function schedule(pattern: string): Schedule {
   return { pattern, after, latest, intervalMs: after(first) - first }
 }
 
-/** The schedules of decisions §12. */
+/** Schedules that the crons use (decisions §12). */
 export const everyMinute = schedule('0 * * * * *')
 export const everyFiveMinutes = schedule('0 */5 * * * *')
 export const everyQuarterHour = schedule('0 */15 * * * *')

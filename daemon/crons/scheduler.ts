@@ -18,7 +18,7 @@ export type CronView = {
   readonly row: CronRow
   readonly health: CronHealth
   readonly isRunning: boolean
-  /** Business time of its next scheduled run; null while paused. */
+  /** Business time of the next scheduled run; null while paused. */
   readonly nextRun: number | null
 }
 
@@ -43,7 +43,7 @@ export type Scheduler = {
 
 export const scheduler = defineResource<Scheduler>('scheduler')
 
-/** What exclusive work may do with crons. */
+/** What exclusive work may do with crons while none starts by itself. */
 export type Within = {
   /** Crons that run on schedule. */
   readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]

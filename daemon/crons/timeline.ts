@@ -97,7 +97,7 @@ type Trip = {
   readonly state: ClockState
 }
 
-/** For a marketplace in which scheduled jobs are off. */
+/** Replaces the scheduler when scheduled jobs are off. */
 const resting: Within = {
   active: () => [],
   run: () => Promise.reject(new Error('scheduled jobs are off')),

@@ -5,13 +5,13 @@ import type { StoredBlob } from '../store/blobs.ts'
 /** How an upload form is received. */
 export type Receiving = {
   readonly maxFileBytes: number
-  /** Called with the fields before any byte of the file is stored; throws to refuse it. */
+  /** Called with the fields before any byte of the file is stored; throws to refuse the upload. */
   readonly accept: (fields: Readonly<Record<string, string>>) => Promise<void>
   /** Consumes the whole form; an invalid form makes the source throw. A chunk is only valid until the next one. */
   readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
 }
 
-/** Visitor for statistics, and whether it opted out. The address is never stored as is. */
+/** A visitor for the usage statistics, and whether it opted out. Its address is never stored as is. */
 export type Visitor = { readonly address: string; readonly declines: boolean }
 
 /** What the request log records about a request; never a credential. */
@@ -22,7 +22,7 @@ export type RequestFacts = {
   code: string | null
   /** Price quoted or paid. */
   price: Usdc | null
-  /** Id of its payment. */
+  /** Id of the request's payment. */
   payment: string | null
 }
 
@@ -50,7 +50,7 @@ export type Exchange = {
   readonly header: (name: string) => string | undefined
   /** Reads and parses the body once; undefined if there is none. @throws AppError 400, 413, 415 */
   readonly body: () => Promise<unknown>
-  /** The raw body, after `body`, for handlers that verify a signature. */
+  /** The raw body, available after `body`, for handlers that verify a signature. */
   readonly rawBody: () => Buffer
   /** Reads a form with one file. @throws AppError 400, 413, 415 that names the invalid part; then nothing is stored. */
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
@@ -60,7 +60,7 @@ export type Exchange = {
   readonly sent: () => Promise<boolean>
   /** Whether the connection is safe enough for payment headers. */
   readonly isConfidential: () => boolean
-  /** Whether a proxy forwarded it. */
+  /** Whether a proxy forwarded the request. */
   readonly isForwarded: () => boolean
   readonly visitor: () => Visitor
 }

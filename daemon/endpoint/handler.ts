@@ -47,7 +47,7 @@ export type Signed = {
 export type Retry = {
   /** Hash of caller, method, path and key. */
   readonly id: string
-  /** Hash of what the request asks for. */
+  /** SHA-256 of the request; see `fingerprintOf`. */
   readonly fingerprint: string
 }
 
@@ -131,7 +131,7 @@ export type Encoded = {
   readonly cache?: string
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * JSON that every caller of the same URL may share until `Context.pages` is dropped; only for open endpoints
+   * JSON that may be cached for every caller of the URL until the page cache is dropped; only for open endpoints
    * without a switch.
    */
   readonly shared?: true

@@ -6,7 +6,7 @@ export const AdminAnswerRow = z.strictObject({
   /** SHA-256 of caller, method, path and key. */
   id: z.string(),
   version: z.int(),
-  /** SHA-256 of what the request asks for. */
+  /** SHA-256 of the request; see `fingerprintOf`. */
   fingerprint: z.string(),
   /** JSON text. */
   body: z.string(),

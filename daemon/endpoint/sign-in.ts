@@ -127,7 +127,7 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Whether the signed text equals the challenge exactly: a wallet must not have agreed to anything else. */
+/** Whether the signed text equals the challenge exactly: the wallet must have agreed to nothing else. */
 function isUnchanged(payload: SignInPayload, info: SignInInfo): boolean {
   const { address: _, signature: __, chainId: ___, type: ____, signatureScheme: _____, ...signed } = payload
   return isDeepStrictEqual(signed, info)

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
 
 type Asking = Pick<Exchange, 'header' | 'body'>
 
-/** 404 when not enabled, 410 when deferred (counted for health), 503 when paused: the order of decisions §2. */
+/** Refuses with 404 when not enabled, 410 when deferred (counted for health), 503 when paused (decisions §2). */
 export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
   const switches = ctx.switches.now()
   if (endpoint.servedWith && ctx.config[endpoint.servedWith] === undefined) {

@@ -18,7 +18,7 @@ export type NewEvent = {
 
 type Act = Omit<NewEvent, 'type' | 'participantId'> & { readonly type: string }
 
-/** Counter id of event numbers: without gaps, in commit order. */
+/** Id of the counter that numbers events, without gaps, in commit order. */
 const EVENT_COUNTER = 'events'
 
 /** Appends to the durable event log, within the transaction. */
@@ -71,7 +71,7 @@ export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(EVENT_COUNTER))?.value ?? 0
 }
 
-/** Counter id of the last removed event of a participant. */
+/** Id of the counter with the number of a participant's last removed event. */
 function removedCounter(participantId: string): string {
   return `events_removed:${participantId}`
 }

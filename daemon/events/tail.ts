@@ -15,7 +15,7 @@ type About = NonNullable<z.output<typeof MarketEvent>['about']>
 
 type Tail = {
   readonly after: number | undefined
-  /** How many of the newest events to start with if there is no cursor. */
+  /** Number of newest events to start with if there is no cursor. */
   readonly last: number
   readonly signal: AbortSignal
   /** Name of an event's subject. */

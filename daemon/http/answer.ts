@@ -292,7 +292,7 @@ async function encodeReply(ctx: Context, endpoint: Endpoint, value: unknown): Pr
   }
 }
 
-/** The file that the endpoint names. @throws Error when it is missing or differs, which means damage. */
+/** The stored file that a response sends. @throws Error when it is missing or differs, which means damage. */
 async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
   const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or missing`)

@@ -14,7 +14,7 @@ export type Connections = {
   readonly drain: () => void
 }
 
-/** A server, with connections accepted before it existed. */
+/** A server, and the connections that were accepted before it existed. */
 type Guarded = { readonly server: Server; readonly early?: readonly EarlyConnection[] }
 
 type Connection = {

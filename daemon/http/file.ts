@@ -36,7 +36,7 @@ function attachment(name: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
 
-/** Served type of every file, whatever its owner declared: files are never displayed inline. */
+/** Content type of every served file, whatever its owner declared: files are never displayed inline. */
 const DOWNLOAD_TYPE = 'application/octet-stream'
 
 type Span = { readonly start: number; readonly end: number }

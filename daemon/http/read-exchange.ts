@@ -20,7 +20,7 @@ export type BodyReader = {
   readonly timeoutMs: number
   /** Whether a plain form with the same members is accepted. */
   readonly orForm: boolean
-  /** Whether to parse it as JSON whatever its Content-Type. */
+  /** Whether to parse the body as JSON whatever its Content-Type. */
   readonly anyMedia: boolean
   readonly peers: Peers
   readonly facts: RequestFacts

@@ -210,7 +210,7 @@ function endpointsApp(pipeline: Edge): RequestListener {
   return app
 }
 
-/** The literal prefix of a path. Express matches linearly; grouping by prefix keeps that short. */
+/** The literal prefix of a path. Express tries routes one by one; grouping by prefix keeps that short. */
 function prefixOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first

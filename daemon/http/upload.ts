@@ -184,8 +184,8 @@ async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: numbe
 }
 
 /**
- * Frees the memory of a written chunk: the engine collects buffers only at 64 MiB, and uploads are mostly buffers.
- * Shared memory is left alone.
+ * Frees the memory of a written chunk: V8 collects buffers only at 64 MiB, and uploads are mostly buffers. Shared
+ * memory is left alone.
  */
 function free({ buffer, byteOffset, byteLength }: Uint8Array): void {
   if (byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)

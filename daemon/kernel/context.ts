@@ -16,7 +16,7 @@ import { defineResource, type Resources } from './resource.ts'
 export type Switched = Switches & {
   readonly pausedAt: number | null
   readonly pausedReason: string | null
-  /** Whether listing writes require accepted terms. */
+  /** Whether creating or editing a listing requires accepted terms. */
   readonly termsRequired: boolean
   /** Whether escrow allows refunds only (decisions §8). */
   readonly escrowPaused: boolean
@@ -39,7 +39,7 @@ export type Context = {
   readonly clock: Clock
   readonly entropy: Entropy
   readonly log: Log
-  /** Absolute base of every URL in a response, without a trailing slash; known once bound. */
+  /** Absolute base of every URL in a response, without a trailing slash; known once the port is bound. */
   readonly baseUrl: () => string
   /** Aborted when a stop begins, so that streams end. */
   readonly stopping: AbortSignal
@@ -47,7 +47,7 @@ export type Context = {
   readonly mutex: KeyedMutex
   readonly switches: {
     readonly now: () => Switched
-    /** Resolves when `now()` includes everything durable at the call. */
+    /** Resolves when `now()` reflects every change that was durable at the call. */
     readonly follow: () => Promise<void>
   }
   readonly resources: Resources

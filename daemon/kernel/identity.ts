@@ -10,7 +10,7 @@ import type { Store } from '../store/port.ts'
 import { defineResource } from './resource.ts'
 import { settings } from './rows.ts'
 
-/** Path of a packaged file or folder; sources and bundle lie at different depths. */
+/** Path of a packaged file or folder. Works in the sources and in the bundle, which differ in depth. */
 export function shipped(path: string): string {
   const fixtures = import.meta.url.endsWith('.ts') ? '../../fixtures/' : '../fixtures/'
   return fileURLToPath(new URL(`${fixtures}${path}`, import.meta.url))

@@ -7,7 +7,7 @@ import { tally } from './tally.ts'
 /** Tally group shown in health as `launch.gate_refusals_24h`. */
 const GATE_REFUSALS = 'gate_refusals'
 
-/** Error codes that count as gate refusals; only the caller and the count are kept. */
+/** Error codes that count as gate refusals. Only the code and the count are kept. */
 const gateCodes: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',
@@ -20,7 +20,7 @@ const gateCodes: ReadonlySet<ErrorCode> = new Set([
   'paused',
 ])
 
-/** Counts a refusal if its code is a gate's; called once per response. */
+/** Counts an error whose code is in `gateCodes`; called once per response. */
 export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): void {
   if (gateCodes.has(code)) tally.of(ctx).add(GATE_REFUSALS, code)
 }

@@ -9,8 +9,8 @@ export type Resources = { readonly closing: { readonly name: string; readonly cl
 type Held = { readonly resources: Resources }
 
 /**
- * State of a feature that lives as long as the daemon: a search, a queue, counters. Users import it, so that nothing
- * passes it around.
+ * State of a feature that lives as long as the daemon: a search, a queue, counters. Code imports it instead of passing
+ * it around.
  */
 export type Resource<T> = {
   readonly name: string

@@ -18,7 +18,7 @@ export const ParticipantRow = z.strictObject({
   webhook_url: z.string().nullable(),
   capabilities: z.array(z.string()),
   links: z.record(z.string(), z.string()),
-  /** null: not set; derived from having an active listing. */
+  /** null: not set; an active listing decides. */
   listable: z.boolean().nullable(),
   /** Effective value of `listable`, for the directory's index. */
   in_directory: z.boolean(),

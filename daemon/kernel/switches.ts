@@ -15,7 +15,7 @@ const Platform = z.strictObject({
   checkout_v2: z.boolean(),
   /** Enabled endpoints that are off by default. */
   enabled: z.array(z.string()),
-  /** Whether listing writes require accepted terms; otherwise registration accepts them. */
+  /** Whether creating or editing a listing requires accepted terms. If not, registration accepts them. */
   terms_required: z.boolean(),
   /** Business time since when escrow allows refunds only (decisions §8); null: active. */
   escrow_paused_at: z.int().nullable(),

@@ -66,7 +66,7 @@ function roomBeside(value: unknown, bytes: number): number {
   return left
 }
 
-/** Bytes hashed and written per turn. */
+/** Bytes hashed and written per event loop turn. */
 const PART_BYTES = 256 * 1024
 
 /** Stores a text. @returns its SHA-256 */

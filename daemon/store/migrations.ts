@@ -6,7 +6,7 @@ export type Migration = (stored: Stored) => Stored
 
 type Stored = {
   readonly collection: string
-  /** null removes the row; deletions are given as null and stay so. */
+  /** null if the row is deleted. A step returns null to remove a row, and keeps a null as it is. */
   readonly row: unknown
 }
 

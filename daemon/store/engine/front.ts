@@ -11,7 +11,7 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
   write(batch: DeepBatch, taken: () => void): Promise<void>
 }
 
-/** Changes since the last batch, up to a transaction. */
+/** Changes since the last batch, up to the transaction `reflects`. */
 export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
 
 /** An in-memory base in front of a deep one. It holds the changes that the deep base does not have yet. */

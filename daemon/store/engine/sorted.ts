@@ -1,8 +1,8 @@
-/** Entries per block; a splice costs less than the search. */
+/** Maximum number of entries per block: at this size, a splice costs less than the search. */
 const BLOCK_MAX_ENTRIES = 512
 const BLOCK_BUILD_ENTRIES = 384
 
-/** Side of an entry relative to a place: negative before it. */
+/** Compares an entry with a place: negative if the entry is before it. */
 export type Probe<E> = (entry: E) => number
 
 type Position = { readonly block: number; readonly offset: number }

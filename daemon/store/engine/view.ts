@@ -18,7 +18,7 @@ function indexOf(table: TableShape, name: string): RowIndex {
   return index
 }
 
-/** Moves a cursor outside the prefix to the prefix. */
+/** Place of a cursor; the prefix replaces its leading values. */
 function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Required<IndexPlace> {
   const { definition } = index
   const place = decodeCursor(definition.name, definition.fields.length, cursor)
@@ -54,7 +54,7 @@ function pageIn<R extends Row>({ shape }: TableReads, { index, limit }: Slice, f
   return { rows: rows as readonly AnyRow[] as readonly R[], cursor, more }
 }
 
-/** Reader over a table's reads; `guard` runs first. */
+/** Reader of a table; every call goes through `guard`. */
 export function createReader<R extends Row>(reads: TableReads, guard: ScopeGuard): Reader<R> {
   const isThere = (row: AnyRow | undefined): row is AnyRow => row !== undefined
   return {

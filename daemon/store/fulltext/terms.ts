@@ -28,7 +28,7 @@ function fold(text: string): string {
   return lower.normalize('NFKD').toLowerCase().replace(ACCENTS, '').normalize('NFKC')
 }
 
-/** Normalised terms in order; nothing that FTS5 interprets. */
+/** Normalised terms in order. They contain nothing that FTS5 interprets. */
 export function termsOf(text: string): string[] {
   return (fold(text).match(TERM) ?? []).map((term) => term.slice(0, MAX_TERM_CHARS))
 }
@@ -40,7 +40,7 @@ export function searchTerms(q: string): string[] {
   return (telling.length > 0 ? telling : all).slice(0, MAX_TERMS)
 }
 
-/** FTS5 expression: all terms, the last as prefix, quoted. */
+/** FTS5 expression for all terms, each quoted, the last one as a prefix. */
 export function allOf(terms: readonly string[]): string {
   const last = terms.at(-1) ?? ''
   return terms.map((term) => `"${term}"`).join(' AND ') + (last.length < MIN_PREFIX_CHARS ? '' : ' *')

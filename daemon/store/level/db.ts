@@ -17,7 +17,7 @@ type Walk<T> = {
   nextv(size: number): Promise<T[]>
   close(): Promise<void>
 }
-/** The used part of the package `classic-level`, with buffers as keys and values. */
+/** The part of the package `classic-level` in use, with buffers as keys and values. */
 export type LevelDb = {
   getSync(key: Buffer, from?: From): Buffer | undefined
   getMany(keys: Buffer[], from?: From): Promise<(Buffer | undefined)[]>

@@ -37,7 +37,7 @@ export type Journal = {
   failure(): StoreStopped | undefined
   /** Stops permanently: nothing pending is acknowledged. */
   fail(error: unknown): void
-  /** Bytes of segments since the current snapshot. */
+  /** Total size of the segments since the current snapshot, in bytes. */
   bytes(): number
   /** Number of batches written since opening. */
   syncs(): number

@@ -11,7 +11,7 @@ export type Loader = {
   put(collection: string, key: string, stored: unknown): void
   /** Adds a stored row that contains its key. */
   putWhole(collection: string, stored: unknown): void
-  /** Called with the bytes read. */
+  /** Called with the number of bytes read. */
   saw?(bytes: number): void
 }
 

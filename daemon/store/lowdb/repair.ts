@@ -186,7 +186,7 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
   return salvagedFooting(input, manifest, damagedSnapshots)
 }
 
-/** LevelDB with the journal after it; undefined if it does not open but the earlier files do. */
+/** Rows in LevelDB with the journal after them; undefined if LevelDB does not open but the earlier files do. */
 async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | undefined> {
   const { dir, migrations, collections, openDb } = input
   const state = createState(collections)

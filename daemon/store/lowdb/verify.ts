@@ -82,7 +82,7 @@ async function matchBlobs({ disk, dir }: { disk: Disk; dir: string }, named: Rea
   }
 }
 
-/** Reads the folder directly: opening it would clear uploads. */
+/** Reads the folder directly, because opening it as a blob store would remove unfinished uploads. */
 async function verifyBlobs(disk: Disk, dir: string): Promise<{ blobs: number; damagedBlobs: string[] }> {
   const names = (await disk.list(`${dir}/${BLOB_DIR}`)).filter(isBlobName)
   const damagedBlobs: string[] = []

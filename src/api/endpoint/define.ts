@@ -27,8 +27,8 @@ export type Access =
   /** `orKey`: an optional key identifies the caller. */
   | { readonly kind: 'open'; readonly orKey?: true }
   /**
-   * `orToken`: the object's own token instead of a key; `orAdmin`: the operator, logged; `orSignIn`: a signed-in
-   * wallet, see `sign-in.ts`; `orLocal`: anyone, with test money on a marketplace that only this machine reaches.
+   * `orToken`: the object's own token; `orAdmin`: the operator, whose call is logged; `orSignIn`: a signed-in wallet,
+   * see `sign-in.ts`; `orLocal`: anyone, with test money on a marketplace that only this machine reaches.
    */
   | {
       readonly kind: 'key'
@@ -68,13 +68,13 @@ export const keyOrToken = { kind: 'key', orToken: true } as const
 /** A key, the job's token, or the admin key, for rulings. */
 export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as const
 
-/** A key; none with test money on a marketplace that only this machine reaches. */
+/** A key, which is not needed with test money on a marketplace that only this machine reaches. */
 export const keyOrLocal = { kind: 'key', orLocal: true } as const
 
 /** A key, or a signed-in wallet, for reading one's own objects (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
-/** A one-object token. `body` endpoints verify it, or a signature, themselves: see `Ctx.signed`. */
+/** A one-object token. If it is in the body, the handler verifies it, or a signature instead: see `Ctx.signed`. */
 export function token<const P extends TokenPlace>(at: P) {
   return { kind: 'token' as const, at }
 }

@@ -100,7 +100,7 @@ export function signInPayload(
 
 export type ReadSignIn = { ok: true; payload: SignInPayload } | { ok: false; detail: string }
 
-/** Parses the header without verifying it. `detail` names the place, never the content. */
+/** Parses the header without verifying it. `detail` names the invalid part, never its content. */
 export function readSignIn(headerValue: string): ReadSignIn {
   const decoded = decodeObject(headerValue, SIGN_IN_HEADER_MAX_CHARS)
   if (!decoded.ok) return decoded
@@ -110,7 +110,7 @@ export function readSignIn(headerValue: string): ReadSignIn {
   return { ok: false, detail: path ? `${path} is missing or malformed` : 'it is not an object' }
 }
 
-/** Whether it is a key signature on this chain, the only kind verified. */
+/** Whether the payload has a key signature for this chain, the only kind that is verified. */
 export function isOfKind(
   { chainId, type, signatureScheme = SIGNATURE_TYPE }: SignInPayload,
   network: Network,

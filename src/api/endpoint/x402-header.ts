@@ -41,10 +41,10 @@ const AnyVersion = z.object({ x402Version: z.number() })
 
 export type ReadHeader =
   | { ok: true; credential: PaymentCredential }
-  /** `detail` names the place, never the content. */
+  /** `detail` names the invalid part, never its content. */
   | { ok: false; fault: 'malformed' | 'version_unsupported'; detail: string }
 
-/** Parses `X-PAYMENT` (1) or `PAYMENT-SIGNATURE` (2) without verifying it. */
+/** Parses `X-PAYMENT` (v1) or `PAYMENT-SIGNATURE` (v2) without verifying it. */
 export function readPaymentHeader(version: X402Version, headerValue: string): ReadHeader {
   const decoded = decodeObject(headerValue)
   if (!decoded.ok) return { ok: false, fault: 'malformed', detail: decoded.detail }

@@ -12,7 +12,7 @@ import { faultReason, type PaymentFault, paymentFaults } from '../../core/paymen
 import { before, compact } from '../../core/record.ts'
 import { clientNotes, type LocalToken } from './published-clients.ts'
 
-/** Header names of both generations (x402 transport specifications v1 and v2). */
+/** Header names of x402 v1 and v2 (transport specifications). */
 export const x402Headers = {
   paymentV1: 'X-PAYMENT',
   responseV1: 'X-PAYMENT-RESPONSE',
@@ -271,7 +271,7 @@ export type PaymentOutcome =
   | { success: true; transaction: Hex; network: Network; payer: Wallet }
   | { success: false; fault: PaymentFault; network: Network; payer?: Wallet }
 
-/** Settlement header in the payer's generation. */
+/** Settlement header in the payer's x402 version. */
 export function paymentResponse(version: X402Version, outcome: PaymentOutcome): { name: string; value: string } {
   const object: PaymentResponse = {
     success: outcome.success,

@@ -27,7 +27,7 @@ export type AnswerExample = { readonly answer?: unknown; readonly offer?: unknow
 
 export type AnswerExamples = { [N in EndpointName]?: AnswerExample }
 
-/** Loaded from its own file on first use. */
+/** Response examples, loaded from their own file on first use. */
 export async function readAnswerExamples(): Promise<AnswerExamples> {
   const { default: examples } = await import('../answer-examples.json', { with: { type: 'json' } })
   return examples

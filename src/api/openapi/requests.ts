@@ -81,7 +81,7 @@ function multipartBody(
   return { required: true, content: { ...form, ...(orJson ? { 'application/json': media(fields) } : {}) } }
 }
 
-/** Fields, then the file. */
+/** Schema of a form: its fields, then the file. */
 function withFile(fields: OpenApiNode, maxFileBytes: number): OpenApiNode {
   const { properties, required } = objectParts(fields)
   const description = `the last part of the form, at most ${maxFileBytes} bytes`
@@ -101,7 +101,7 @@ type FieldsOf<E> = E extends { body: { kind: 'json'; schema: infer S extends z.Z
 const service = 'svc_0123456789abcdef'
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
 const hash = `0x${'5f'.repeat(32)}`
-/** Second-generation requirements that a server passes on. */
+/** x402 v2 requirements that a server passes on. */
 const requirements = {
   scheme: 'exact' as const,
   network: 'eip155:8453' as const,

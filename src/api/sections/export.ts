@@ -46,7 +46,7 @@ const OwnPayment = z.strictObject({
   updated_at: Time,
 })
 
-/** Forms of export lines; the same as in the API. */
+/** Schemas of export lines, the same as in the API. */
 export const exportRecords = {
   participant: OwnParticipant,
   identity: LinkedIdentity,

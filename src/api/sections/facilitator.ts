@@ -13,7 +13,7 @@ const MAX_FILTER_CHARS = 200
 
 const JsonObject = KnownJsonObject
 
-/** Requests of both generations; unknown members are ignored. */
+/** Requests of x402 v1 and v2; unknown members are ignored. */
 const Asked = z
   .object({
     x402Version: z.int(),
@@ -171,7 +171,7 @@ export const facilitatorAdminApi = {
       z.strictObject({
         enabled: z.boolean(),
         url: z.string().meta({ description: 'facilitator URL for servers' }),
-        keyless: z.boolean().meta({ description: 'whether this machine needs no key' }),
+        keyless: z.boolean().meta({ description: 'true: calls from this machine need no key' }),
         network: z.string(),
         caip2: z.string(),
         asset: z.strictObject({ address: Address, name: z.string(), version: z.string(), decimals: z.int() }),

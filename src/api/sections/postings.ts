@@ -83,7 +83,7 @@ export const postingsApi = {
         .string()
         .regex(new RegExp(`^\\d{1,${MAX_CURSOR_DIGITS}}$`), 'must be a next_cursor of this list')
         .optional()
-        .meta({ description: 'next_cursor of an earlier page: only requests created after that page' }),
+        .meta({ description: 'next_cursor of an earlier page; lists only newer requests' }),
       created_after: TimeInput.optional(),
       min_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at least' }),
       max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),
