@@ -15,7 +15,7 @@ const ClockView = z
   .strictObject({
     now: Time.meta({ description: 'business time: deadlines, periods, crons' }),
     wall: Time.meta({ description: 'time of the machine: signatures, tokens, rate limits; never moved' }),
-    offset_ms: z.int().meta({ description: 'how far business time is ahead (when frozen: at that moment)' }),
+    offset_ms: z.int().meta({ description: 'business time minus machine time; while frozen, as of the freeze' }),
     state,
     movable: z.boolean().meta({ description: 'false with real money' }),
     next_cron: z.strictObject({ name: z.string(), at: Time }).nullable(),

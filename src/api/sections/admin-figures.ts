@@ -58,7 +58,7 @@ const EndpointFigures = z
     sold: z
       .strictObject({ times: z.int(), amount: Amount })
       .optional()
-      .meta({ description: 'paid and served calls, and the amount; missing on older instances' }),
+      .meta({ description: 'number and amount of calls that were paid and served; missing on older instances' }),
   })
   .meta({ id: 'EndpointFigures' })
 
@@ -71,7 +71,7 @@ export const River = z
     by_x402: Amount,
     by_balance: Amount,
     sales: z.int().meta({ description: 'number of purchases' }),
-    at_once: Amount.meta({ description: 'paid in, but never held in escrow' }),
+    at_once: Amount.meta({ description: 'amount that was paid in but never held in escrow' }),
     providers: Amount.meta({ description: 'earnings credited to providers on this day' }),
     fees: Amount.meta({ description: 'platform fees, including the referrers’ shares' }),
     refunds: Amount,

@@ -25,7 +25,7 @@ const RequestRecord = z
     endpoint: z.string().nullable().meta({ description: 'endpoint that handled the request' }),
     status: z.int().nullable().meta({ description: 'null while in progress' }),
     ms: z.int().nullable(),
-    caller: z.string().nullable().meta({ description: 'participant, wallet or admin' }),
+    caller: z.string().nullable().meta({ description: 'caller: participant id, wallet or `admin`' }),
     name: z.string().nullable().meta({ description: 'name of the participant in `caller`' }),
     code: z.string().nullable().meta({ description: 'error code, or why a payment was refused' }),
     price: Amount.nullable(),

@@ -18,7 +18,7 @@ export const ChainTx = z
     state: z.enum(chainTxStates),
     transfers: z.int().meta({ description: 'number of payments, payouts and refunds in the transaction' }),
     amount: Amount.meta({ description: 'their total amount' }),
-    hashes: z.array(z.string()).meta({ description: 'hashes of all transactions sent with its nonce, latest last' }),
+    hashes: z.array(z.string()).meta({ description: 'hashes of all transactions sent with this nonce, latest last' }),
     max_fee: z.string().meta({ description: MAX_GWEI_NOTE }),
     sent_at: Time.meta({ description: 'wall time, like all times here' }),
     block: z.int().nullable(),
