@@ -84,7 +84,7 @@ type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeo
 export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   command: Wordless<Command<A, O, D, R>>,
 ): Command<A, O, D, R> {
-  // Defaults are valid for any A and O.
+  // The defaults are valid for any `A` and `O`.
   return { ...wordless, ...command } as Command<A, O, D, R>
 }
 

@@ -81,7 +81,7 @@ export type PastMarket = {
   readonly files: string
 }
 
-/** `written`: it was written to an unused store. `there`: it is there already. `in_use`: the store has other data. */
+/** `written`: the history was written. `there`: the store already had it. `in_use`: the store has other data. */
 export type HistoryOutcome = 'written' | 'there' | 'in_use'
 
 type HistoryOf = {

@@ -36,7 +36,7 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   conflict: 'wrong state, or idempotency key used for another request',
   unavailable: 'paused, not available yet, or rate limited; try again later',
   pending: '--wait or --timeout ended before the operation did',
-  deferred: 'operation disabled or not enabled',
+  deferred: 'operation disabled on this instance',
   no_daemon: 'the local daemon is not running, or the remote does not answer',
   check_failed: 'check failed (--exit-status)',
   compliance: 'refused by the sanctions or identity check',

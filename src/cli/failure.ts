@@ -160,7 +160,7 @@ function serviceIn(words: readonly string[]): string | undefined {
   return byId ?? (words.includes('buy') && named !== undefined && !named.startsWith('-') ? named : undefined)
 }
 
-/** The command that lists objects of this id kind. */
+/** The list command for each kind of id. */
 const lists: Readonly<Record<string, string>> = {
   [idPrefixes.service]: 'souk services list',
   [idPrefixes.job]: 'souk jobs list',

@@ -98,7 +98,7 @@ export const globalOptions = [
 ] as const satisfies readonly GlobalOption[]
 
 export type GlobalKey = (typeof globalOptions)[number]['key']
-/** Typed values: text, or true for flags. */
+/** Values as typed: text, or true for flags. */
 export type RawGlobals = { readonly [K in GlobalKey]?: string | boolean }
 
 /** Adds environment values; empty ones count as unset. */
@@ -112,7 +112,7 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
   return { ...Object.fromEntries(inherited), ...given }
 }
 
-/** Output format if no flag is given. */
+/** Environment variable with the output format, if no flag sets it. */
 export const OUTPUT_VARIABLE = 'SOUK_OUTPUT'
 const outputs = ['human', 'json', 'ndjson', 'tsv'] as const
 const FORMS: readonly GlobalKey[] = ['json', 'ndjson', 'tsv', 'fields', 'jq']

@@ -7,7 +7,7 @@ type MachineTrouble = {
   readonly next: readonly string[]
 }
 
-/** Node's members of system errors. */
+/** Members that Node adds to system errors. */
 type SystemError = Error & {
   readonly path?: string
   readonly syscall?: string
@@ -17,7 +17,7 @@ type SystemError = Error & {
   readonly errcode?: number
 }
 
-/** SQLite codes as system codes. */
+/** System error codes by SQLite code. */
 const sqliteCodes: Readonly<Record<number, string>> = { 8: 'EROFS', 13: 'ENOSPC', 14: 'EACCES' }
 /** Extended codes have the primary code in the low byte. */
 const SQLITE_PRIMARY = 0xff

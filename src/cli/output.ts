@@ -18,7 +18,7 @@ export type Column<R> = {
   readonly align?: 'right'
   /** May be cut; ids and money never are. */
   readonly flexible?: true
-  /** Order of dropping on narrow terminals, highest first (default: never). */
+  /** Order in which narrow terminals drop columns, highest first (default: never). */
   readonly drop?: number
 }
 
@@ -115,10 +115,7 @@ function pad({ align }: Filled, text: string, width: number): string {
 
 type Fitted = { readonly column: Filled; readonly width: number }
 
-/**
- * Last resort on tiny terminals: drops text, then plain columns, amounts last, from the right; the first column
- * stays.
- */
+/** Order in which tiny terminals drop columns, from the right: text first, amounts last. The first column stays. */
 const LAST_RESORT = { text: 3, any: 2, ids: 2, money: 1 } as const
 const BEFORE_THOSE = 4
 

@@ -71,7 +71,7 @@ export type Param<T> = {
 function paramOf<T>(facts: Facts): Param<T> {
   const changed = <U>(change: Partial<Facts>) => paramOf<U>({ ...facts, ...change })
   const refine: Param<T>['refine'] = (holds, refusal) => {
-    // Checks run after parsing, so the type is known.
+    // A check runs after parsing, so the type is known.
     const check: Check = (value) => {
       if (holds(value as T)) return undefined
       return typeof refusal === 'string' ? refusal : refusal(value as T)

@@ -129,7 +129,7 @@ function isBlock(text: string): boolean {
 
 type SavedSettings = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
-/** The options of the previous launch, replaced by new flags and saved settings. */
+/** The options of the previous launch, overridden by new flags and saved settings. */
 export function relaunched<L extends Public>(places: Places, last: L, said: SavedSettings): L {
   const { port, publicUrl, allowHost = [], trustProxy = [] } = said
   const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }

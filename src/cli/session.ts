@@ -130,7 +130,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
       throw error instanceof TransportError ? unreachable(error, target) : error
     }
   }
-  // Loaded on demand, since wallets need cryptography.
+  // Loads the wallets on demand, since they need cryptography.
   const wallet = async () => (await import('../client/wallets.ts')).currentWallet(host.places, host.globals.as)
   const adminHeaders = async () => ({ authorization: `Bearer ${await adminKey(host.places, target)}` })
   const kept = keptKey(async () => {

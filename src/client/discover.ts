@@ -27,7 +27,7 @@ export type DaemonRegistration = RegisteredProcess & {
   readonly fingerprint?: string
   /** Its address in the local network. */
   readonly lan_url?: string
-  /** Chain of payments (default: sandbox). Payments are signed for this chain only. */
+  /** Chain on which payments settle (default: sandbox). Payments are signed for this chain only. */
   readonly chain?: keyof typeof chainNetworks
   /** Initial data: demo, house or none. */
   readonly seed?: string

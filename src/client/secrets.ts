@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { readJson, readText, shaped, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
-/** Tokens of anonymous purchases, saved by job and conversation; the oldest are dropped. */
+/** Maximum number of saved tokens of anonymous purchases; the oldest are dropped. */
 const JOB_TOKENS_MAX = 2_000
 
 const Secrets = shaped({

@@ -44,9 +44,9 @@ function fault(text: string): string | undefined {
   return sum === WHOLE_BPS ? undefined : `must sum to 100 percent, not ${Number(sum) / Number(BPS_PER_PCT)}`
 }
 
-/** Seed with a history before serving. */
+/** The seed that creates a history before the daemon serves. */
 export const DEMO = 'demo'
-/** Seed of first-party listings, included in the demo. */
+/** The seed with the first-party listings; the demo includes them. */
 export const HOUSE = 'house'
 /** Empty seed. */
 export const NO_SEED = 'none'

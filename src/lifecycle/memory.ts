@@ -9,7 +9,7 @@ const SEMI_SPACE_MB = 8
 /** Larger blocks return to the system immediately; the C library starts with 128 KB. */
 const GIVE_BACK_FROM_BYTES = 128 * 1024
 
-/** Environment that cannot change later. */
+/** Environment variables, which a running process can no longer change. */
 export const memoryVariables: Readonly<Record<string, string>> = {
   NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB}`,
   // Per-thread pools would keep freed memory.

@@ -21,11 +21,9 @@ import { openBoundedLog } from './log/bounded-log.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { demoRefused } from './restore.ts'
 
-/**
- * Time limit of a stop: twice that of running responses, since crons and store follow. A second signal kills.
- */
+/** Time limit of a stop: twice that of responses, since crons and store follow. A second signal exits immediately. */
 export const STOP_MS = 20_000
-/** How long leftover handles may keep the process. */
+/** How long leftover handles may keep the process running. */
 const LINGER_MS = 500
 
 type Context = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>

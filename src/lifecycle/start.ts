@@ -44,7 +44,7 @@ export type Started = {
 }
 
 /**
- * Starts the daemon detached; leaves a running one and waits for a starting one.
+ * Starts the daemon detached. Leaves a running daemon as it is, and waits for a starting one.
  * @param said - typed options, which a concurrent start must match
  * @throws CliError about the port's owner, the engines file, or the child's last words
  */

@@ -42,7 +42,7 @@ export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped
   return { stopped: how !== 'crashed', how, pid, url, port_free: free }
 }
 
-/** All instances in the folder of this one, and this one itself. */
+/** All local instances whose folders are in the same place, including this one. */
 export function instancesBeside({ places, system }: Pick<Context, 'places' | 'system'>): Places[] {
   const { chosenData: dataDir } = places
   const names = namesIn(dataDir ?? dirname(places.state)).filter(isInstanceName)

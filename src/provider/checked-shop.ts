@@ -49,7 +49,7 @@ export async function checkShop({ io, options, system, globals }: ShopHost): Pro
   if (options.watch && options.listing === '-') throw usage('--watch needs a file: stdin is read once.')
   const { practiceInput } = options
   const input = practiceInput === undefined ? undefined : await readObjectFile(io, practiceInput, 'the input')
-  // Last, so that a refusal or dry run creates no folder.
+  // The folder comes last, so that a refusal or a dry run creates none.
   return { program, find, env, written, input, deliver: formOf(options.deliver, globals.dryRun) }
 }
 
@@ -97,7 +97,7 @@ type FoundProgram = { readonly path: string; readonly files: readonly string[] }
  */
 function findProgram({ line, shell, cwd, env }: ProgramLine): FoundProgram {
   const folder = resolve(cwd ?? '.')
-  if (!isFolder(folder)) throw usage(`There is no folder ${cwd} to run the command in.`)
+  if (!isFolder(folder)) throw usage(`There is no folder ${cwd}, which --cwd names.`)
   const words = shell ? wordsOr(line) : splitWords(line)
   const [program = line] = words
   if (shell) checkShellLine(line)

@@ -68,5 +68,5 @@ function practiceWords({ context, plan, isFree, written }: Practising): string |
     return undefined
   if (!isFree) return 'none: the instance has no test money, and trials never use real money'
   if (written.isQuoted) return 'none: its price is quoted in a conversation'
-  return 'buy it once with a separate wallet and test money'
+  return 'buy the listing once with a separate wallet and test money'
 }

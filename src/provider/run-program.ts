@@ -3,7 +3,7 @@ import { splitWords } from '../cli/split-words.ts'
 import { errnoOf } from '../core/error.ts'
 import { compact } from '../core/record.ts'
 
-/** Between SIGTERM and SIGKILL. */
+/** Milliseconds from SIGTERM to SIGKILL. */
 const KILL_AFTER_MS = 5_000
 /** Maximum number of stderr characters that are kept. */
 const MAX_STDERR_CHARS = 64 * 1024

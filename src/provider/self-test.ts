@@ -25,7 +25,7 @@ export class NoPractice extends Error {
 }
 
 type SelfTestParams = {
-  /** Payment network as saved locally and as reported by the instance. */
+  /** The payment network as saved locally, and as the instance reports it. */
   readonly modes: readonly string[]
   readonly service: string
   /** Displayed price. */

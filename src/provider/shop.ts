@@ -9,7 +9,7 @@ import { AppError } from '../core/error.ts'
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 const FIRST_WALLET = 'main'
 
-/** Payment network as saved locally and as reported by the instance. */
+/** The payment network as saved locally, and as the instance reports it. */
 export async function modesOf(session: Session): Promise<readonly string[]> {
   const { chain } = await session.call('getHealth', {})
   return [session.target.network, chain.mode]

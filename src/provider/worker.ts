@@ -36,7 +36,7 @@ export type WorkerNotice = Facts & { readonly at: string; readonly job_id: strin
 export type Trade = {
   readonly line: ProviderLine
   readonly work: Omit<Work, 'onProgress' | 'onLog'>
-  /** Maximum number of retries. The delay `retryMs` doubles with each. */
+  /** Maximum number of retries. The delay `retryMs` doubles with each retry. */
   readonly retries: number
   readonly retryMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>

@@ -6,7 +6,7 @@ import * as z from '../params.ts'
 const NAME = 'required; text, 1 to 80 characters'
 const TEXT = `text, up to ${MAX_TEXT_CHARS} characters`
 const CATEGORY = `text, up to ${MAX_NAME_CHARS} characters`
-const PRICE = 'required; USDC from 0.001 to 10000, at most 3 decimals; what you get'
+const PRICE = 'required; USDC from 0.001 to 10000, at most 3 decimals; the amount you receive'
 
 type Field = {
   readonly name: string
@@ -44,7 +44,7 @@ const listing: readonly Field[] = [
     says: 'JSON Schema of the deliverable (default: any JSON)',
     isLeftOut: true,
   },
-  { name: 'webhook_url', value: 'https://example.org/hook', says: 'where jobs are sent', isLeftOut: true },
+  { name: 'webhook_url', value: 'https://example.org/hook', says: 'URL to which jobs are sent', isLeftOut: true },
   { name: 'form', value: 'newer', says: 'newer or older: format of the listing (default: newer)', isLeftOut: true },
 ]
 
@@ -53,7 +53,7 @@ const plan: readonly Field[] = [
   { name: 'description', value: 'All my readings.', says: TEXT },
   { name: 'price', value: '"5.00"', says: `${PRICE} each period` },
   { name: 'billing_period', value: 'monthly', says: 'monthly or annual' },
-  { name: 'service_ids', value: '[svc_0123456789abcdef]', says: 'required; ids of active listings of yours' },
+  { name: 'service_ids', value: '[svc_0123456789abcdef]', says: 'required; ids of your active listings' },
 ]
 
 const product: readonly Field[] = [
@@ -78,7 +78,7 @@ const request: readonly Field[] = [
   {
     name: 'parent_job_id',
     value: 'job_0123456789abcdef',
-    says: 'your job as provider that this is a subtask of',
+    says: 'id of your job as provider, if this request is a subtask of it',
     isLeftOut: true,
   },
 ]

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
 
 /* Kinds of nameable objects and how to look them up: for names, typos and completion. */
 
-/** Rows read per list. */
+/** Maximum number of rows read per list. */
 const ROWS_MAX = 100
 
 /** An object visible to the caller. */

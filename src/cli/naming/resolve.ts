@@ -8,7 +8,7 @@ import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameab
 
 /* Resolves typed names to ids, for all commands; ids pass unchanged. */
 
-/** Candidates shown for an ambiguous name. */
+/** Maximum number of candidates shown for an ambiguous name. */
 const TOLD_MAX = 5
 /** Time limit for finding a "did you mean" suggestion, milliseconds. */
 const MEANT_MS = 2_000

@@ -5,7 +5,7 @@ import type { Thread } from '../../nouns/threads.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
-/** Conversations remembered; older ones count as unread. */
+/** Maximum number of conversations remembered; older ones count as unread. */
 const KNOWN_MAX = 2_000
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places'>
@@ -41,7 +41,7 @@ export async function markRead(host: Context, session: Session, thread: Thread):
   }
 }
 
-/** Messages not shown here yet. */
+/** Counts the messages of a conversation that were not shown here yet. */
 export async function newMessages(host: Context, session: Session): Promise<(thread: Thread) => number> {
   const [known, reader] = [read(host), await readerOf(session)]
   return ({ thread_id: id, message_count: count }) => Math.max(0, count - (known[`${reader} ${id}`] ?? 0))

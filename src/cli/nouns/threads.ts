@@ -13,7 +13,7 @@ export async function readThread(host: Pick<SessionHost, 'places'>, session: Ses
   return session.call('getThread', { params: { id }, headers: await headersAt(host, session, id) })
 }
 
-/** The message to send; `-` reads it from stdin. @throws CliError usage for no text, or two */
+/** Message options, also for conversations of the house. */
 export const messageWords = {
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
@@ -31,7 +31,7 @@ type Sending = {
   readonly options: z.output<typeof messageWords.options>
 }
 
-/** The request; `-` reads stdin. @throws CliError usage for no text, or two */
+/** The message to send; `-` reads it from stdin. @throws CliError usage for no text, or two */
 export async function sent({ io, args, options }: Sending) {
   const [said, ...more] = [args.text, options.message].filter((one) => one !== undefined)
   if (said === undefined || more.length > 0) throw usage('Give the message once: "TEXT", -m TEXT, or - for stdin.')

@@ -44,7 +44,7 @@ export async function candidates(asking: Asking): Promise<readonly Candidate[]> 
   return all.filter(({ value }) => value.startsWith(current) && isWord(value))
 }
 
-/** Only words that are safe to type and display. */
+/** Whether a word is safe to type and display. */
 function isWord(value: string): boolean {
   return value !== '' && printable(withoutMarks(value)) === value && !/[\t\n]/.test(value)
 }

@@ -18,7 +18,7 @@ const examples = {
   'souk buy qr_code -i data=hello --quote': 'show the price; pay nothing',
   'souk buy qr_code -i data=hello': 'pay and get the result',
   'souk services create --example > my.yaml': 'write a listing to start from',
-  "souk provide --listing my.yaml --exec 'node work.js'": 'sell it: run a command for each job',
+  "souk provide --listing my.yaml --exec 'node work.js'": 'offer the listing: run a command for each job',
   'souk attention': 'list disputes and other problems, with the next command',
   'souk as NAME COMMAND': 'run a command as another wallet',
 } as const

@@ -8,7 +8,7 @@ export type OptionShape = {
   readonly list: boolean
   readonly required: boolean
   readonly choices: readonly string[]
-  /** Typed form of the default. */
+  /** The default as a user would type it. */
   readonly fallback: unknown
   readonly short?: string
   /** Placeholder in the help text. */
@@ -37,7 +37,7 @@ function placeholder(kind: OptionShape['kind'], choices: readonly string[]): str
   return kind === 'number' ? 'n' : 'text'
 }
 
-/** Typed form: `--limit`, or `--no-ripe` if on by default. */
+/** The flag as typed: `--limit`, or `--no-ripe` if the option is on by default. */
 export function flagOf(key: string, shape: OptionShape): string {
   return shape.kind === 'flag' && shape.fallback === true ? `--no-${kebab(key)}` : `--${kebab(key)}`
 }

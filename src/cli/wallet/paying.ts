@@ -339,7 +339,7 @@ function refuseInTheClear({ target }: Session): void {
 
 type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Hex | null; stated: Stated }
 
-/** Amount paid by the response, else the signed amount. */
+/** The amount that the response says was paid, else the signed amount. */
 async function paidBy(
   { budget, io }: SessionHost,
   answer: RawAnswer,

@@ -54,7 +54,7 @@ export async function becomeKnown(
   io.say(`registered as ${publicName} (${answer.participant_id}) at ${target.name}`)
 }
 
-/** If an own wallet has a demo user's name, says how to select the demo user. */
+/** If one of the user's own wallets has a demo user's name, says how to select the demo user. */
 async function sayWhichIsMeant({ places, io }: SessionHost, { target }: Session, name: string): Promise<void> {
   const twin = listWallets(places).find((wallet) => wallet.name === OF_DEMO + name)
   if (!twin?.well_known || target.name !== LOCAL) return

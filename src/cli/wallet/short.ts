@@ -67,7 +67,7 @@ export async function shortFor(
 
 type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
 
-/** For a key without wallet, only its balance can pay. */
+/** An account that has a key but no wallet here can pay only from its balance. */
 export async function shortBalance(
   { globals: { pay } }: SessionHost,
   session: Session,

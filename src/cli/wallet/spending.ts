@@ -27,7 +27,7 @@ export function spenderOf({ places, budget, system, io, approve, unlessSet }: Se
   }
 }
 
-// `--yes` does not approve: a flag must not defeat the threshold.
+// `--yes` does not approve a payment: a flag must not defeat the threshold.
 const ASKED = { flag: '… in a terminal' }
 
 function saidYes(answer: string): boolean {
@@ -97,7 +97,7 @@ export async function answeredUnder(host: SessionHost, session: Session, { hold,
   }
 }
 
-/** Whether the instance says that nothing was taken; internal errors do not. */
+/** Whether the error says that nothing was charged; an internal error does not. */
 function isRefusal({ code }: AppError): boolean {
   return !['internal', 'request_timeout'].includes(code)
 }
@@ -106,7 +106,7 @@ function isRefusal({ code }: AppError): boolean {
 const SUBJECT = /^(svc|plan|prod|post|thr)_[0-9a-f]{16}$/
 /** Endpoints that pay a seller; others pay a marketplace fee. */
 const BUYS = /\/(purchase|subscribe|award|accept)$/
-/** Named paths: only the instance knows the seller. */
+/** Paths with a service's name: only the instance knows its seller. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
 /**

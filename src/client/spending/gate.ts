@@ -121,7 +121,7 @@ function holdOf({ places, budget }: Spender, { id, method, price }: Counted): Ho
     release: () => markSpend(places, id, 'released'),
     settle: () => markSpend(places, id, 'settled'),
     refuse(isTrusted) {
-      // A refused charge of a balance is over; a refused signature can still be used.
+      // A refused charge to the balance cannot happen later; a refused signature can still be used.
       if (isTrusted || method === 'balance') budget.refuse(price)
       // A signature stays usable until it expires, whatever the instance says.
       if (isTrusted) markSpend(places, id, method === 'x402' ? 'reserved' : 'released')

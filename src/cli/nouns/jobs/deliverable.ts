@@ -20,7 +20,7 @@ const signatures: readonly (readonly [extension: string, bytes: readonly number[
 export type SavedFile = { readonly file: string; readonly bytes: number }
 type Found = { readonly name: string; readonly data: Uint8Array; readonly extension: string }
 
-/** Files saved per result; the JSON has everything. */
+/** Maximum number of files saved per result; the JSON has everything. */
 const SAVED_FILES_MAX = 1_000
 
 /**

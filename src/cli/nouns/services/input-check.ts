@@ -5,11 +5,11 @@ import { type CliError, usage } from '../../exit.ts'
 import { inputLines, type ReadInput, unknownNames } from './input.ts'
 import type { Listing } from './services.ts'
 
-/** Length of a value in messages. */
+/** Maximum number of characters of a value in messages. */
 const SHOWN_CHARS_MAX = 60
 
 /**
- * Checks input locally with the instance's checker. Schemas that do not compile are left to the instance.
+ * Checks input locally, as the instance does. If a schema does not compile, only the instance checks.
  * @throws CliError usage with fault and allowed values
  */
 export async function checkInput(listing: Listing, { input, unknown }: ReadInput): Promise<void> {

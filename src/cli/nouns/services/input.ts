@@ -55,7 +55,7 @@ export function inputChoices(schema: Schema, name: string): readonly string[] {
   return Array.isArray(one.enum) ? one.enum.map(String) : []
 }
 
-/** A valid example: required members, or the first. */
+/** A valid example: the required members, or the first member if none is required. */
 export function exampleOf(schema: Schema): Record<string, unknown> {
   const all = propertiesOf(schema)
   const needed = all.filter(([, , required]) => required)
