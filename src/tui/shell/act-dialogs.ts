@@ -55,13 +55,13 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
 
 type Replayed = { readonly id: string; readonly who: string; readonly sentence: string }
 
-/** Texts of a delivery's dialog. */
+/** What a replay dialog says about a delivery. */
 export function replayOf(delivery: Delivery, who: string): Replayed {
   const { delivery_id: id, type, attempts } = delivery
   return { id, who, sentence: safe(`${type}, ${attempts.length} tries: ${lastOf(delivery) ?? 'no answer'}`) }
 }
 
-/** Sends a delivery again. */
+/** Dialog that sends a delivery again. */
 export function replayDialog(host: Host, { id, who, sentence }: Replayed): DialogSpec {
   return {
     title: 'SEND A DELIVERY AGAIN',

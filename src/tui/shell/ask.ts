@@ -5,10 +5,10 @@ import type { Toast } from './ui.ts'
 
 const TOAST_MS = 5_000
 
-/** Result of a change. */
+/** What a change returns when it is sent. */
 export type Sent = ReturnType<DialogSpec['send']>
 
-/** Opens a dialog for an admin change; without the key says so. */
+/** Opens a dialog for a change by the operator. Without the admin key it shows that the key is missing. */
 export function askUser(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {
     refuse(host, `There is no admin credential for ${host.link.place.name}: read only.`)
@@ -20,7 +20,9 @@ export function askAnyway(host: Host, spec: DialogSpec): void {
   host.ui.set({ ...host.ui.get(), dialog: openDialog(openSpec(host, spec)), toast: undefined })
 }
 
-/** Common parts of dialogs: place and user; remotes need their name typed. */
+/**
+ * Adds what all dialogs show: marketplace and acting user. Changes on a remote must be confirmed by typing its name.
+ */
 function openSpec(host: Host, spec: DialogSpec): OpenSpec {
   const { name, guarded } = host.link.place
   const url = host.whereabouts()?.url ?? name
@@ -38,7 +40,7 @@ function openSpec(host: Host, spec: DialogSpec): OpenSpec {
   }
 }
 
-/** Shows why something is impossible, until esc. */
+/** Shows why something cannot be done. The message stays until esc. */
 export function refuse(host: Host, why: string): void {
   showToast(host, { text: `✗ ${why}`, tone: 'bad', stays: true })
 }
@@ -54,7 +56,7 @@ export function showToast(host: Host, told: Toast): void {
 
 const JOB = /job_[0-9a-f]{16}/
 
-/** Opens the job of a row. @param texts - row texts, one with the job id */
+/** Opens the job of a row. @param texts - texts of the row, one of which may contain the job's id */
 export function toItsJob(host: Host, texts: readonly (string | undefined)[]): void {
   const [id] = texts.flatMap((text) => JOB.exec(text ?? '')?.[0] ?? [])
   if (id === undefined) {

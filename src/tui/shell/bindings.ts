@@ -77,32 +77,32 @@ export type Binding = {
   readonly label: string
   /** Key row text. */
   readonly hint?: string
-  /** Key row text on specific screens. */
+  /** Text in the key row of specific screens, in place of `hint`. */
   readonly hintAt?: Readonly<Partial<Record<ScreenId, string>>>
   /** Text while paused. */
   readonly hintPaused?: string
-  /** Fixed right end of the key row. */
+  /** Shown at the right end of the key row, however narrow it is. */
   readonly right?: true
   /** Screens (default: all). */
   readonly on?: readonly ScreenId[]
-  /** Screens that show this key in their key row. */
+  /** Screens that show this key in their key row (default: all that have the key). */
   readonly hintOn?: readonly ScreenId[]
-  /** Changes data; absent in read-only mode. */
+  /** The key changes data, so read-only cockpits do not have it. */
   readonly changes?: true
 }
 
-/** Screens with a list: filter, sort, columns, marks. */
+/** Screens with a list to filter, sort and mark. */
 const lists: readonly ScreenId[] = screenIds.filter((id) => id !== 'overview')
 
-/** Screens with drawer tabs. */
+/** Screens whose drawer has tabs. */
 const tabbed: readonly ScreenId[] = ['services', 'jobs', 'logs']
 
 /** Paged lists. */
 const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people']
 
 /**
- * All keys. Router, key row, help and tests derive from it. Capital letters change data and always ask. Tests refuse
- * duplicate keys per screen.
+ * All keys. Router, key row and help read this table. Capital letters change data and always ask first. A test refuses
+ * two actions on one key of a screen.
  */
 export const bindings: readonly Binding[] = [
   { action: 'up', keys: ['up', 'k'], group: 'MOVE', label: 'up' },
@@ -305,7 +305,7 @@ export const bindings: readonly Binding[] = [
     action: 'sort',
     keys: ['s'],
     group: 'FIND',
-    label: 'sort by the next',
+    label: 'next sort field',
     hint: 'sort',
     on: lists,
   },
@@ -332,7 +332,7 @@ export const bindings: readonly Binding[] = [
   { action: 'save', keys: ['ctrl-s'], group: 'GO', label: 'save this screen' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
   { action: 'repaint', keys: ['ctrl-l'], group: 'LIVE', label: 'redraw' },
-  { action: 'palette', keys: [':', 'ctrl-p'], group: 'FIND', label: 'go to or run', hint: 'go or do' },
+  { action: 'palette', keys: [':', 'ctrl-p'], group: 'FIND', label: 'screen or command', hint: 'go or do' },
   { action: 'freeze', keys: ['z'], group: 'LIVE', label: 'freeze', hint: 'hold' },
   { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
   { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },
@@ -344,7 +344,7 @@ export type Where = {
   readonly screen: ScreenId
   readonly readonly: boolean
   readonly paused?: boolean
-  /** Table in use, with custom keys. */
+  /** The key table, with the user's own keys. */
   readonly keys?: readonly Binding[]
 }
 
@@ -358,7 +358,7 @@ export function bindingOf(key: Key, where: Where): Binding | undefined {
 
 export type KeyHint = { readonly key: string; readonly word: string }
 
-/** Key row hints: left by importance, right always. */
+/** What the key row shows. The most important hints come first at the left. */
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
     const { hintOn, keys, right } = binding
@@ -372,12 +372,12 @@ export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   }
 }
 
-/** Displayed key of an act. */
+/** The key of an action, as shown. */
 export function keyFor(action: Action, keys: readonly Binding[]): string {
   return keyLabel(keys.find((one) => one.action === action)?.keys[0] ?? '')
 }
 
-/** Keys as in help: `k ↑`, `1-9`. */
+/** All keys of an action as shown in help: `k ↑`, `1-9`. */
 export function keysLabel({ keys }: Binding): string {
   const run = keys.length > 2 && keys.every((key) => /^\d$/.test(key))
   return run ? `${keys[0]}-${keys.at(-1)}` : keys.map(keyLabel).join(' ')

@@ -9,7 +9,7 @@ import { text } from './read.ts'
 
 type Answered = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 
-/** By method and path. */
+/** Fetches the figures of all endpoints. Keys are like `GET /v1/jobs`. */
 export const fetchFigures = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
@@ -32,7 +32,7 @@ function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_brok
     p95: p95_ms,
     /** Oldest first. */
     byHour: by_hour,
-    /** Time, duration and id of a request; empty for none. */
+    /** Time, status, duration and id of the slowest request. Empty if there was none. */
     slowest: seenWords(slowest),
     lastBroken: seenWords(last_broken),
     /** Like `96 sold for $1,284.30`; empty without sales. */

@@ -8,7 +8,7 @@ import { fetchHealth } from './queries.ts'
 import type { CommandLine, Host } from './screen.ts'
 import type { ShopView } from './ui.ts'
 
-/** Commands that correspond to screens. */
+/** Commands that the palette answers by opening a screen. */
 export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   overview: ['status', 'attention'],
   services: [
@@ -31,7 +31,7 @@ export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   clock: ['clock show'],
 }
 
-/** Market view of a command, except listings. */
+/** The market view that such a command opens. Listings are the default. */
 export const shopViewOf: Readonly<Record<string, ShopView>> = {
   'admin plans list': 'plans',
   'admin subs list': 'subscriptions',
@@ -39,7 +39,7 @@ export const shopViewOf: Readonly<Record<string, ShopView>> = {
   'admin products list': 'products',
 }
 
-/** Commands that need the terminal or never end. */
+/** Commands that use the terminal themselves or do not end. */
 const ownTerminal = ['tui', 'tour', 'listen', 'provide', 'mcp serve', 'daemon serve', 'jobs watch']
 
 export type Named = { readonly name: string; readonly summary: string; readonly rest: readonly string[] }
@@ -51,13 +51,13 @@ export function commandIn({ commands }: Pick<CommandLine, 'commands'>, words: re
   return longest && { ...longest, rest: words.slice(longest.name.split(' ').length) }
 }
 
-/** Why the palette cannot run it; undefined if it can. */
+/** Why the palette cannot run a command. Undefined if it can. */
 export function whyNot({ name, rest }: Named): string | undefined {
   const isEndless = rest.some((word) => /^(--follow|--watch|-f|-w)(=|$)/.test(word))
   return ownTerminal.includes(name) || isEndless ? `souk ${name} needs its own terminal` : undefined
 }
 
-/** A command as a confirmed change. */
+/** Dialog that runs a command after the user confirms it. */
 export function commandDialog(host: Host, line: CommandLine, { name, summary, rest }: Named): DialogSpec {
   const words = [...name.split(' '), ...rest, '--yes']
   return {
@@ -80,16 +80,16 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
 }
 
 const SAID_LINES = 3
-/** Last words of commands that only read. */
+/** Commands whose last word is one of these only read. */
 const READS =
   /(?:^| )(?:list|view|show|status|health|attention|river|audit|bundle|deliveries|why|stats|balance|earnings|search|doctor|tx|queue|trust|version)$/
 
-/** Whether a command reads: it needs no question. */
+/** Whether a command only reads, so that it runs without a question. */
 export function isRead({ name, rest }: Named): boolean {
   return READS.test(name) && !rest.some((word) => /^--(?:fix|yes)\b/.test(word))
 }
 
-/** Runs a read-only command and shows its output, to be scrolled, searched and saved. */
+/** Runs a command that only reads, and shows its output in a picker. */
 export async function showOutput(host: Host, line: CommandLine, { name, rest }: Named): Promise<void> {
   const { ui, link } = host
   const { option } = link.place
@@ -106,14 +106,14 @@ export async function showOutput(host: Host, line: CommandLine, { name, rest }: 
   ui.set({ ...ui.get(), toast: undefined, picker, output })
 }
 
-/** Opens the palette with a partial command to complete and confirm. */
+/** Opens the palette with the beginning of a command. The user completes and confirms it. */
 export function beginLine(host: Host, text: string): void {
   const { ui, readonly } = host
   if (readonly) refuse(host, `This cockpit is read-only: it runs no command.  → souk ${text.trim()} …`)
   else ui.set({ ...ui.get(), picker: { kind: 'palette', text, at: 0 } })
 }
 
-/** Restarts a stopped daemon with its last options, which `souk up` would not keep. */
+/** Dialog that restarts a stopped daemon. `restart` keeps its last options, which `souk up` would not. */
 export function startDaemon(host: Host): void {
   const line = host.commandLine
   const health = host.queries.open<HealthFacts>('health', fetchHealth(host.link), host.refreshMs).get()
@@ -144,7 +144,7 @@ export function startDaemon(host: Host): void {
 
 const START_COMMAND = 'souk restart'
 
-/** Text about `U` instead of the start command. */
+/** The command that `U` runs, in place of the advised `souk up`. */
 export function startWords(advice: string): string {
   return advice === 'souk up' ? START_COMMAND : advice
 }

@@ -5,25 +5,25 @@ import { refuse, showToast } from './ask.ts'
 import { shellCommand } from './pause-dialog.ts'
 import type { Host } from './screen.ts'
 
-/** Copy limit; terminals drop longer text. */
+/** Longest text that is copied, since terminals drop longer ones. */
 const COPIED_CHARS_MAX = 10_000
 const SHOWN_COLUMNS = 60
 
-/** OSC 52 sequence, which works over ssh. */
+/** Escape sequence (OSC 52) that puts text on the terminal's clipboard, also over ssh. */
 export function clipboardSequence(text: string): string {
   return `\u001B]52;c;${Buffer.from(text.slice(0, COPIED_CHARS_MAX)).toString('base64')}\u0007`
 }
 
-/** Copies and shows text, since some terminals refuse. */
+/** Copies text to the clipboard and shows it, since some terminals do not allow copying. */
 export function copy(host: Host, text: string): void {
   host.copy(text)
   showToast(host, { text: `copied  ${clip(text, SHOWN_COLUMNS)}`, tone: 'good', stays: false })
 }
 
-/** Large enough for all lines of a screen, not only the visible ones. */
+/** Area on which a saved screen is drawn, large enough for all its lines. */
 const SAVED_AREA = { width: 160, height: 1_000 }
 
-/** Saves the screen as text, with the current filter and columns. */
+/** Saves all lines of the screen as text, with the current filter and columns. */
 export function saveScreen(host: Host): void {
   const { screen, draw } = host.face.current
   saveLines(host, screen, draw(SAVED_AREA).map(textOf))
@@ -36,7 +36,7 @@ export function saveOutput(host: Host): void {
 function saveLines(host: Host, name: string, lines: readonly string[]): void {
   const text = lines.map((line) => line.trimEnd()).join('\n')
   const saved = host.save?.(name, `${text.trimEnd()}\n`)
-  if (saved === undefined) refuse(host, 'Nothing can be saved from here.')
+  if (saved === undefined) refuse(host, 'This cockpit cannot save files.')
   else if (!saved.ok) refuse(host, saved.problem.sentence)
   else showToast(host, { text: `✓ saved  ${saved.value}`, tone: 'good', stays: false })
 }
@@ -47,7 +47,10 @@ const moneyWords: readonly (readonly [string, readonly string[]])[] = [
   ['p_', ['admin', 'payees']],
 ]
 
-/** Market commands; subscriptions are visible to their parties and the operator. */
+/**
+ * Commands that show a market record, by prefix of its id. The one for subscriptions is the operator's list, since
+ * other users cannot see them.
+ */
 const marketWords: readonly (readonly [string, (id: string) => readonly string[]])[] = [
   ['plan_', (id) => ['plans', 'view', id]],
   ['sub_', (id) => ['admin', 'subs', 'list', '--filter', `id:${id}`]],
@@ -55,7 +58,7 @@ const marketWords: readonly (readonly [string, (id: string) => readonly string[]
   ['prod_', (id) => ['products', 'view', id]],
 ]
 
-/** Command of the chosen row by screen. */
+/** Words of the command that shows a row, by screen. */
 const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]>>> = {
   services: (id) => marketWords.find(([prefix]) => id.startsWith(prefix))?.[1](id) ?? ['services', 'view', id],
   jobs: (id) => ['jobs', 'view', id],
@@ -64,14 +67,14 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
   compliance: () => ['admin', 'verification', 'list'],
   money: (id) => moneyWords.find(([prefix]) => id.startsWith(prefix))?.[1] ?? ['admin', 'holds'],
   endpoints: () => ['endpoints', 'list'],
-  // Rows with a trace use their id.
+  // Requests and deliveries have a trace.
   logs: (id) => (/^(?:req|whd)_/.test(id) ? ['why', id] : ['logs']),
   requests: (id) => ['requests', 'view', id],
   people: (id) => ['participants', 'view', id],
   clock: () => ['clock', 'show'],
 }
 
-/** Copies the commands of the current rows. */
+/** Copies the commands that show the marked rows, or the chosen one. */
 export function copyCommand(host: Host, screen: ScreenId, ids: readonly string[]): void {
   const known = words[screen]
   if (known === undefined || ids.length === 0) refuse(host, 'The selection has no command to copy.')

@@ -8,7 +8,7 @@ const MS_PER_SECOND = 1_000
 
 type Listed = WireAnswer<Api['listCrons']>['crons'][number]
 
-/** A cron's displayed facts, from `/health` or the operator's list. Times are business time. */
+/** What is shown of a cron. Times are business time. */
 export type CronFacts = ReturnType<typeof readCronFacts>
 
 /** @param cron - from `/health`, or from the operator's list, which has more members */
@@ -19,11 +19,11 @@ export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['
     lastSuccess: time(cron.last_success),
     lastSkipped: time(cron.last_skipped),
     lastFailure: time(cron.last_failure),
-    /** Milliseconds since the last success at the time of the response. */
+    /** Milliseconds between the last success and the response. */
     ageMs: age === null ? undefined : age * MS_PER_SECOND,
     stale: cron.stale,
     skipReason: text(cron.skip_reason),
-    /** Members that only the operator's list has. */
+    /** Members that only the operator's list has, else undefined. */
     more: 'schedule' in cron ? readMore(cron) : undefined,
   }
 }
@@ -49,7 +49,7 @@ function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number
 export const cronStates = ['failing', 'stale', 'running', 'paused', 'waiting', 'skipped', 'ok'] as const
 export type CronState = (typeof cronStates)[number]
 
-/** State of a cron; trouble first. */
+/** State of a cron. If several apply, the one checked first counts. */
 export function cronState(cron: CronFacts): CronState {
   const last = Math.max(cron.lastSuccess ?? 0, cron.lastSkipped ?? 0)
   if (cron.more?.running) return 'running'
@@ -70,14 +70,14 @@ const words: Readonly<Record<CronState, Piece>> = {
   ok: good('✓ ok'),
 }
 
-/** Sign and word of the state. */
+/** State of a cron as symbol and word: `✓ ok`. */
 export function cronWord(cron: CronFacts): Piece {
   return words[cronState(cron)]
 }
 
 const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
 
-/** Latest runs as signs, newest last. */
+/** The latest runs, a symbol for each. The newest is last. */
 export function runStrip(runs: readonly CronRunFacts[], count: number): string {
   const signs = runs.slice(0, count).map(({ result }) => runSigns[result])
   return signs.reverse().join('')
@@ -86,13 +86,13 @@ export function runStrip(runs: readonly CronRunFacts[], count: number): string {
 const urgency: Readonly<Partial<Record<CronState, number>>> = { failing: 0, stale: 1 }
 const NOT_URGENT = 2
 
-/** Trouble first, then by name. */
+/** Compares two crons: failing and late ones first, then by name. */
 export function byUrgency(a: CronFacts, b: CronFacts): number {
   const rank = (cron: CronFacts) => urgency[cronState(cron)] ?? NOT_URGENT
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** Counting order, healthy first. */
+/** Words for the states, in the order in which they are counted. */
 const counted = {
   ok: 'ok',
   running: 'running',
@@ -103,7 +103,7 @@ const counted = {
   skipped: 'not in use',
 } satisfies Record<CronState, string>
 
-/** Counts by state: `6 ok  1 late`. */
+/** How many crons are in each state: `6 ok  1 late`. */
 export function stateCounts(crons: readonly CronFacts[]): string {
   const all = Object.entries(counted).flatMap(([state, word]) => {
     const many = crons.filter((cron) => cronState(cron) === state).length
@@ -112,7 +112,7 @@ export function stateCounts(crons: readonly CronFacts[]): string {
   return all.join('  ')
 }
 
-/** Time since the last success; by the daemon's count if business time is unknown. */
+/** Time since the last success. If business time is unknown, the age that the daemon reported. */
 export function lastOk({ lastSuccess, ageMs }: CronFacts, now: number | undefined): string {
   if (lastSuccess === undefined) return 'not yet'
   if (now === undefined) return ageMs === undefined ? '—' : shortSpan(ageMs)

@@ -9,13 +9,13 @@ const FIELD_CHARS_MAX = 500
 export type Field = {
   readonly name: string
   readonly label: string
-  /** Fixed choices instead of text, selected by arrow keys or first letter. */
+  /** Choices of a field that is not typed. Arrow keys or a first letter select one. */
   readonly choices?: readonly string[]
-  /** @returns the fault, or undefined */
+  /** @returns what is wrong with the value, undefined if nothing is */
   readonly check: (value: string, values: Values) => string | undefined
 }
 
-/** A required field with its message. */
+/** A field that must not be empty. `needs` ends its message: `needs a reason`. */
 export function needed(field: Omit<Field, 'check'>, needs: string): Field {
   return { ...field, check: (value) => (value.trim() === '' ? `needs ${needs}` : undefined) }
 }
@@ -24,34 +24,34 @@ export const reasonField = (label: string): Field => needed({ name: 'reason', la
 
 export type Values = Readonly<Record<string, string>>
 
-/** A change with its text and shell command. */
+/** A change that a dialog asks about, with the shell command that does the same. */
 export type DialogSpec = {
   readonly title: string
-  /** Subject and amount in a line, for bulk changes. */
+  /** What is changed, in one line, for dialogs about several changes. */
   readonly about?: string
   readonly amount?: string
-  /** Acting user, if not the administrator. */
+  /** The acting user (default: the administrator). */
   readonly as?: string
-  /** Current facts to show below marketplace and user. */
+  /** Facts shown below marketplace and user. They depend on the typed values. */
   readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
   readonly fields?: readonly Field[]
   /** Button text. */
   readonly verb: string
   readonly command: (values: Values) => string
-  /** Performs it. @returns a message, or the failure */
+  /** Makes the change. @returns a message, or the failure */
   readonly send: (values: Values) => Promise<Outcome<Told>>
 }
 
-/** Result message; a bad one has a tone and stays until esc. */
+/** Message after a change. One with a tone reports trouble and stays until esc. */
 export type Told = string | { readonly text: string; readonly tone: Tone }
 
-/** A change with all fields. */
+/** A change whose dialog is open. */
 export type OpenSpec = DialogSpec & Required<Pick<DialogSpec, 'fields'>>
 
 export type Dialog = {
   readonly spec: OpenSpec
   readonly values: Values
-  /** Focus index: fields, then Cancel, then the verb. */
+  /** Index of the focus: the fields come first, then Cancel, then the verb. */
   readonly focus: number
   /** Text cursor in the focused field. */
   readonly cursor: Cursor
@@ -60,7 +60,7 @@ export type Dialog = {
   readonly problem: Problem | undefined
 }
 
-/** Focus on the first field, or Cancel. */
+/** Opens a dialog with the focus on its first field, or on Cancel if it has none. */
 export function openDialog(spec: OpenSpec): Dialog {
   const values = Object.fromEntries(spec.fields.map(({ name }) => [name, '']))
   return { spec, values, focus: 0, cursor: atEnd, busy: false, problem: undefined }
@@ -69,7 +69,7 @@ export function openDialog(spec: OpenSpec): Dialog {
 export const cancelAt = ({ spec }: Dialog): number => spec.fields.length
 export const verbAt = ({ spec }: Dialog): number => spec.fields.length + 1
 
-/** Why the verb is locked, if it is. */
+/** Why the verb cannot be pressed yet: what the first faulty field needs. Undefined if all are valid. */
 export function lockOf({ spec, values }: Dialog): string | undefined {
   for (const { name, check } of spec.fields) {
     const wrong = check(values[name] ?? '', values)
@@ -83,7 +83,7 @@ export type DialogStep =
   | { readonly to: 'close' }
   | { readonly to: 'send' }
 
-/** A key in a dialog; ignored while a request runs. */
+/** What a key does in a dialog. While a request runs, keys do nothing. */
 export function dialogKey(dialog: Dialog, key: Key): DialogStep {
   if (dialog.busy) return { to: 'stay', dialog }
   if (key === 'esc') return { to: 'close' }
@@ -93,7 +93,7 @@ export function dialogKey(dialog: Dialog, key: Key): DialogStep {
   return field === undefined ? onButtons(dialog, key) : inField(dialog, field, key)
 }
 
-/** Pasted text goes to the focused field. */
+/** Inserts pasted text into the focused field. */
 export function dialogPaste(dialog: Dialog, text: string): Dialog {
   const field = dialog.spec.fields[dialog.focus]
   if (dialog.busy || field === undefined || field.choices) return dialog

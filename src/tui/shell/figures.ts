@@ -7,7 +7,7 @@ import { time } from './read.ts'
 
 type RiverAnswer = WireAnswer<Api['getRiver']>
 
-/** Daily money; amounts like `1284.30`. */
+/** Today's money. Amounts are decimal USDC, such as `1284.30`. */
 export type RiverFacts = Omit<RiverAnswer, 'begins' | 'checked_at'> & { readonly checkedAt: number | undefined }
 
 export const fetchRiver = (link: Link) => (signal: AbortSignal) =>

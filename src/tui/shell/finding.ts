@@ -19,19 +19,19 @@ import type { Ui } from './ui.ts'
 
 const SETTLED_AFTER_MS = 200
 
-/** A value after it rested a moment, to avoid requests while typing. */
+/** Follows a value once it has not changed for a moment, so that typing sends no requests. */
 export function useSettled<T>(value: T, clock: LinkClock): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => clock.later(SETTLED_AFTER_MS, () => setSettled(() => value)), [clock, value])
   return settled
 }
 
-/** Filter and sort of a list, as `--filter` and `--sort`. */
+/** What the user wants of a list: filter and sort, as in `--filter` and `--sort`. */
 export type Wish = {
-  /** Typed filter, if valid. */
+  /** The typed filter. Empty if it is invalid. */
   readonly filter: string
   readonly sort: string | undefined
-  /** Fault with the way out. */
+  /** What is wrong with the typed filter, and what to write instead. */
   readonly problem: string | undefined
 }
 
@@ -46,19 +46,19 @@ export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Wish {
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }
 
-/** A page from 0 with its query. */
+/** Which page of a list to fetch (from 0), and its filter and sort. */
 export type ListPage<L extends ListFields> = { readonly page: number; readonly asked: ListQueryAsked<SortWord<L>> }
 
 export function pageOf(page: number, rows: number): { readonly limit: string; readonly offset: string } {
   return { limit: String(rows), offset: String(page * rows) }
 }
 
-/** Searched number, if not all. */
+/** How many rows the instance searched, in words. Empty if it searched all. */
 export function amongWords(searched: { readonly rows: number; readonly of: number } | undefined): string {
   return searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} searched` : ''
 }
 
-/** A hook: query parameters after typing rests. */
+/** A hook: filter and sort for a request, once typing has stopped. */
 export function useListQuery<L extends ListFields>(
   host: Host,
   { filter, sort }: Wish,
@@ -67,7 +67,7 @@ export function useListQuery<L extends ListFields>(
   return listAsked({ filter: useSettled(filter, host.clock), sort }, fields)
 }
 
-/** Requested query; unknown sorts are dropped. */
+/** Filter and sort for a request. A sort that the list does not have is dropped. */
 export function listAsked<L extends ListFields>(
   { filter, sort }: Pick<Wish, 'filter' | 'sort'>,
   fields: L,
@@ -79,11 +79,11 @@ export function listAsked<L extends ListFields>(
 type Local<T, L extends ListFields> = {
   readonly fields: L
   readonly factsOf: (row: T) => Facts<L>
-  /** Milliseconds on the clock of ages. */
+  /** Milliseconds on the clock that ages are measured by. */
   readonly now: number
 }
 
-/** Local filter and sort for complete lists. */
+/** Filters and sorts rows here, for lists whose endpoint cannot. */
 export function narrowed<T, L extends ListFields>(
   rows: readonly T[],
   { filter, sort }: Wish,
@@ -99,7 +99,7 @@ export function narrowed<T, L extends ListFields>(
     .map(({ row }) => row)
 }
 
-/** Typed filter for the list header. */
+/** The filter as the list header shows it. */
 export function typedWords(ui: Ui, screen: ScreenId): string {
   const text = ui.filters[screen] ?? ''
   if (ui.typing) return `   /${textOf(writtenLine({ text, cursor: ui.typing }, Number.POSITIVE_INFINITY))}`
@@ -115,9 +115,9 @@ export function sortedWords(ui: Ui, screen: ScreenId): readonly Piece[] {
 
 export type ListHead = {
   readonly title: string
-  /** Row range, `21 to 40 of 1,204`. */
+  /** Which rows are shown: `21 to 40 of 1,204`. */
   readonly place: string
-  /** Age of stale data. */
+  /** How old the data is, if it is stale. */
   readonly stale: string | undefined
   readonly views: Line
   readonly ui: Ui
@@ -125,18 +125,18 @@ export type ListHead = {
   readonly keys: readonly Binding[]
   /** Default order text. */
   readonly order: string
-  /** Note before the order. */
+  /** Shown before the order. */
   readonly note?: Line
 }
 
-/** Header of a list: title and range, then views and order. */
+/** The header of a list: title and range, and below them views and order. */
 export function listHead(width: number, head: ListHead): Line[] {
   const { title, place, stale, views, ui, screen, keys, order, note = [] } = head
   const age: Piece = stale === undefined ? dim(place) : warn(stale)
   const sort: Line = [accent(keyFor('sort', keys)), dim(' sort ')]
   const by = ui.sorts[screen] === undefined ? [dim(`${order}  `)] : sortedWords(ui, screen)
   const ends: readonly Line[] = [[...note, ...by, ...sort], ui.sorts[screen] === undefined ? note : [...note, ...by]]
-  // Narrow windows show the current view only.
+  // Narrow windows show only the current view.
   const current = views.filter((piece) => typeof piece !== 'string' && piece.tone === 'strong')
   const typed = typedWords(ui, screen)
   const lefts: readonly Line[] = [
@@ -153,7 +153,7 @@ export function listHead(width: number, head: ListHead): Line[] {
   return [rule(width, title, [age, '  ', accent(keyFor('find', keys)), dim(' filter')]), spread(width, left, right)]
 }
 
-/** Views with counts; the current one in brackets. */
+/** The names of the views with their counts. The current one is in brackets. */
 export function viewWords<V extends string>(
   all: readonly V[],
   current: V,
@@ -166,7 +166,7 @@ export function viewWords<V extends string>(
   })
 }
 
-/** `s`: next sort field; `r`: reverse. */
+/** The actions of `s` (next sort field) and `r` (reverse the order). */
 export function sortActions(host: Host, screen: ScreenId, fields: ListFields): Face['actions'] {
   const set = (sort: string | undefined) => {
     const ui = host.ui.get()
@@ -187,7 +187,7 @@ export function sortActions(host: Host, screen: ScreenId, fields: ListFields): F
 
 type Listed<R> = Omit<ScreenTable<R>, 'isMarked'> & { readonly idOf: (row: R) => string }
 
-/** Table of a list with marks, without hidden columns. */
+/** Draws the table of a list with its marks. Columns that the user hid are left out. */
 export function listTable<R extends object>(
   ui: Ui,
   { idOf, columns, ...table }: Listed<R>,
@@ -196,9 +196,9 @@ export function listTable<R extends object>(
   return tableLines({ ...table, columns: columnsShown(ui, columns), isMarked: (row) => marks.has(idOf(row)) })
 }
 
-/** The first column always stays. */
+/** The columns that are not hidden. The first one cannot be hidden. */
 function columnsShown<R>(ui: Ui, columns: readonly ScreenColumn<R>[]): readonly ScreenColumn<R>[] {
-  // Unchanged columns keep identity for caching.
+  // Without hidden columns the same array is returned, so that drawings stay cached.
   if (!columns.some(({ title }) => isPutAway(ui, title))) return columns
   return columns.filter(({ title }, i) => i === 0 || !isPutAway(ui, title))
 }

@@ -5,7 +5,7 @@ import type { DialogSpec, Field } from './dialog.ts'
 import type { Host } from './screen.ts'
 import { choose, chosenIndex, type Ui } from './ui.ts'
 
-/** Rows per bulk dialog; each is one request. */
+/** Most rows that one dialog changes. Each is a request. */
 const TOGETHER_MAX = 50
 const NAMED = 5
 
@@ -15,7 +15,7 @@ export function markedIn(ui: Ui, ids: readonly string[]): readonly string[] {
   return ids.filter((id) => marked.has(id))
 }
 
-/** Toggles the chosen row's mark and moves on. */
+/** Marks the chosen row, or removes its mark, and moves the cursor down. */
 export function markChosen(ui: Ui, ids: readonly string[]): Ui {
   const at = chosenIndex(ui, ids)
   const id = ids[at]
@@ -25,13 +25,13 @@ export function markChosen(ui: Ui, ids: readonly string[]): Ui {
   return choose({ ...ui, marked: { ...ui.marked, [ui.screen]: next } }, ids, at + 1)
 }
 
-/** Marks all visible rows, or none. */
+/** Marks all rows of the page. If all are marked, removes their marks. */
 export function markAll(ui: Ui, ids: readonly string[]): Ui {
   const isAll = ids.length > 0 && markedIn(ui, ids).length === ids.length
   return { ...ui, marked: { ...ui.marked, [ui.screen]: isAll ? [] : ids } }
 }
 
-/** Marked rows, else the chosen one. */
+/** The rows that an action applies to: the marked ones, else the chosen one. */
 export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): readonly T[] {
   const ids = rows.map(idOf)
   const marked = new Set(markedIn(ui, ids))
@@ -39,12 +39,12 @@ export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): 
   return rows.slice(chosenIndex(ui, ids), chosenIndex(ui, ids) + 1)
 }
 
-/** One question for several changes; results are reported singly. */
+/** Asks once for several changes, then makes them one by one and reports the failures. */
 export function askAll(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askUser)
 }
 
-/** One question for several changes that need no admin key. */
+/** Like `askAll`, for changes that need no admin key. */
 export function askAllAnyway(host: Host, specs: readonly DialogSpec[]): void {
   askTogether(host, specs, askAnyway)
 }
@@ -84,7 +84,7 @@ function together(first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
   }
 }
 
-/** A typed value must be valid for all changes. */
+/** A field whose value must be valid for every change. */
 function ofAll(field: Field, specs: readonly DialogSpec[]): Field {
   const all = specs.flatMap(({ fields = [] }) => fields.filter(({ name }) => name === field.name))
   return {

@@ -12,7 +12,7 @@ export type Needs = {
   readonly items: readonly Need[]
   readonly total: number
   readonly counts: Answered['counts']
-  /** Number of snoozed items. */
+  /** How many problems are snoozed. */
   readonly putOff: number
   readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
 }
@@ -41,7 +41,7 @@ export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], count
   return byScreen
 }
 
-/** An open problem for the operator, or several of a kind; times are business time. */
+/** A row of the inbox: one open problem, or several of a kind. Times are business time. */
 export type Need = OneNeed & {
   readonly of: readonly OneNeed[]
   readonly count: number
@@ -64,7 +64,7 @@ function readOne({ kind, grave, ...need }: Answered['items'][number]) {
     since: time(need.since),
     due: time(need.due),
     sentence: text(need.sentence),
-    /** The command that fixes it, or shows more. */
+    /** The command that fixes the problem, or else shows it. */
     fix: text(need.fix),
   }
 }

@@ -4,7 +4,7 @@ import { clockTime } from '../../text/time.ts'
 import { accent, bad, dim, type Line, strong } from '../parts/line.ts'
 import type { Query } from './query.ts'
 
-/** A problem: fault, facts, ways out. */
+/** Draws a problem: what is wrong, facts, and commands that help. */
 export function problemLines(problem: Problem, width: number): Line[] {
   return [
     ...wrap(problem.sentence, width - 4).map((text, i): Line => [i === 0 ? bad(' ✗ ') : '   ', strong(text)]),
@@ -18,7 +18,7 @@ export function waitingLines(query: Query<unknown>, width: number): Line[] {
   return query.problem === undefined ? [[dim(' asking…')]] : problemLines(query.problem, width)
 }
 
-/** Since when a value is stale; undefined while current. */
+/** Since when a value is stale, in words. Undefined while it is current. */
 export function staleness(query: Query<unknown>, now: number): string | undefined {
   if (query.problem === undefined || query.at === undefined) return undefined
   return `as of ${clockTime(query.at)}, ${span(now - query.at)} old`

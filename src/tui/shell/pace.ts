@@ -1,11 +1,11 @@
 import type { LinkClock } from '../../client/link.ts'
 
-/** Rate limit of notifications; the first is immediate. */
+/** Limits how often listeners are notified. The first notification is immediate. */
 export type Pace = { readonly paced: (listener: () => void) => () => void }
 
 type Subscribe = (listener: () => void) => () => void
 
-/** Bundles automatic updates within `gapMs`. */
+/** Creates a pace that bundles the notifications within `gapMs` milliseconds into one. */
 export function createPace(clock: LinkClock, gapMs: number): Pace {
   const due = new Set<() => void>()
   let freeAt = Number.NEGATIVE_INFINITY
@@ -31,7 +31,7 @@ export function createPace(clock: LinkClock, gapMs: number): Pace {
   }
 }
 
-/** A subscription whose listeners are rate-limited. */
+/** Limits how often the listeners of a subscription are notified. */
 export function pacedSubscription(subscribe: Subscribe, { paced }: Pace): Subscribe {
   return (listener) => subscribe(paced(listener))
 }

@@ -4,24 +4,24 @@ import { type Line, rule } from '../parts/line.ts'
 import type { Face, Host, ScreenArea, View } from './screen.ts'
 import { type CursorStep, type Pane, paneBeside, stepNames, walked } from './ui.ts'
 
-/** Lines per page key. */
+/** Lines that a page key scrolls. */
 const PAGE_LINES = 10
 
 export type OpenedPane = {
   readonly title: string
   readonly scroll: number
-  /** Right end of the title instead of the position. */
+  /** Shown at the right end of the title, in place of the position. */
   readonly note?: Line
 }
 
-/** An opened row instead of the list, scrolled. */
+/** Draws an opened row in place of the list, scrolled. */
 export function openLines(lines: readonly Line[], { title, scroll, note }: OpenedPane, area: ScreenArea): Line[] {
   const from = Math.min(scroll, reachOf(lines, area))
   const head = rule(area.width, title, note ?? [placeWords(lines, scroll, area)])
   return [head, ...lines.slice(from, from + area.height - 1)]
 }
 
-/** Position in the lines. */
+/** The visible lines as `1-20 of 64`. If all are visible, the key that closes. */
 export function placeWords(lines: readonly Line[], scroll: number, area: ScreenArea): string {
   const height = area.height - 1
   const from = Math.min(scroll, reachOf(lines, area))
@@ -34,7 +34,10 @@ function reachOf(lines: readonly Line[], { height }: ScreenArea): number {
   return Math.max(0, lines.length - (height - 1))
 }
 
-/** Opens and closes the chosen row; while open, movement keys scroll. @param lines of the opened row */
+/**
+ * Actions that open and close the chosen row. While it is open, movement keys scroll it.
+ * @param lines - lines of the opened row
+ */
 export function paneActions(host: Host, lines: readonly Line[] | undefined, area: ScreenArea): Face['actions'] {
   const set = (pane: Pane) => host.ui.set({ ...host.ui.get(), pane })
   const toggle = (open: Pane['open']) => () => {
@@ -63,7 +66,7 @@ function scrolling({ ui }: Host, reach: number): Face['actions'] {
   }
 }
 
-/** Inputs of a list drawing. */
+/** What is needed to draw a list. */
 export type ShownList = {
   readonly chosen: number
   /** Opened row. */
@@ -73,7 +76,7 @@ export type ShownList = {
   readonly view: View
 }
 
-/** Position of a page, `21-40 of 1,204`. */
+/** Which rows of a list a page has, for texts like `21 to 40 of 1,204`. */
 export type PaneSlice = { readonly offset: number; readonly rows: number; readonly total: number }
 
 export function sliceWords({ offset, rows, total }: PaneSlice): string {
@@ -81,7 +84,10 @@ export function sliceWords({ offset, rows, total }: PaneSlice): string {
   return `${count(offset + 1)} to ${count(offset + rows)} of ${count(total)}`
 }
 
-/** Page keys, and the cursor over all pages; several in a chunk act in order. */
+/**
+ * Actions of the page keys, and of movement keys that continue on the next page. They read the state when pressed, so
+ * keys in one chunk act in order.
+ */
 export function pageActions(host: Host, total: number, size: number): Face['actions'] {
   const last = Math.max(0, Math.ceil(total / size) - 1)
   const turn = (by: number) => () => {

@@ -8,7 +8,7 @@ import type { Host } from './screen.ts'
 
 const reason = reasonField('Reason (shown in the pause state and the audit log)')
 
-/** Pauses the platform, or offers to unpause. */
+/** Dialog that pauses the platform, or resumes it if it is paused. */
 export function pauseDialog(host: Host): DialogSpec {
   return host.health()?.paused ? unpause(host) : pause(host)
 }
@@ -34,7 +34,7 @@ function pause(host: Host): DialogSpec {
   }
 }
 
-/** Work in progress at a pause, counted by the instance; text until known. */
+/** What is in progress when the pause begins. The instance counts it; until it responds, the texts have no numbers. */
 function caughtBy(host: Host) {
   const known: { payments?: number; balances?: number; held?: string; jobs?: number; payouts?: number } = {}
   const shown = () => host.ui.set({ ...host.ui.get() })
@@ -69,7 +69,7 @@ function caughtBy(host: Host) {
   }
 }
 
-/** All payments; older instances count balances only. */
+/** The payments in progress, in words. Older instances count only those from balances. */
 function paymentWords({ payments, balances }: { payments?: number; balances?: number }): string {
   if (payments === undefined)
     return balances === undefined

@@ -4,7 +4,7 @@ import { goTo, type Ui, unnarrowed } from './ui.ts'
 
 type Place = readonly [id: RegExp, screen: ScreenId, all: (ui: Ui) => Partial<Ui>, field?: 'wallet']
 
-/** List screen of each kind of record, by id form, and the view that lists all of them. */
+/** Which screen lists a record, by the form of its id, and the view that has all records of that kind. */
 const places: readonly Place[] = [
   [/^job_/, 'jobs', () => ({ jobView: 'all' })],
   [/^thr_/, 'threads', () => ({ threadView: 'all' })],
@@ -20,7 +20,10 @@ const places: readonly Place[] = [
 ]
 const WHOLE_ID = /^(?:[a-z]+_[0-9a-f]{16}|0x[0-9a-f]{40})$/i
 
-/** Screen that lists a record, and how to open it; undefined for an incomplete id or a kind without a list. */
+/**
+ * The screen that lists a record, and a function that opens it there. Undefined for an incomplete id, or a kind without
+ * a list.
+ */
 export function placeOf(host: Host, id: string): { readonly screen: ScreenId; readonly go: () => void } | undefined {
   const place = WHOLE_ID.test(id) ? places.find(([form]) => form.test(id)) : undefined
   if (place === undefined) return undefined

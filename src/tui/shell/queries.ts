@@ -8,15 +8,15 @@ import { type CronFacts, readCronFacts } from './cron-facts.ts'
 import { readHealth } from './health.ts'
 import { text, time } from './read.ts'
 
-/** Interval of slow data. */
+/** Milliseconds between fetches of data that changes slowly or is costly. */
 export const SLOW_EVERY_MS = 10_000
 const READ_TIMEOUT_MS = 5_000
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
-/** Id of this cockpit session, so that the instance logs its repeated reads once. */
+/** Id of this cockpit session. The instance logs its repeated reads only once. */
 const SITTING = randomUUID()
 
-/** Calls an endpoint and extracts shown data. */
+/** Calls an endpoint. `read` extracts what is shown from the response. */
 export async function ask<K extends Callable, T>(
   link: Link,
   { name, asked }: { readonly name: K; readonly asked: Asked<K> },
@@ -32,7 +32,7 @@ export const fetchHealth = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getHealth', asked: { signal } }, readHealth)
 
 export type Crons = {
-  readonly crons: readonly CronFacts[] /** Whether the daemon runs them by itself. */
+  readonly crons: readonly CronFacts[] /** Whether the daemon runs crons on schedule. */
   readonly automatic: boolean
 }
 
@@ -46,7 +46,7 @@ export const fetchCrons = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
-/** Business time: offset and whether frozen. */
+/** Business time, its offset to the machine's time, and whether it is frozen. */
 export type BusinessClock = { readonly now: number | undefined; readonly offsetMs: number; readonly frozen: boolean }
 
 export const fetchClock = (link: Link) => (signal: AbortSignal) =>
@@ -63,7 +63,7 @@ export const fetchClock = (link: Link) => (signal: AbortSignal) =>
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getPlatformStatus', asked: { signal } }, ({ reason }) => text(reason))
 
-/** Pauses or unpauses. @returns whether it changed */
+/** Pauses or resumes the platform. @returns whether that changed anything */
 export function setPlatformPaused(link: Link, paused: boolean, reason: string): Promise<Outcome<boolean>> {
   const body = reason === '' ? {} : { reason }
   return ask(link, { name: paused ? 'pausePlatform' : 'unpausePlatform', asked: { body } }, ({ changed }) => changed)
@@ -73,7 +73,7 @@ export function setCronPaused(link: Link, paused: boolean, name: string): Promis
   return ask(link, { name: paused ? 'pauseCron' : 'resumeCron', asked: { params: { name } } }, ({ changed }) => changed)
 }
 
-/** Runs a cron. @returns the result as text */
+/** Runs a cron. @returns its result in words */
 export function runCron(link: Link, name: string): Promise<Outcome<string>> {
   return ask(link, { name: 'runCron', asked: { params: { name } } }, ({ run }) => {
     const why = run.reason === null ? '' : ` (${text(run.reason)})`

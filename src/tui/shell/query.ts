@@ -2,7 +2,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
 import { type Pace, pacedSubscription } from './pace.ts'
 
-/** An observable value, read synchronously by keys. */
+/** A value that can be observed. Keys read it at any time. */
 export type StateStore<T> = {
   readonly get: () => T
   readonly set: (next: T) => void
@@ -28,22 +28,22 @@ export function createStore<T>(initial: T): StateStore<T> {
 
 /** Unwatched values kept. */
 const KEPT_MAX = 64
-/** Interval of data fetched on request only, since each read is logged. */
+/** For data fetched once and on request only, since the instance logs each read. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
-/** Hints fetch after at least this gap, and at most four times as often as the normal interval. */
+/** Shortest time between fetches caused by hints. It is also at least a quarter of the normal interval. */
 const HINT_GAP_MS = 1_000
 const HINT_SHARE = 0.25
 
 export type Fetch<T> = (signal: AbortSignal) => Promise<Outcome<T>>
 
-/** Last good value and freshness. */
+/** The last good value, and how fresh it is. */
 export type Query<T> = {
   readonly value: T | undefined
-  /** Time of the value. */
+  /** When the value was fetched. */
   readonly at: number | undefined
-  /** Failure of the latest attempt; the value stays as stale. */
+  /** Why the latest fetch failed. The value is then stale. */
   readonly problem: Problem | undefined
-  /** Next fetch; undefined while fetching or unwatched. */
+  /** When the next fetch is due. Undefined while one runs, or if nobody watches. */
   readonly nextAt: number | undefined
 }
 
@@ -52,19 +52,19 @@ export const unasked: Query<never> = { value: undefined, at: undefined, problem:
 export type LiveQuery<T> = {
   readonly get: () => Query<T>
   readonly isWatched: () => boolean
-  /** Fetches while watched. @returns a function that stops watching */
+  /** Fetches regularly as long as somebody watches. @returns a function that stops watching */
   readonly watch: (listener: () => void) => () => void
-  /** Fetches now, or again after a running fetch. */
+  /** Fetches now, or again once a running fetch ends. */
   readonly refetch: () => void
-  /** Fetches soon, since data may have changed. */
+  /** Fetches soon, since the data may have changed. */
   readonly hint: () => void
-  /** Freezes or resumes the value. */
+  /** Stops or continues fetching. */
   readonly freeze: (frozen: boolean) => void
 }
 
 type Timing = { readonly everyMs: number; readonly clock: LinkClock }
 
-/** A value fetched by time and hints, one fetch at a time. */
+/** A value that is fetched at an interval and after hints. Only one fetch runs at a time. */
 export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): LiveQuery<T> {
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
@@ -83,7 +83,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  /** Hints are frequent, so an alarm that is already set earlier stays. */
+  /** Sets the alarm for a fetch after a hint, unless an earlier alarm is set. */
   const soon = () => {
     const ms = Math.max(0, askedAt + Math.max(HINT_GAP_MS, everyMs * HINT_SHARE) - clock.now())
     if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)
@@ -148,7 +148,7 @@ function createWatchers(subscribe: StateStore<unknown>['subscribe'], { onFirst, 
 
 type Fetching = { readonly start: () => void; readonly end: () => void; readonly isRunning: () => boolean }
 
-/** One fetch at a time; cancelled ones are ignored. */
+/** Runs one fetch at a time. Results of cancelled fetches are ignored. */
 function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => void): Fetching {
   let running: AbortController | undefined
   return {
@@ -170,7 +170,7 @@ function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => vo
   }
 }
 
-/** A single alarm, replaceable. */
+/** One alarm. Setting it again replaces the earlier time. */
 function createAlarm(clock: LinkClock): { set: (ms: number, run: () => void) => void; clear: () => void } {
   let takeBack: (() => void) | undefined
   const clear = () => {
@@ -190,7 +190,7 @@ function unexpected(error: unknown): Problem {
   return { kind: 'failed', sentence: error instanceof Error ? error.message : String(error), facts: [], next: [] }
 }
 
-/** Queries by name, shared among screens. */
+/** Queries by name. Screens that use the same name share a query. */
 export type Queries = {
   readonly open: <T>(name: string, fetch: Fetch<T>, everyMs: number) => LiveQuery<T>
   readonly refetch: () => void
@@ -228,7 +228,7 @@ export function createQueries(clock: LinkClock, pace?: Pace): Queries {
   }
 }
 
-/** Drops the oldest unwatched. */
+/** Drops the oldest query that nobody watches, if there are too many. */
 function forget(known: Map<string, LiveQuery<unknown>>): void {
   if (known.size <= KEPT_MAX) return
   const oldest = [...known].slice(0, -1).find(([, query]) => !query.isWatched())
@@ -237,7 +237,10 @@ function forget(known: Map<string, LiveQuery<unknown>>): void {
 
 export const QueriesContext = createContext<Queries | undefined>(undefined)
 
-/** Fetches repeatedly while mounted, and on hints. @param options `name` shares the value; `every` in milliseconds */
+/**
+ * A hook: fetches while the component is mounted, at the interval and after hints.
+ * @param options `name` shares the value; `every` is the interval in milliseconds
+ */
 export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; readonly every: number }): Query<T> {
   const queries = useContext(QueriesContext)
   if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')

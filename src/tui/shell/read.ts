@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts'
 import { safe } from '../../text/text.ts'
 
-/* Extracts and sanitises response data; open members (schemas, log records) are read one by one. */
+/* Reads shown values from responses and sanitises them. */
 
 type Maybe<T> = T | null | undefined
 

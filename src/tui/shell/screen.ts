@@ -13,14 +13,14 @@ import type { Ui } from './ui.ts'
 /** A completion. */
 export type LineWord = { readonly value: string; readonly summary: string }
 
-/** The command line for the cockpit: names, completion, processes. */
+/** What the cockpit needs of the command line. */
 export type CommandLine = {
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
-  /** Shell words; undefined within a quote. */
+  /** Splits a line into words as a shell does. Undefined while a quote is open. */
   readonly split: (line: string) => readonly string[] | undefined
-  /** @param words the last one is being typed */
+  /** Completions of the last word. @param words - the last one is still being typed */
   readonly complete: (words: readonly string[]) => Promise<readonly LineWord[]>
-  /** Runs it in a process. @returns its output */
+  /** Runs a command in its own process. @returns its output */
   readonly run: (words: readonly string[]) => Promise<Outcome<string>>
 }
 
@@ -29,24 +29,24 @@ export const NARROW_COLUMNS = 70
 
 export type ScreenArea = { readonly width: number; readonly height: number }
 
-/** Current state of a screen: the router acts on it, the frame draws it. */
+/** What the current screen shows and can do. The router runs its actions, the frame draws it. */
 export type Face = {
-  /** Its screen; still the old one until the new one is drawn. */
+  /** Until the new screen is drawn, this is still the old one. */
   readonly screen: ScreenId
-  /** Row ids in order. */
+  /** Ids of the rows, in order. */
   readonly ids: readonly string[]
-  /** At most `height` rows. */
+  /** Draws the screen, in at most `height` rows. */
   readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
   /** The window is too small to draw the screen, so its keys are ignored. */
   readonly isCard?: true
-  /** Hideable columns; undefined without a list. */
+  /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
   readonly columns?: readonly string[] | undefined
-  /** Fault of the typed filter. */
+  /** What is wrong with the typed filter. */
   readonly problem?: string | undefined
 }
 
-/** Shared state of screens and router. */
+/** What all screens and the router share. */
 export type Host = {
   readonly link: Link
   readonly clock: LinkClock
@@ -61,47 +61,47 @@ export type Host = {
   readonly putOffs: StateStore<readonly PutOff[]>
   /** Copies text to the terminal's clipboard. */
   readonly copy: (text: string) => void
-  /** Saves a snapshot of the local store; undefined for remotes. */
+  /** Saves a snapshot of the local store. Undefined for remotes. */
   readonly snapshot: ((name: string) => Promise<Outcome<string>>) | undefined
-  /** Last log of the local daemon; undefined for remotes. */
+  /** Reads the last log line of the local daemon. Undefined for remotes. */
   readonly lastWords: (() => Promise<string>) | undefined
-  /** Command line; undefined if unavailable. */
+  /** Undefined if the cockpit cannot run commands. */
   readonly commandLine: CommandLine | undefined
-  /** Saves text to a new file. @returns its path; undefined if unavailable */
+  /** Saves text to a new file. @returns its path, undefined if the cockpit cannot save */
   readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
-  /** Other marketplaces; undefined if opened by address. */
+  /** Names the other marketplaces and opens one. Undefined if the cockpit was opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
-  /** Current face; replaced with every draw. */
+  /** What the current screen shows. Replaced with every draw. */
   readonly face: { current: Face }
   /** Latest health report. */
   readonly health: () => HealthFacts | undefined
   /** Undefined until known. */
   readonly whereabouts: () => Whereabouts | undefined
-  /** Pause reason, if known. */
+  /** Why the platform is paused. Empty if unknown. */
   readonly pauseReason: () => string
 }
 
-/** Input of every screen. */
+/** What every screen gets to draw itself. */
 export type View = {
   readonly health: Query<HealthFacts>
   readonly where: Whereabouts | undefined
   readonly ui: Ui
   /** Area to draw on. */
   readonly area: ScreenArea
-  /** Epoch milliseconds, every second. */
+  /** Epoch milliseconds, updated every second. */
   readonly now: number
   /** Key table. */
   readonly keys: readonly Binding[]
-  /** Problems without snoozed ones. */
+  /** Open problems, without the snoozed ones. */
   readonly needs: Query<Needs>
-  /** Whether events are pushed. */
+  /** Whether the daemon pushes events, so that data is fetched soon after it changes. */
   readonly isPushed: boolean
 }
 
 /** Terminal size. */
 export type Size = { readonly columns: number; readonly rows: number }
 
-/** Further input of the frame. */
+/** What header and footer need in addition. */
 export type FrameView = View & {
   readonly place: Place
   readonly clock: Query<BusinessClock>
@@ -111,16 +111,16 @@ export type FrameView = View & {
 
 export type Tab = {
   readonly id: ScreenId
-  /** Digit; undefined for palette-only screens. */
+  /** The key that opens the screen. Undefined for screens that only the palette opens. */
   readonly digit?: string
   readonly title: string
   /** Short title. */
   readonly short: string
-  /** Part in sight, if each has its own hooks. */
+  /** Which part of the screen is shown. Parts with other hooks need another value. */
   readonly part?: (ui: Ui) => string
 }
 
 export type Screen = Tab & {
-  /** A hook: the screen's data. */
+  /** A hook: fetches the screen's data and returns what it shows. */
   readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
 }

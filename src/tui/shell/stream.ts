@@ -6,30 +6,30 @@ import { text, time } from './read.ts'
 
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
-/** Silence after which a stream is dead; heartbeats come every ten seconds. */
+/** A stream without data for this long counts as dead. Heartbeats come every ten seconds. */
 const SILENCE_MAX_MS = 30_000
 const EVENTS_KEPT = 200
-/** Recent events compared for duplicates. */
+/** A new event is compared with this many recent ones, to find duplicates. */
 const EVENTS_COMPARED = 20
-/** Larger messages are invalid. */
+/** Longer messages are dropped. */
 const MESSAGE_CHARS_MAX = 1_000_000
 
-/** An event of the log. */
+/** An event of the event log. */
 export type LiveEvent = {
   readonly cursor: number
   readonly at: number | undefined
-  /** Transaction; undefined if unknown. */
+  /** Number of the transaction. Undefined if unknown. */
   readonly tx: number | undefined
   readonly type: string
   readonly subject: string
-  /** Details as `name value`. */
+  /** Members of the data, as `name value`. */
   readonly detail: string
   /** Text members. */
   readonly said: Readonly<Record<string, string>>
   readonly about: EventNames
 }
 
-/** Names of an event, empty if unknown; `amount` like `$0.525`. */
+/** Names in an event, empty if unknown. `amount` is like `$0.525`. */
 export type EventNames = Readonly<Record<'service' | 'buyer' | 'provider' | 'amount' | 'method', string>>
 
 function isSame(one: LiveEvent, other: LiveEvent): boolean {
@@ -51,11 +51,11 @@ export type StreamOptions = {
 export type EventStream = Pick<StateStore<Stream>, 'get' | 'subscribe'> & {
   readonly start: () => void
   readonly stop: () => void
-  /** Drops the cursor for another instance. */
+  /** Starts again without a cursor, for another instance. */
   readonly reset: () => void
 }
 
-/** Follows the event log across reconnects. */
+/** Follows the event log. Reconnects by itself and continues after the last event. */
 export function createStream({ link, clock, onEvent }: StreamOptions): EventStream {
   const store = createStore<Stream>({ state: 'waiting', events: [] })
   let running: AbortController | undefined
@@ -71,7 +71,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
   function take(event: LiveEvent): void {
     cursor = event.cursor
     const { events } = store.get()
-    // Both parties' events describe the same thing, so only one is shown.
+    // Both parties get an event about the same thing. Only the first one is shown.
     const isTold = events.slice(0, EVENTS_COMPARED).some((one) => isSame(one, event))
     if (isTold) store.set({ state: 'live', events })
     else store.set({ state: 'live', events: [event, ...events].slice(0, EVENTS_KEPT) })
@@ -120,7 +120,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
 type Connection = {
   readonly clock: LinkClock
   readonly mine: AbortController
-  /** Whether it is still wanted. */
+  /** False once the connection was replaced or stopped. */
   readonly isWanted: () => boolean
   readonly state: (next: StreamState) => void
   readonly take: (event: LiveEvent) => void
@@ -170,7 +170,7 @@ async function* eventsIn(chunks: AsyncIterable<string>, silence: Watchdog): Asyn
   }
 }
 
-/** Splits an event stream into data messages. */
+/** Splits the text of an event stream into the data of its messages. */
 export function createReader(): (chunk: string) => string[] {
   let rest = ''
   return (chunk) => {
@@ -187,13 +187,13 @@ export function createReader(): (chunk: string) => string[] {
 const DETAILS_SHOWN = 6
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
-/** Name, else shortened wallet. */
+/** A name as shown. Wallets are shortened. */
 function nameOf(name: string | null | undefined): string {
   const shown = text(name)
   return WALLET.test(shown) ? shortAddress(shown) : shown
 }
 
-/** A parsed event; undefined if invalid. */
+/** Parses an event. Undefined if it is invalid. */
 export async function eventOf(message: string): Promise<LiveEvent | undefined> {
   const event = await readEvent('streamEvents', message)
   if (event === undefined) return undefined

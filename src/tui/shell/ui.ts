@@ -20,7 +20,7 @@ export type ServiceTab = (typeof serviceTabs)[number]
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpanShown = (typeof seriesSpans)[number]
 
-/** Overview panels in focus order. */
+/** Panels of the overview, in focus order. */
 export const overviewPanels = ['needs', 'calls', 'live', 'money', 'pulse', 'work', 'crons'] as const
 export type OverviewPanel = (typeof overviewPanels)[number]
 
@@ -35,17 +35,17 @@ export type MoneyView = (typeof moneyViews)[number]
 
 export const logViews = ['requests', 'paid', 'refused', 'webhooks', 'crons', 'admin', 'everything'] as const
 export type LogView = (typeof logViews)[number]
-/** Views with the same kind of rows. */
+/** Views of the logs that share one kind of row. */
 export type LogPart = 'requests' | 'webhooks' | 'crons' | 'everything'
 export function logPart(view: LogView): LogPart {
   return view === 'paid' || view === 'refused' || view === 'admin' ? 'requests' : view
 }
 
-/** Drawer tabs; headers and bodies are not stored. */
+/** Tabs of a drawer. Headers and bodies of requests are not logged, so they have none. */
 export const logTabs = ['story', 'json'] as const
 export type LogTab = (typeof logTabs)[number]
 
-/** Chosen row's pane: beside, or instead of the list. */
+/** How the chosen row is shown: beside the list, or in its place in full or as JSON. */
 export type Pane = {
   readonly open: 'beside' | 'full' | 'raw'
   /** First visible line. */
@@ -55,10 +55,10 @@ export const paneBeside: Pane = { open: 'beside', scroll: 0 }
 
 export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
 
-/** A filtered list over the screen. */
+/** A list over the screen that typed text filters. */
 export type Picker = {
   readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output'
-  /** Title of an output. */
+  /** Title of the box (default: by kind). */
   readonly title?: string
   readonly text: string
   /** Text cursor (default: at the end). */
@@ -67,27 +67,27 @@ export type Picker = {
   readonly at: number
 }
 
-/** The user's choices; no marketplace data. */
+/** What the user has chosen, typed and opened. Contains no data of the marketplace. */
 export type Ui = {
   readonly screen: ScreenId
   readonly past: readonly ScreenId[]
   readonly future: readonly ScreenId[]
-  /** Chosen row id by screen, so the choice follows the row. */
+  /** Id of the chosen row by screen. The choice stays with the row when rows move. */
   readonly chosen: Readonly<Partial<Record<ScreenId, string>>>
-  /** Marked row ids by screen. */
+  /** Ids of the marked rows by screen. */
   readonly marked: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   readonly filters: Readonly<Partial<Record<ScreenId, string>>>
-  /** Sort by screen, `-field` reversed. */
+  /** Sort field by screen. `-field` reverses the order. */
   readonly sorts: Readonly<Partial<Record<ScreenId, string | undefined>>>
-  /** Hidden columns by title. */
+  /** Titles of hidden columns by screen. */
   readonly putAway: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   /** Text cursor in the filter while it is being typed. */
   readonly typing: Cursor | undefined
-  /** Open picker: help, palette, or columns. */
+  /** The open picker, if any. */
   readonly picker: Picker | undefined
-  /** Output of a command. */
+  /** Lines of the last command's output. */
   readonly output: readonly string[]
-  /** History of lines, latest last. */
+  /** Lines that were run in the palette, the latest last. */
   readonly lines: readonly string[]
   readonly frozen: boolean
   readonly dialog: Dialog | undefined
@@ -106,12 +106,12 @@ export type Ui = {
   readonly shopView: ShopView
   readonly moneyView: MoneyView
   readonly threadView: ThreadView
-  /** Speaker in conversations, if another wallet. */
+  /** The wallet to write as in conversations, if not the default one. */
   readonly speaker: Held | undefined
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
   readonly panel: OverviewPanel
-  /** Page by screen, from 0. */
+  /** Page by screen, counted from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
   readonly pane: Pane
 }
@@ -176,7 +176,7 @@ export function goForward(ui: Ui): Ui {
   return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, ...unopened }
 }
 
-/** Resets filter and sort, which may not apply to another view. */
+/** Resets filter, sort, page and marks, which may not fit another view. */
 export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
   const { pages, sorts, filters, marked } = ui
   return {
@@ -189,7 +189,7 @@ export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
   }
 }
 
-/** Index of the chosen row; first if none or gone. */
+/** Index of the chosen row. The first row if none is chosen or it is gone; -1 in an empty list. */
 export function chosenIndex(ui: Ui, ids: readonly string[]): number {
   const id = ui.chosen[ui.screen]
   if (id === LAST_ROW) return ids.length - 1
@@ -201,10 +201,10 @@ export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
   return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
 }
 
-/** Placeholder choice until the rows of another page are loaded. */
+/** Chosen in place of an id until the rows of another page are loaded. */
 const FIRST_ROW = 'first row'
 const LAST_ROW = 'last row'
-/** Rows that a page key moves at any height, so that some earlier rows stay visible. */
+/** Rows that a page key moves. Fewer than fit, so that some earlier rows stay visible. */
 const PAGE_ROWS = 10
 
 const steps = {
@@ -220,7 +220,7 @@ export const stepNames = Object.keys(steps) as readonly CursorStep[]
 
 type Walk = { readonly step: CursorStep; readonly lastPage: number }
 
-/** Page after a step: past the last row the next one, before the first row the previous one. */
+/** The page after a cursor step. A step beyond the last or first row changes the page. */
 function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): number {
   if (step === 'first') return 0
   if (step === 'last') return lastPage

@@ -11,14 +11,17 @@ import { chosenIndex } from '../shell/ui.ts'
 import { aboutThread, acceptDialog, acceptWords, attachDialog, note, PARTY, spoken } from './speaking.ts'
 
 type Voice = {
-  /** Own participant, or the named speaker. */
+  /** Id of the participant who writes: the chosen speaker, or the user. */
   readonly me: string | undefined
   readonly speaker: Held | undefined
-  /** Provider of the chosen one, if nobody here speaks for it. */
+  /** Provider of the chosen conversation, if the operator may only read it. */
   readonly foreign: string | undefined
 }
 
-/** Acts by available keys. Looks up the chosen row at the key press, since an earlier key may have moved it. */
+/**
+ * Actions on the chosen conversation. It is looked up when the key is pressed, since an earlier key may have moved the
+ * cursor.
+ */
 export function threadActs(host: Host, threads: readonly Thread[], { me, speaker, foreign }: Voice): Face['actions'] {
   const ids = threads.map(({ id }) => id)
   const on = (act: (thread: Thread) => void) => () => {
@@ -45,7 +48,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
       if (isProvider(thread)) say(offerDialog(host, thread))
       else only(`Only ${named(providerOf, thread)} can offer a price.`, 'propose', thread.id)
     }),
-    // Accepting pays; without the buyer's wallet the command line does it.
+    // Accepting pays, so it needs the buyer's wallet. Without it, the command is shown instead.
     add: on((thread) => {
       const { proposal, agent_id: buyer } = thread
       if (speaker === undefined) only(`Its buyer pays ${priceOf(thread) ?? 'it'}.`, ...acceptWords(thread))
@@ -63,13 +66,13 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
       else
         refuse(
           host,
-          `Only ${named(buyerOf, thread)} and ${named(providerOf, thread)} can attach files here.  → :as NAME writes as one`,
+          `Only ${named(buyerOf, thread)} and ${named(providerOf, thread)} can attach files here.  → :as NAME writes as one of them`,
         )
     }),
   }
 }
 
-/** A party's self-chosen name, sanitised for a terminal. */
+/** A name that a party chose itself, sanitised for a terminal. */
 function named(sideOf: (thread: Thread) => string, thread: Thread): string {
   return safe(sideOf(thread))
 }
@@ -78,7 +81,7 @@ function whoOf(speaker: Held | undefined): string {
   return speaker?.wallet ?? 'the house'
 }
 
-/** A party, or the operator for the house. */
+/** Who writes: a party, or the operator for the marketplace's own services (`house`). */
 type Speaker = 'party' | 'house'
 
 const message = needed({ name: 'message', label: 'Message (the other side reads it)' }, 'words')
@@ -103,7 +106,7 @@ export function writeDialog(host: Host, thread: Thread, speaker: Speaker): Dialo
   }
 }
 
-/** Offers a price as provider; the buyer sees it with the fee. */
+/** Dialog that offers a price as the provider. The buyer sees it with the fee added. */
 export function offerDialog(host: Host, thread: Thread): DialogSpec {
   const price: Field = {
     name: 'price',

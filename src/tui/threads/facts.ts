@@ -5,11 +5,11 @@ import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import type { ThreadView } from '../shell/ui.ts'
 
-/** Conversations per page, last changed first. */
+/** Conversations per page. */
 export const THREADS_PAGE = 50
 const MESSAGES = 100
 
-/** Whether a provider is the house, for which the operator speaks. */
+/** Whether the provider is the marketplace itself (`house`). The operator may then write for it. */
 export const fetchIsHouse =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<boolean | undefined>> =>
@@ -28,7 +28,7 @@ const statusesOf: Readonly<Record<ThreadView, readonly Thread['status'][]>> = {
   all: [],
 }
 
-/** All, or own ones without the admin key. */
+/** Fetches a page of conversations. Without the admin key, only own ones. */
 export const fetchThreads =
   (link: Link, { admin, page, view, asked: wanted }: Wanted) =>
   (signal: AbortSignal): Promise<Outcome<Threads>> => {
@@ -51,7 +51,7 @@ export const fetchThreads =
         }))
   }
 
-/** A conversation with its newest messages. */
+/** Fetches a conversation with its newest messages. Undefined without an id. */
 export const fetchThread =
   (link: Link, { id, admin }: AsWhom & { readonly id: string }) =>
   async (signal: AbortSignal): Promise<Outcome<Thread | undefined>> => {

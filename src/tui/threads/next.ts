@@ -5,20 +5,20 @@ import { keyFor } from '../shell/bindings.ts'
 import type { View } from '../shell/screen.ts'
 
 const WHO_COLUMNS = 10
-/** Width for the hint about speaking. */
+/** From this width there is a hint on writing as a party. */
 const ROOMY_COLUMNS = 60
-/** Indent of the command. */
+/** Columns that the command is indented by. */
 const SAME_COLUMNS = 10
 
 type Next = {
   readonly admin: boolean
-  /** The operator reads only. */
+  /** The operator may only read this conversation. */
   readonly isForeign: boolean
   readonly view: View
   readonly width: number
 }
 
-/** What each party can do next, with commands; other readers see who may act. */
+/** What can be done next, with the keys and a shell command. The operator sees who may answer. */
 export function nextLines(thread: Thread, next: Next): Line[] {
   const { admin, view, width } = next
   const { speaker } = view.ui
@@ -48,12 +48,12 @@ function actsLine(thread: Thread, { view: { keys, ui }, width }: Next): Line {
 function whoseLine(thread: Thread, { isForeign, width }: Next): Line {
   const whose = isForeign
     ? `only ${clip(safe(providerOf(thread)), WHO_COLUMNS)} answers here`
-    : 'i writes for the house'
+    : 'i: write for the house'
   return [dim(` ${whose}${width >= ROOMY_COLUMNS ? '; as a party:  :as NAME' : ''}`)]
 }
 
 function sameAs(thread: Thread, { view: { ui } }: Next): string {
-  // Shows the price before paying.
+  // The command names the price, so that no more can be paid.
   return mayAccept(thread, ui)
     ? `souk threads accept ${thread.id} --max-price ${thread.proposal?.agent_price}`
     : `souk threads send ${thread.id} …`

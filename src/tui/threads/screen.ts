@@ -31,16 +31,16 @@ import { threadActs } from './acts.ts'
 import { fetchIsHouse, fetchThread, fetchThreads, THREADS_PAGE, type Threads } from './facts.ts'
 import { nextLines } from './next.ts'
 
-/** Width for side panes. */
+/** From this width the conversation is shown beside the list. */
 const PANES_FROM = 100
 const LIST_SHARE = 0.45
 const LIST_COLUMNS_MAX = 80
 
-/** A hook: conversations with the chosen one. */
+/** A hook: the conversations, and the chosen one with its messages. */
 export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
-  // Operator reads are logged, so they are not repeated automatically.
+  // The instance logs each read by the operator, so nothing is fetched repeatedly.
   const every = admin ? ONCE_MS : SLOW_EVERY_MS
   const finding = findingOf(ui, 'threads', threadFields)
   const which = {
@@ -81,7 +81,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** A hook: the speaker, if known. */
+/** A hook: id of the participant who writes, if known. */
 function useVoice({ link }: Host, { ui }: View): string | undefined {
   const self = useQuery(link.self, { name: 'self', every: SLOW_EVERY_MS })
   return ui.speaker?.id ?? self.value
@@ -95,7 +95,7 @@ function viewNext({ ui }: Host): void {
 
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
 
-/** A hook: the provider if the operator only reads; undefined otherwise. */
+/** A hook: the provider's id if the operator may only read this conversation, else undefined. */
 function useForeign({ link }: Host, row: Thread | undefined, { admin, me }: Looking): string | undefined {
   const provider = row?.provider_id ?? ''
   const isHouse = useQuery(fetchIsHouse(link, admin ? provider : ''), { name: `house ${provider}`, every: ONCE_MS })
@@ -121,7 +121,7 @@ type Model = {
   readonly chosen: number
   readonly thread: Thread | undefined
   readonly admin: boolean
-  /** The operator reads only. */
+  /** The operator may only read this conversation. */
   readonly isForeign: boolean
   readonly isOpen: boolean
   /** Business time. */
@@ -172,7 +172,7 @@ function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: n
   })
 }
 
-/** Viewer and speaker, below the list. */
+/** A line below the list: who reads, and as whom messages are written. */
 function lookLine({ admin, view: { ui } }: Model, width: number): Line {
   const name = ui.speaker?.wallet
   if (name !== undefined)
@@ -206,7 +206,7 @@ const stageOf: Readonly<Record<Thread['status'], number>> = {
   cancelled: -1,
 }
 
-/** Progress of a conversation. */
+/** How far a conversation has come, from question to payment. */
 function stageLine({ status }: Thread, width: number): Line {
   const reached = stageOf[status]
   const isRoomy = width >= ROOMY_STAGES
@@ -220,7 +220,7 @@ function stageLine({ status }: Thread, width: number): Line {
 
 const ROOMY_STAGES = 60
 
-/** Newest messages, then next acts with commands. */
+/** The newest messages of a conversation, and what can be done next. */
 function paneLines(thread: Thread, model: Model, { width, height }: ScreenArea): Line[] {
   const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now: model.now })
   const next = nextLines(thread, { ...model, width })
@@ -280,7 +280,7 @@ function saidLines(
   )
 }
 
-/** Time today, date before. */
+/** The time if it is less than a day ago, else the date. */
 function whenOf(at: number, now: number | undefined): string {
   const isToday = now !== undefined && Math.abs(now - at) < DAY_MS
   return isToday ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, DATE_CHARS)

@@ -149,7 +149,7 @@ describe('u', () => {
   it('data of the administrator says who attaches files there, and how to be it', async () => {
     const { type, text } = await talk()
     await type('u')
-    expect(text()).toContain('Only Acme Corp and Inkwell can attach files here.  → :as NAME writes as one')
+    expect(text()).toContain('Only Acme Corp and Inkwell can attach files here.  → :as NAME writes as one of them')
   })
 
   it('attaches as the wallet in use where that is a party, by the very command', async () => {

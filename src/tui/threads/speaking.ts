@@ -7,7 +7,7 @@ import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
 
-/** `:as NAME`: speaks for that wallet; without a name, stops. */
+/** Runs `:as NAME`: messages are then written as that wallet. Without a name, that ends. */
 export async function speakAs(host: Host, wallet: string | undefined): Promise<void> {
   if (host.readonly) {
     refuse(host, 'This cockpit is read-only: it cannot write messages.')
@@ -25,7 +25,7 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
   showToast(host, { text, tone: 'good', stays: false })
 }
 
-/** Runs the shown command, since the command line has the wallet. */
+/** A dialog that runs its shell command, since only the command line has the wallet's key. */
 export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined): DialogSpec {
   const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
   const command: DialogSpec['command'] = (values) => `${spec.command(values)}${as}`
@@ -36,14 +36,17 @@ export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined):
 async function run({ commandLine, link }: Host, command: string): Sent {
   const [, ...words] = commandLine?.split(command) ?? []
   if (commandLine === undefined || words.length === 0) {
-    return { ok: false, problem: { kind: 'failed', sentence: 'There is no command line here.', facts: [], next: [] } }
+    return {
+      ok: false,
+      problem: { kind: 'failed', sentence: 'This cockpit cannot run commands.', facts: [], next: [] },
+    }
   }
   const confirmed = link.place.guarded ? ['--confirm', link.place.name] : []
   return commandLine.run([...words, '--yes', ...confirmed, '--no-input'])
 }
 
 /** Default speaker. */
-export const PARTY = 'the party whose key this machine has'
+export const PARTY = 'the party whose key is on this machine'
 
 export const aboutThread = (thread: Thread): (readonly [string, string])[] => [
   ['conversation', thread.id],
@@ -60,7 +63,7 @@ export function attachDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ATTACH A FILE',
     as: PARTY,
-    facts: () => [...aboutThread(thread), ['What it does', 'the other side may download it; it stays there']],
+    facts: () => [...aboutThread(thread), ['What it does', 'the other side may download it; it cannot be removed']],
     fields: [file, note],
     verb: 'Attach',
     command: ({ file: path = '', message = '' }) =>
@@ -75,13 +78,13 @@ export function attachDialog(host: Host, thread: Thread): DialogSpec {
   }
 }
 
-/** Pays exactly the shown price, or nothing. */
+/** Words of the command that accepts an offer. It pays exactly the shown price, or nothing. */
 export function acceptWords({ id, proposal }: Thread): readonly string[] {
   if (proposal === null) return ['accept', id]
   return ['accept', id, '--proposal', proposal.proposed_at, '--max-price', proposal.agent_price]
 }
 
-/** Accepts and pays the offered price. */
+/** Dialog that accepts an offer and pays its price. */
 export function acceptDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ACCEPT A PRICE',

@@ -133,7 +133,7 @@ describe('conversations', () => {
 
   it('of the house take an answer', async () => {
     const { type, text } = await talk({ [`GET /v1/participants/${first.provider_id}`]: { first_party: true } })
-    expect(text()).toContain('i writes for the house')
+    expect(text()).toContain('i: write for the house')
     await type('i')
     expect(text()).toContain('WRITE A MESSAGE')
   })
