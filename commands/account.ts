@@ -83,7 +83,7 @@ export const accountRegister = defineCommand({
     role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'role' }),
     description: z.string().optional().meta({ description: 'public description', value: 'text' }),
     webhook: z.string().optional().meta({ description: 'URL for jobs and notifications', value: 'url' }),
-    referralCode: z.string().optional().meta({ description: 'referral code of who referred you', value: 'code' }),
+    referralCode: z.string().optional().meta({ description: 'referral code of your referrer', value: 'code' }),
   }),
   examples: ['souk account register --name "Ada\'s tools"', 'souk account register --role provider --json'],
   async run(context) {

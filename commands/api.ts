@@ -100,7 +100,7 @@ export const command = defineCommand({
 
 function show(body: unknown, io: Io): void {
   if (typeof body !== 'string') io.json(body)
-  // Prefix lines on a terminal; a pipe gets the raw response.
+  // On a terminal each line gets a prefix; a pipe gets the raw response.
   else if (io.isTty) for (const line of body.split('\n')) io.line(dim('│ ') + harmless(line))
   else io.line(body)
 }

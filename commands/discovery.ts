@@ -31,7 +31,7 @@ export const discoveryGuide = defineCommand({
     return { text: await (await (await context.session()).open('getLlmsText', {})).text() }
   },
   view({ text }, io) {
-    // Prefix lines on a terminal; a pipe gets the raw text.
+    // On a terminal each line gets a prefix; a pipe gets the raw text.
     for (const line of linesOf(text.trimEnd())) io.line(io.isTty ? dim('│ ') + line : line)
   },
 })

@@ -138,7 +138,7 @@ export type FacilitatorFacts = Pick<
   'url' | 'keyless' | 'network' | 'caip2' | 'asset'
 >
 
-/** Complete example servers, one for each generation of the published package. */
+/** Complete example servers, one for each generation of the published x402 package. */
 export function serversOf(facts: FacilitatorFacts) {
   return { '@x402/express': expressServer(facts), 'x402-express': earlierServer(facts) }
 }

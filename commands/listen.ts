@@ -56,7 +56,7 @@ type Shown = {
   readonly at: string
   readonly subject: OwnEvent['subject']
   readonly data: OwnEvent['data']
-  /** Response of the program or URL; null without one to forward to. */
+  /** Response of the program or URL; null if events are not forwarded. */
   readonly delivery: Handed | null
 }
 type Item = Shown | { readonly secret: string }

@@ -148,7 +148,7 @@ function matcher(wanted: Options, now: number): Matches {
     (grep === undefined || grep.test(JSON.stringify(record.fields)))
 }
 
-/** Filter for log records; requests are filtered by the instance. */
+/** Whether a log record matches the options; the instance filters requests. */
 function lineMatcher({ status, method, path, request, job }: Options): Matches {
   const code = status === undefined ? undefined : new RegExp(`^${status.replaceAll('x', '\\d')}$`)
   return ({ fields }) =>
@@ -178,7 +178,7 @@ const SERVER_FAULT = 500
 const REFUSED = 400
 const PAYMENT_REQUIRED = 402
 
-/** A request as a log record, to merge both by time. */
+/** Converts a request to a log record, so that both can be merged by time. */
 export function asRecord(request: RequestRecord): LogLine {
   const { id: _id, at, ...rest } = request
   return asLine({ time: at, level: levelOf(request), source: 'http' as const, msg: messageOf(request), ...rest })

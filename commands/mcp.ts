@@ -136,7 +136,7 @@ export const mcpInstall = defineCommand({
   },
 })
 
-/** Absolute start command with the options in force, since clients use their own folder and PATH. */
+/** The start command with absolute paths and the options in force, since clients have their own folder and PATH. */
 function startedAs({ globals, options: given, places, system }: Context) {
   const [program, ...first] = system.self
   const usual = placesOf({ HOME: system.env.HOME })

@@ -63,7 +63,7 @@ export const command = defineCommand({
     '--listing creates or updates the listing and buys it once with test money, as a practice run. With real money there is no practice run. --dry-run shows the plan and does nothing.',
     'The command gets the input as JSON on stdin and in the file $SOUK_JOB_FILE, with SOUK_JOB_ID, SOUK_SERVICE_ID, SOUK_BUYER, SOUK_DEADLINE and SOUK_WORKDIR. Its output is delivered if it exits 0. Exit code 75 means try again later. Any other code fails the job and refunds the buyer; the last line of stderr is the reason.',
     'A line "progress: 40 text" on stderr is shown to the buyer. The command is stopped at the deadline. With --deliver DIR, the files in $SOUK_DELIVER_DIR (a folder for each job within DIR) are delivered.',
-    'After a crash the command can run again for the same job: make it safe to repeat. Jobs keep the price and terms at purchase. No public address is needed.',
+    'After a crash the command can run again for the same job: make it safe to repeat. A job keeps the price and terms of its purchase. No public address is needed.',
   ].join('\n\n'),
   args: z.object({
     services: z.array(z.string()).default([]).meta({ description: 'ids or names of your listings' }),

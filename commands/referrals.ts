@@ -18,7 +18,7 @@ export const referralsCode = defineCall({
   view({ referral_code: code }, io) {
     io.line(code)
     // Only a valid code goes into a command that users paste.
-    if (CODE.test(code)) io.note(`they register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
+    if (CODE.test(code)) io.note(`others register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
   },
 })
 

@@ -79,7 +79,7 @@ export const seedLoad = defineCommand({
   isDefault: true,
   summary: 'load users, services and actions from a file into a sandbox instance',
   description:
-    'The file is checked first; --dry-run stops there. Users are {name, title, type, funds, deposit}, services {by, name, …} with the fields of a listing, actions are buy {who, service, input, from, as}, message {who, job, text}, start, deliver {job, deliverables, notes}, fail, verify {job, rating, comment}, dispute {job, reason}. Actions run in order. Existing users and listings are reused; actions run each time.',
+    'The file is checked first; --dry-run stops there. Users are {name, title, type, funds, deposit}. Services are {by, name, …} with the fields of a listing. Actions are buy {who, service, input, from, as}, message {who, job, text}, start, deliver {job, deliverables, notes}, fail, verify {job, rating, comment}, dispute {job, reason}. Actions run in order. Existing users and listings are reused; actions run each time the file is loaded.',
   options,
   examples: ['souk seed --file market.yaml', 'souk seed --file market.yaml --dry-run --json'],
   async *run(context) {

@@ -109,7 +109,7 @@ export const servicesDiscover = defineCommand({
   columns: columnsOf(service, 'own'),
   view(found, io) {
     if (!('services' in found)) {
-      // Prefix lines on a terminal; a pipe gets the Markdown.
+      // On a terminal each line gets a prefix; a pipe gets the raw Markdown.
       for (const line of linesOf(found.guide_markdown.trimEnd())) io.line(io.isTty ? dim('│ ') + line : line)
       return
     }

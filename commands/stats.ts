@@ -23,7 +23,7 @@ const columns: readonly Column<Row>[] = [
 export const statsCalls = defineCall({
   name: 'stats calls',
   summary: 'show calls, errors and latency of each endpoint',
-  description: 'Counts since the daemon started. Needs the admin key of the instance.',
+  description: 'The counts begin when the daemon starts. Needs the admin key of the instance.',
   options: z.object({
     hours: z.int().min(1).max(CALL_HOURS).default(CALL_HOURS).meta({ description: 'time span, back from now' }),
   }),
@@ -75,8 +75,8 @@ export const statsSeries = defineCommand({
   name: 'stats series',
   summary: 'show calls, latency, sales and money over time',
   description:
-    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Counts since the ' +
-    'daemon started. Needs the admin key of the instance.',
+    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. The counts ' +
+    'begin when the daemon starts. Needs the admin key of the instance.',
   options: z.object({
     span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
     all: z.boolean().default(false).meta({ description: 'include intervals without activity' }),

@@ -83,7 +83,7 @@ async function localStatus(context: Context): Promise<Status> {
   if (found.state === 'absent') {
     const at = lastCleanStop(places)
     const note =
-      at === undefined ? 'no daemon has run here yet' : `it was stopped ${span(system.now() - at)} ago, cleanly`
+      at === undefined ? 'no daemon has run here yet' : `the daemon was stopped ${span(system.now() - at)} ago, cleanly`
     return {
       ...blank,
       state: 'stopped',

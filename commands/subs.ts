@@ -9,7 +9,7 @@ export const subsCancel = defineCommand({
   name: 'subs cancel',
   summary: 'cancel a subscription at the end of its paid period',
   description:
-    'Undo it before then with `souk subs resume --keep`. --now ends the subscription immediately, without a refund.',
+    '`souk subs resume --keep` undoes the cancellation until that period ends. --now ends the subscription immediately, without a refund.',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({
     atPeriodEnd: z.boolean().default(false).meta({ description: 'cancel at the end of the paid period (default)' }),

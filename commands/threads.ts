@@ -29,7 +29,7 @@ export const threadsAccept = defineCommand({
   name: 'threads accept',
   summary: 'accept the offered price and pay it into escrow',
   description:
-    'Asks for confirmation; skip it with --yes. Pays only the proposal that was shown; --proposal names one that was shown earlier.',
+    'Asks for confirmation; skip it with --yes. Pays only the offer that it shows. With --proposal, it also refuses an offer that changed since you saw it.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     proposal: z.string().optional().meta({
@@ -231,7 +231,7 @@ export const threadsPropose = defineCall({
     price: z.string().meta({ description: 'your price in USDC, such as 25.00', value: 'usd' }),
     days: z.int().min(1).max(MAX_DAYS).optional().meta({ description: 'delivery time' }),
     delivery: z.string().optional().meta({ description: 'delivery time in words, such as "2 hours"', value: 'time' }),
-    message: z.string().optional().meta({ short: 'm', description: 'message to send with it', value: 'text' }),
+    message: z.string().optional().meta({ short: 'm', description: 'message to send with the offer', value: 'text' }),
   }),
   examples: [
     'souk threads propose thr_0123456789abcdef --price 0.50',
@@ -281,7 +281,7 @@ export const threadsUpdate = defineCall({
       .optional()
       .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
     progress: z.string().optional().meta({ description: 'progress', value: 'text' }),
-    notes: z.string().optional().meta({ description: 'message to send with it', value: 'text' }),
+    notes: z.string().optional().meta({ description: 'message to send with the update', value: 'text' }),
   }),
   examples: [
     'souk threads update thr_0123456789abcdef --status in_progress --progress 40',

@@ -132,7 +132,7 @@ export const webhooksSecret = defineCommand({
   name: 'webhooks secret',
   summary: 'print the secret that signs your webhooks',
   description:
-    'The secret is created by registration and saved on this machine beside the API key. For 24 hours after --rotate, webhooks carry signatures of both secrets.',
+    'Registration creates the secret, and saves it on this machine with the API key. For 24 hours after --rotate, webhooks carry signatures of both secrets.',
   options: secretOptions,
   examples: ['souk webhooks secret', 'souk webhooks secret --rotate --yes --json'],
   async run(context) {

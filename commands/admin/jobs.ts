@@ -127,7 +127,7 @@ export const adminJobsList = listCommand(job, {
   options: {
     status: z.enum(jobStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'only of this participant, by id or wallet', value: 'id' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of that participant' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of the participant in the job' }),
   },
   examples: [
     'souk admin jobs list',

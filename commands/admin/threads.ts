@@ -15,7 +15,7 @@ export const adminThreadsList = listCommand(thread, {
   options: {
     status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'only of this participant, by id or wallet', value: 'id' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of that participant' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of the participant' }),
   },
   examples: [
     'souk admin threads list',

@@ -30,7 +30,7 @@ export const command = defineCommand({
     fingerprint: params
       .string()
       .optional()
-      .meta({ description: 'certificate fingerprint (SHA-256) that `souk up --tls` printed there', value: 'sha256' }),
+      .meta({ description: 'certificate fingerprint (SHA-256), as printed by `souk up --tls`', value: 'sha256' }),
     plainCredentials: params
       .boolean()
       .default(false)

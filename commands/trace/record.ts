@@ -36,7 +36,7 @@ export const command = defineCommand({
   },
   view({ trace_id: id, link, link_expires_at: until }, io) {
     io.line(`${green('✓')} ${bold(id)} recorded`)
-    if (link === null) io.line('  it was already recorded; its link is shown only once')
+    if (link === null) io.line('  the event was already recorded; its link is shown only once')
     else io.line(`  opens once, until ${until}: ${cyan(link)}`)
   },
 })

@@ -38,7 +38,7 @@ const options = z.object({
   perPayment: limit('limit per payment; `none` removes a limit'),
   perCommand: limit('limit per command, in addition to --max-price'),
   perDay: limit('limit per 24 hours, over all processes'),
-  perSeller: limit('limit per seller and 24 hours'),
+  perSeller: limit('limit per seller in 24 hours'),
   askAbove: limit('payments above this need approval'),
   allow: names('allow only these: seller, listing, address or instance'),
   deny: names('never pay this seller, listing, address or instance'),

@@ -24,7 +24,7 @@ export const command = defineCommand({
   name: 'wallet sign',
   summary: 'sign a payment or a message with the wallet and print the signature',
   description:
-    'x402 prints a payment header in the token of the instance, within --max-price. Keep it private: anyone with it can take the money. message signs a text (EIP-191); - reads stdin.',
+    '`x402` prints a payment header in the token of the instance, within --max-price. Keep it private: anyone with it can take the money. `message` signs a text (EIP-191); - reads the text from stdin.',
   args: z.object({
     what: z.enum(['x402', 'message']).meta({ description: 'x402 or message' }),
     text: z.string().optional().meta({ description: 'message to sign' }),
