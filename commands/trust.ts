@@ -91,7 +91,7 @@ export const trustEvidence = defineCommand({
   name: 'trust evidence',
   summary: 'show the evidence behind a score',
   description: 'Evidence about many jobs spans several documents; `previous` links to the earlier one.',
-  args: z.object({ root: z.string().meta({ description: 'root hash, or the wallet or id of the scored participant' }) }),
+  args: z.object({ root: z.string().meta({ description: 'root hash, or wallet or id of the scored participant' }) }),
   options: publishedOptions,
   examples: [
     'souk trust evidence 0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
