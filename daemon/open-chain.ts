@@ -16,7 +16,7 @@ type Parts = Omit<EvmStart, 'mode' | 'setup' | 'dataDir'> & {
 export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly chain: ChainPort }
 
 /**
- * Opens the chain of the data folder, which cannot change, since debts are on it.
+ * Opens the chain of the data folder. It cannot change, because debts are recorded on it.
  * @throws AppError when another chain is requested, and what starting throws
  */
 export async function openChain(parts: Parts): Promise<OpenedChain> {

@@ -29,7 +29,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
 /** Rows read per query. A page scans at most `MAX_SCANNED_ROWS`; if none match, its cursor is the last row read. */
 const SCAN_ROWS = 200
 const MAX_SCANNED_ROWS = 5_000
-/** After this time without events, a follower counts as present again. */
+/** While a follower receives no events, it counts as present again this often. */
 const STILL_THERE_MS = MINUTE_MS
 
 /** Called when a participant reads its events, and every minute while it follows them. */

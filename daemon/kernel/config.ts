@@ -17,9 +17,9 @@ export type Config = {
   readonly trustedProxies?: readonly string[]
   /** Certificate and key (PEM) for https, and the public host name. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly name: string }
-  /** Accept payment headers over plain HTTP from other machines. */
+  /** Whether other machines may send payment headers over plain HTTP. */
   readonly plainPayments?: boolean
-  /** Offer the faucet even to other machines. */
+  /** Whether the faucet serves other machines, too. */
   readonly publicFaucet?: boolean
   /** Fixed at the first start of a data folder. */
   readonly chain: ChainMode
@@ -39,7 +39,7 @@ export type Config = {
   readonly payees?: readonly Payee[]
   /** File or URL of the sanctions list (default: the synthetic sample). */
   readonly sdnSource?: string
-  /** Accept, this one time, a list with less than half of the current addresses. */
+  /** Whether this start accepts a list with less than half of the current addresses. */
   readonly sdnAcceptShrink?: boolean
   /** Named seed to load into an empty store. */
   readonly seed?: string

@@ -20,8 +20,8 @@ export type KeyedMutex = {
 }
 
 /**
- * Runs actions that move an object's money or end it one by one, so that a second action is refused before money moves.
- * Transactions stay correct without it.
+ * Runs one action at a time on an object, if the action moves its money or ends it. A second action is then refused
+ * before money moves. Transactions stay correct without this mutex.
  */
 export function keyedMutex(): KeyedMutex {
   const queues = new Map<string, { last: Promise<unknown>; seats: number }>()

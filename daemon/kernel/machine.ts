@@ -88,7 +88,7 @@ function targetOf<S extends string, E extends string, R extends string, F extend
   return machine.transitions.find((arrow) => arrow.event === event)?.to ?? null
 }
 
-/** The table as a Mermaid state diagram. */
+/** The state machine as a Mermaid diagram. */
 export function diagram<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
 ): string {

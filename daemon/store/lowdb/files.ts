@@ -41,7 +41,7 @@ export function segmentFile(firstSeq: number): string {
   return `journal-${firstSeq}.ndjson`
 }
 
-/** Segments to replay after a transaction. */
+/** Segments that hold the transactions after `seq`. */
 export function segmentsBehind(segments: readonly number[], seq: number): number[] {
   return segments.filter((_, n) => (segments[n + 1] ?? Number.POSITIVE_INFINITY) > seq + 1)
 }

@@ -103,7 +103,7 @@ function nameOf(collection: string, key: string): string {
   return `${collection}\n${key}`
 }
 
-/** Transaction of the last write of each needed row. */
+/** Number of the transaction that last wrote each needed row. */
 async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const newest = new Map<string, number>()
   let number = 0

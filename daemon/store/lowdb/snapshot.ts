@@ -10,7 +10,7 @@ import type { Loader } from './load.ts'
 
 /** Number of records per slice; writers run in between. */
 const SLICE_RECORDS = 64
-/** Pause after a slice, to share the process. */
+/** Pause after a slice, so that other work can run. */
 export const SLICE_REST_MS = 2
 /** Bytes between syncs: one large sync at the end would delay the journal's syncs. */
 const SYNC_EVERY_BYTES = 2 * 1024 * 1024

@@ -39,7 +39,7 @@ export type Access =
       readonly orLocal?: true
     }
   | { readonly kind: 'admin' }
-  /** Place of a one-object token; in a body, the handler reads it. */
+  /** Where the token of one object is sent; if in the body, the handler reads it. */
   | { readonly kind: 'token'; readonly at: TokenPlace }
   /** `bundled`: a subscription may include the service; then an API key alone is enough (decisions §9). */
   | {
@@ -84,7 +84,7 @@ export const keyOrSigned = { kind: 'key_or_signed' } as const
 
 type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
 
-/** Payable by x402 or balance only. */
+/** Access by payment only, by x402 or from the balance. */
 export function paid<const P extends Usdc | 'varies', const O extends PaidOptions = object>(price: P, options?: O) {
   return { kind: 'paid' as const, price, ...(options ?? ({} as O)) }
 }

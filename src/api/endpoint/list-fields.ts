@@ -76,7 +76,7 @@ export const planFields = {
   age,
 } as const satisfies ListFields
 
-/** `ending`: cancelled, until the end of the period; `failed`: failed charges of the due period. */
+/** `ending`: cancelled, but active until the period ends; `failed`: failed charges of the due period. */
 export const subscriptionFields = {
   id: text,
   status: oneOf(subscriptionStatuses),

@@ -114,7 +114,7 @@ export function errorResponses(endpoint: Endpoint, parts: Parts): OpenApiNode {
   return Object.fromEntries(refs)
 }
 
-/** The page form, for `text/html`. */
+/** Media type of responses that are pages. */
 export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
 function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents) {

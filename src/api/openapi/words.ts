@@ -106,7 +106,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   min_reputation: 'only from providers with at least this score',
   name: 'its name',
   offset: 'number of items to skip',
-  payTo: 'only paid to this wallet',
+  payTo: 'only with payments to this wallet',
   query: 'search terms',
   request: 'only of this request id',
   role: 'only with the caller in this role',

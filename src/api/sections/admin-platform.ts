@@ -11,7 +11,7 @@ const section = 'Administration (admin only)'
 const ours = { origin: 'ours', section: 'Administration' } as const
 
 const MAX_REASON_CHARS = 500
-/** Reason shown in state and log. */
+/** Reason for a change, shown in the state and in the log. */
 const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS)
 
 const PauseState = z

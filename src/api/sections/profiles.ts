@@ -61,7 +61,7 @@ const REGISTRY_SHAPE = /^eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}$/
 const AGENT_ID_SHAPE = /^(0|[1-9]\d{0,15})$/
 const MAX_SIGNATURE_CHARS = 200
 
-/** Ids start at 0; larger than a safe integer is invalid in registration files. */
+/** Ids start at 0. Those above the largest safe integer are invalid in registration files. */
 const AgentId = z
   .union([
     z.int().min(0),
