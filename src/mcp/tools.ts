@@ -94,9 +94,7 @@ export function chosenTools(given: {
   return endpointTools({ ...given, groups })
 }
 
-/**
- * Whether an endpoint is a tool: JSON both ways, opened by the caller's own credentials, not part of the facilitator.
- */
+/** Tools take and return JSON and are opened by the caller's own credentials. The facilitator has none. */
 function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
   const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed' && servedWith === undefined
   const isAsked = body === undefined || body.kind === 'json' || body.orJson

@@ -8,11 +8,7 @@ export class BudgetSpent extends Error {
 
 let stepsUsed = 0
 
-/**
- * Adds steps to the current validation before the work is done. One counter is enough, since validations are
- * synchronous.
- * @throws BudgetSpent
- */
+/** Adds steps before the work is done. Validations are synchronous, so one counter is enough. @throws BudgetSpent */
 export function charge(steps: number): void {
   if (stepsUsed + steps > MAX_VALIDATION_STEPS) throw new BudgetSpent('validation budget spent')
   stepsUsed += steps
@@ -26,10 +22,7 @@ export function openBudget(): void {
 /** Regular expression interface for Ajv. */
 export type Pattern = { test(text: string): boolean; toString(): string }
 
-/**
- * Compiles a pattern that matches in linear time. Refuses look-around and back references.
- * @throws Error whose message is the fault
- */
+/** Compiles a linear-time pattern: no look-around, no back references. @throws Error whose message is the fault */
 export function compilePattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`must have at most ${MAX_PATTERN_CHARS} characters`)
   const compiled = compileLinear(source)

@@ -15,10 +15,7 @@ const HALF_BRIGHT = 127_500
 
 type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream }
 
-/**
- * Asks the terminal for its background color. Keys typed meanwhile are put back into stdin.
- * @returns the theme that suits it, undefined without an answer
- */
+/** Asks the terminal for its background. Typed keys stay in stdin. @returns undefined without an answer */
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''

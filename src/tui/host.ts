@@ -38,10 +38,7 @@ export function faceless(screen: ScreenId): Face {
   return { screen, ids: [], draw: () => [], actions: {} }
 }
 
-/**
- * Creates what all screens share. Every event of the log makes the queries fetch soon, since their data may have
- * changed.
- */
+/** Creates what all screens share. Every event makes queries fetch soon, since their data may have changed. */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
   const { keys = bindings, notice, lastWords, elsewhere } = options

@@ -253,10 +253,7 @@ function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
   else void send(host, dialog)
 }
 
-/**
- * Sends a dialog's request. Closes the dialog on success, else shows the error in it. Data is fetched again in both
- * cases.
- */
+/** Sends the request of a dialog, then fetches all data again. Closes the dialog, or shows the error in it. */
 async function send(host: Host, dialog: Dialog): Promise<void> {
   const put = (next: Dialog | undefined) => host.ui.set({ ...host.ui.get(), dialog: next })
   const busy: Dialog = { ...dialog, busy: true, problem: undefined }

@@ -27,10 +27,7 @@ export type Services = {
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
-/**
- * Fetches a page of listings, best sellers first. Without the admin key, and from older instances, it searches the
- * public catalog by words only.
- */
+/** Best sellers first. Without the admin key, and from older instances, only a word search in the public catalog. */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
   async (signal: AbortSignal): Promise<Outcome<Services>> => {

@@ -20,9 +20,7 @@ export function askAnyway(host: Host, spec: DialogSpec): void {
   host.ui.set({ ...host.ui.get(), dialog: openDialog(openSpec(host, spec)), toast: undefined })
 }
 
-/**
- * Adds what all dialogs show: marketplace and acting user. Changes on a remote must be confirmed by typing its name.
- */
+/** Adds marketplace and acting user. On a remote, the user must also type its name. */
 function openSpec(host: Host, spec: DialogSpec): OpenSpec {
   const { name, guarded } = host.link.place
   const url = host.whereabouts()?.url ?? name

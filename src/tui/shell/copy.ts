@@ -47,10 +47,7 @@ const moneyWords: readonly (readonly [string, readonly string[]])[] = [
   ['p_', ['admin', 'payees']],
 ]
 
-/**
- * Commands that show a market record, by prefix of its id. The one for subscriptions is the operator's list, since
- * other users cannot see them.
- */
+/** Commands by prefix of the id. Only the operator can see all subscriptions, so they have the operator's list. */
 const marketWords: readonly (readonly [string, (id: string) => readonly string[]])[] = [
   ['plan_', (id) => ['plans', 'view', id]],
   ['sub_', (id) => ['admin', 'subs', 'list', '--filter', `id:${id}`]],

@@ -34,10 +34,7 @@ function reachOf(lines: readonly Line[], { height }: ScreenArea): number {
   return Math.max(0, lines.length - (height - 1))
 }
 
-/**
- * Actions that open and close the chosen row. While it is open, movement keys scroll it.
- * @param lines - lines of the opened row
- */
+/** Opens and closes the chosen row. While it is open, movement keys scroll its `lines`. */
 export function paneActions(host: Host, lines: readonly Line[] | undefined, area: ScreenArea): Face['actions'] {
   const set = (pane: Pane) => host.ui.set({ ...host.ui.get(), pane })
   const toggle = (open: Pane['open']) => () => {
@@ -84,10 +81,7 @@ export function sliceWords({ offset, rows, total }: PaneSlice): string {
   return `${count(offset + 1)} to ${count(offset + rows)} of ${count(total)}`
 }
 
-/**
- * Actions of the page keys, and of movement keys that continue on the next page. They read the state when pressed, so
- * keys in one chunk act in order.
- */
+/** Page keys, and movement keys that go on to the next page. Keys in one chunk act in order. */
 export function pageActions(host: Host, total: number, size: number): Face['actions'] {
   const last = Math.max(0, Math.ceil(total / size) - 1)
   const turn = (by: number) => () => {

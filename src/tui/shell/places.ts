@@ -20,10 +20,7 @@ const places: readonly Place[] = [
 ]
 const WHOLE_ID = /^(?:[a-z]+_[0-9a-f]{16}|0x[0-9a-f]{40})$/i
 
-/**
- * The screen that lists a record, and a function that opens it there. Undefined for an incomplete id, or a kind without
- * a list.
- */
+/** The screen that lists a record. `go` opens it there. Undefined for an incomplete id or a kind without list. */
 export function placeOf(host: Host, id: string): { readonly screen: ScreenId; readonly go: () => void } | undefined {
   const place = WHOLE_ID.test(id) ? places.find(([form]) => form.test(id)) : undefined
   if (place === undefined) return undefined

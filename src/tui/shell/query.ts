@@ -237,10 +237,7 @@ function forget(known: Map<string, LiveQuery<unknown>>): void {
 
 export const QueriesContext = createContext<Queries | undefined>(undefined)
 
-/**
- * A hook: fetches while the component is mounted, at the interval and after hints.
- * @param options `name` shares the value; `every` is the interval in milliseconds
- */
+/** A hook: fetches at an interval (milliseconds) and after hints. Components with the same `name` share the value. */
 export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; readonly every: number }): Query<T> {
   const queries = useContext(QueriesContext)
   if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')
