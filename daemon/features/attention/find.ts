@@ -38,7 +38,7 @@ const MAX_RENEWALS = 1_000
 /** Maximum dead messages checked for whether they are tests; older ones are counted unchecked. */
 const MAX_DEAD_ROWS = 2_000
 const MAX_QUOTED_CHARS = 200
-/** One cent: a smaller unserved part is not credited yet. */
+/** One cent in micro-USDC: unserved periods worth less are not listed yet. */
 const LEAST_UNSERVED = 10_000n
 
 const quiet = { grave: false, amount: null, due: null } as const
@@ -312,7 +312,7 @@ async function failuresOf(t: ReadTx, serviceId: string) {
   const taken = rows.findIndex((row) => row.attempts.at(-1)?.error === null)
   const failed = taken === -1 ? rows : rows.slice(0, taken)
   const tries = failed.reduce((sum, row) => sum + row.tries, 0)
-  // Errors of endpoints are sentences; here one is a part of another.
+  // An endpoint's error is a whole sentence; here it becomes part of another one.
   const why = failed[0]?.attempts.at(-1)?.error?.replace(/\.$/, '') ?? 'no answer'
   return { tries, since: failed.at(-1)?.at ?? null, why }
 }

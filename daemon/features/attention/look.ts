@@ -88,7 +88,7 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
 }
 
 function freeActsSentence(count: number): string {
-  return `Wallets made ${count} withdrawals and cancellations today (UTC): they cost gas and earn no fee.`
+  return `Wallets made ${count} withdrawals and cancellations today (UTC), which cost gas and earn no fee.`
 }
 
 function wrongTokenWords({ chain }: Context, { seller, network, asset, count }: WrongToken) {
@@ -155,9 +155,9 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
     sentence,
     fix: 'souk doctor --only engines',
   })
-  const lost = `House functions are unavailable, because these engines are missing: ${missing.join(', ')}.`
+  const lost = `First-party functions are unavailable, because these engines are missing: ${missing.join(', ')}.`
   const items = [
-    ...failing.map(({ name, detail }) => itemOf(name, `House functions wait for ${name}: ${detail}`)),
+    ...failing.map(({ name, detail }) => itemOf(name, `First-party functions wait for ${name}: ${detail}`)),
     ...(missing.length === 0 ? [] : [itemOf('missing', lost)]),
   ]
   return { kind: 'engine', items, count: items.length }

@@ -2,7 +2,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type AccountRow, accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 
-/** Rows of one slice; other work runs in between. */
+/** Rows per slice; other work runs between two slices. */
 export const SLICE_ROWS = 500
 
 export type AuditSlice<R> = {

@@ -36,7 +36,7 @@ export type StateImport = {
 export type Imported = {
   readonly records: number
   readonly files: number
-  /** Hash of the state: another export of it has the same. */
+  /** Hash of the state, the same in every export of it. */
   readonly sha256: string
   /** Whether signatures made for the file's installation stay valid here. */
   readonly keptInstallation: boolean

@@ -43,8 +43,8 @@ function kindOf(loss: LowdbStore['recovery']['loss']): JournalCut['kind'] {
 
 const endings: Readonly<Record<JournalCut['kind'], (cut: JournalCut) => string>> = {
   unfinished: () => 'they were an unfinished, unacknowledged write',
-  damaged: (cut) => `${lost(cut)}: its bytes are corrupted; a copy is in quarantine`,
-  missing: (cut) => `${lost(cut)}: the end of its journal is missing`,
+  damaged: (cut) => `${lost(cut)}: their bytes are corrupted; a copy is in quarantine`,
+  missing: (cut) => `${lost(cut)}: the end of the journal is missing`,
 }
 
 function lost({ missingTransactions: count }: JournalCut): string {

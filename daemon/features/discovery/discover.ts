@@ -12,9 +12,9 @@ import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts
 import type { TrustAsked } from '../reputation/trust.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
-/** Listings per response (decisions §7). */
+/** Maximum listings per response (decisions §7). */
 const MAX_LISTINGS = 1_000
-/** Total JSON size: the response is stored, and schemas may be large. */
+/** Maximum JSON size of all listings: the response is stored, and schemas may be large. */
 const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 
 type View = z.output<typeof Listing>

@@ -11,7 +11,7 @@ import { type ServiceRow, services } from '../listings/rows.ts'
 import { llmsText } from './llms-text.ts'
 import { type DiscoveryFilter, offersFor, type PaidResource, payTo, purchaseUrl, resourceOf } from './resources.ts'
 
-/** Listings in the manifest; the discovery list has all of them. */
+/** Maximum listings in the manifest; the discovery list has all of them. */
 const MAX_MANIFEST_LISTINGS = 500
 
 const listResources: FreeHandler<typeof discoveryApi.listResources> = async ({ query }, { ctx }) => {

@@ -36,7 +36,7 @@ export async function advance(parts: Advancing, id: string): Promise<void> {
     if (act) await step(parts, deal, act)
     else await seeEnd(parts, deal.id)
   }
-  await putOff(parts, id, { error: 'the contract returns different state on each read' })
+  await putOff(parts, id, { error: 'the contract returns a different state on each read' })
 }
 
 async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<void> {
@@ -120,7 +120,7 @@ const sentences: Readonly<Record<EscrowFailure, string>> = {
   ended: 'the contract released the funds to someone else',
   not_held: 'the contract does not hold the funds',
   other_terms: 'the contract holds the funds under other terms',
-  refused: 'the contract rejects it',
+  refused: 'the contract rejects the call',
   unavailable: 'the chain does not answer',
 }
 

@@ -55,7 +55,7 @@ export async function updateDeal(t: Tx, job: HeldJob): Promise<void> {
   else if (keysOf(wants).some((name) => deal[name] !== wants[name])) await t.table(deals).put(followed(changed))
 }
 
-/** A deal that ended before its deposit. */
+/** The deal marked as ended before its deposit. */
 export function dropped(deal: DealRow): DealRow {
   return followed({ ...deal, state: 'unused', open: false, last_error: null })
 }

@@ -55,7 +55,7 @@ export function single<R extends Row, V>(collection: Collection<R>, view: View<R
 
 type Sides<R extends Row> = { readonly parties: Collection<PartyRow>; readonly subjects: Collection<R> }
 
-/** Subjects of which the participant's wallet is a party. */
+/** Records that have the participant's wallet as a party. */
 export function sided<R extends Row, V>({ parties, subjects }: Sides<R>, view: View<R, V>): Source<V> {
   const place = { collection: parties, index: 'wallet', prefix: ({ wallet }: ParticipantRow) => [wallet] }
   const found = listed(place, async ({ subject_id }, around) => {

@@ -14,7 +14,7 @@ import { facilitatorDays, type SettlementRow, settlements } from './rows.ts'
 
 /** Maximum API keys listed per day. */
 const MAX_DAY_ROWS = 1_000
-/** Latest date that JavaScript can name. */
+/** Latest date that JavaScript can represent, in epoch seconds. */
 const MAX_DATE_SECONDS = 8_640_000_000_000n
 
 const list: FreeHandler<typeof facilitatorAdminApi.listFacilitatedSettlements> = async ({ query }, { ctx, wall }) => {

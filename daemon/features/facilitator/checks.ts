@@ -56,7 +56,7 @@ async function chainFault({ chain, log }: Context, { credential }: FacilitatorAs
   }
 }
 
-/** The failure is about the chain, not about the payment. */
+/** Whether a failure is about the chain, not about the payment. */
 function isUnsaid(failure: SettleFailure): boolean {
   return failure === 'unavailable' || failure === 'token_paused'
 }
@@ -71,7 +71,7 @@ function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk)
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows.first.marginSeconds,
       signer: ctx.recover(ctx.chain.digestOf(authorization), signature) ?? null,
-      // The chain checks the funds; other promises of the wallet are unknown here.
+      // The chain checks the funds; other payments that the wallet signed are unknown here.
       funds: authorization.value,
       openReservations: 0n,
     },

@@ -33,7 +33,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
     .finally(() => flights.of(ctx).delete(id))
   const flight: Flight = { landing, waiting: 0 }
   flights.of(ctx).set(id, flight)
-  // If nobody waits any more, the success is stored for the next caller; a stop waits for it.
+  // If nobody waits any more, the success is stored for the next caller; a daemon stop waits for that.
   inBackground(ctx, 'facilitator', async () => {
     const result = await landing
     if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)

@@ -30,7 +30,7 @@ export type Receiver = {
   readonly ctx: Context
   /** Aborted when the receiver disconnects. */
   readonly signal: () => AbortSignal
-  /** Whether the whole response was sent; resolves when it ends. */
+  /** Whether the whole response was sent; resolves when the response ends. */
   readonly sent: () => Promise<boolean>
 }
 

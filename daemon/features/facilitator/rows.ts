@@ -51,7 +51,7 @@ const FacilitatorDayRow = z.strictObject({
 
 /** A resource that another server sells and that was paid through this facilitator, for the discovery list. */
 export const ResourceRow = z.strictObject({
-  /** SHA-256 of payee and address. */
+  /** SHA-256 of payee and URL. */
   id: z.string(),
   version: z.int(),
   x402_version: z.union([z.literal(1), z.literal(2)]),

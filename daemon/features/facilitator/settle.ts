@@ -111,9 +111,9 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
   return { ok: false, fault: result.fault }
 }
 
-/** Response for a settlement in progress, on which published servers retry. */
+/** Response for a settlement in progress, which makes existing server packages retry. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
-  // Pending even without a hash.
+  // The response is pending even without a transaction hash.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
   return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
 }

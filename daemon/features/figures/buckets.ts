@@ -75,7 +75,7 @@ function sumsOf(sums: Float64Array): CallSums {
   return { calls, total, p50: quantile(steps, total / 2), p95: quantile(steps, total * 0.95) }
 }
 
-/** Assumes an even distribution within a step. */
+/** Estimates a quantile, assuming an even distribution within a step. */
 function quantile(steps: Float64Array, rank: number): number | null {
   let before = 0
   for (const [i, most] of STEPS_MS.entries()) {

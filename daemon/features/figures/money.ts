@@ -87,9 +87,9 @@ export type DaySums = {
 
 /** Money by time, from durable transactions. */
 export type MoneyFigures = {
-  /** By wall time since the start. */
+  /** Flows of a span, by wall time since the start. */
   readonly within: (span: SeriesSpan, at: number) => Flows
-  /** The business day; read from the books on first use. */
+  /** Sums of the business day; read from the books on first use. */
   readonly day: () => Promise<DaySums>
 }
 

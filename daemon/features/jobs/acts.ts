@@ -24,8 +24,8 @@ type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'>
 type ByBuyerAt = ByBuyer & { readonly at: number }
 
 /**
- * Checks a verification. At the job it pays at once, in the conversation with the next run of the escrow monitor; the
- * checks are the same.
+ * Checks a verification. At the job it pays immediately, at the conversation with the next run of the escrow monitor;
+ * the checks are the same.
  */
 export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('verify', buyer))

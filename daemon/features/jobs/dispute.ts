@@ -60,7 +60,7 @@ function lateSince(job: JobRow, { category }: DisputeParams['complaint']): numbe
   return isPrepaid(job) ? job.completed_at : null
 }
 
-/** Completed with nothing held: paid with the purchase, or by a subscription. */
+/** Whether a job completed with nothing held: paid with the purchase, or by a subscription. */
 function isPrepaid(job: JobRow): boolean {
   return job.status === 'completed' && job.escrow_status === 'none'
 }
@@ -88,7 +88,7 @@ export async function disputeNotice(
     const { kind } = await disputeEffect(t, { job, complaint, at })
     return kind === 'recorded' ? recordedSentence(job) : undefined
   } catch (error) {
-    // A refusal is not charged anyway.
+    // A refused dispute is not charged anyway, so it needs no notice.
     if (error instanceof AppError) return undefined
     throw error
   }

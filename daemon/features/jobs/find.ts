@@ -41,12 +41,12 @@ export async function threadById(t: ReadTx, id: string): Promise<ThreadRow> {
   return thread
 }
 
-/** Buyers own by wallet. @throws AppError 403 for others */
+/** A job belongs to its buyer's wallet. @throws AppError 403 for others */
 export function refuseUnlessBuyer(job: JobRow, { wallet }: Pick<Payer, 'wallet'>): void {
   if (wallet !== job.buyer_wallet) throw notYours('The job')
 }
 
-/** @throws AppError 403 for others than the job's provider */
+/** @throws AppError 403 for anyone but the job's provider */
 export function refuseUnlessProvider(job: JobRow, { id }: Pick<ParticipantRow, 'id'>): void {
   if (id !== job.provider_id) throw notYours('The job')
 }

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
-/** How long a buyer may review a human's delivery; a machine's is verified at once. */
+/** How long a buyer may review a human's delivery; a machine's is verified immediately. */
 export const HUMAN_REVIEW_MS = 48 * HOUR_MS
 /** Time after which an undecided dispute is reported, and the interval of reminders. */
 export const UNDECIDED_MS = 3 * DAY_MS

@@ -41,7 +41,7 @@ export type JobOrder = {
 export type EscrowOrder = JobOrder & {
   /** Account of the money: `ext`, or the hold of a balance payment. */
   readonly source: string
-  /** The negotiation behind the order, held by this transaction; otherwise a new conversation is opened. */
+  /** The negotiation behind the order, locked by this transaction; without one, a new conversation is opened. */
   readonly thread?: ThreadRow
   readonly baseUrl: string
 }

@@ -133,7 +133,7 @@ export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   return job
 }
 
-/** Replaces a job held by this transaction. */
+/** Replaces a job that this transaction has locked. */
 export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).put(draft)
   await updateDeal(t, heldOf(job))

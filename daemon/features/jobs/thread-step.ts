@@ -62,7 +62,7 @@ export type NegotiationStep = {
 )
 
 /**
- * Moves a conversation without a job: row, message and events.
+ * Changes the state of a conversation without a job: row, message and events.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function negotiate(

@@ -105,7 +105,7 @@ export async function nameOf(t: ReadTx, who: string | Wallet): Promise<string> {
   return (await participantNamed(t, who))?.name || who
 }
 
-/** When a job was to be delivered: by its deadline, or sooner by the promise of its listing. */
+/** When a job must be delivered: by its deadline, or earlier if its listing promised that. */
 export function promisedAt({ created_at, estimate_ms, deadline_at }: JobRow): number {
   const promised = estimate_ms === null ? Number.POSITIVE_INFINITY : created_at + estimate_ms
   return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY)

@@ -12,7 +12,7 @@ export const PLATFORM_FEE_PCT = 5
 /** Shown as `provider_receives_pct` on first-party listings. */
 export const PROVIDER_RECEIVES_PCT = 95
 
-/** Referral shares of a listing fee, for the referrer of buyer and provider (decisions §11). */
+/** Referral shares of a listing fee, for the referrers of buyer and provider (decisions §11). */
 export const REFERRAL_AGENT_BPS = 2_000n
 export const REFERRAL_PROVIDER_BPS = 2_500n
 

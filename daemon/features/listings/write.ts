@@ -66,7 +66,7 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   return service
 }
 
-/** Replaces a listing held by this transaction, with its consequences. */
+/** Replaces a listing that this transaction has locked, with its consequences. */
 export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promise<ServiceRow> {
   const written = await t.table(services).put(service)
   await refreshDirectory(t, service.provider_id)

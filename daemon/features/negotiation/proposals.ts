@@ -72,7 +72,7 @@ function offerOf(proposal: Proposal | null | undefined, at: number) {
   return { price: proposal.agent_price, settle: 'first', proposal } as const
 }
 
-/** The proposal that can be accepted. @throws AppError 409 if there is none, or another one is wanted */
+/** The proposal that can be accepted. @throws AppError 409 if there is none, or the caller named another one */
 export function acceptable(thread: ThreadRow, { at, proposedAt }: ProposalParams): Proposal {
   transition(threadMachine, { event: 'accept', from: thread.status, by: 'buyer' })
   const before = thread.previous?.version

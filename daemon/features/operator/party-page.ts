@@ -22,7 +22,7 @@ export type OfParties<R extends Row, L extends ListFields> = {
   readonly fields: L
   /** Index of `open` rows, in any order. */
   readonly openIndex?: string
-  /** An order by urgency. */
+  /** How rows are sorted by urgency. */
   readonly worst?: Worst<R>
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>>
 }

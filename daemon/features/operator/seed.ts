@@ -67,7 +67,7 @@ export async function seedStore(ctx: Context, named: string | undefined): Promis
   if (planned) await commit(ctx, dropPlan)
 }
 
-/** The initial data, judged by the store's contents. */
+/** The initial data, recognised from the store's contents. */
 export async function seedFound({ store }: Pick<Context, 'store'>): Promise<SeedName> {
   if (await store.table(settings).get(HISTORY)) return 'demo'
   const { rows } = await store.table(services).page('slug', [], { limit: 1, order: 'desc' })

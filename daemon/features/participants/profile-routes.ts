@@ -80,7 +80,7 @@ function signingWallet(body: LinkBody, { ctx, wall }: LinkCall): Wallet {
     `agent_id: ${agent_id}`,
   ]
   if (signerOf(ctx, { signature, timestamp: String(timestamp), lines, wall }) !== wallet) {
-    throw new AppError('unauthorized', 'signature: does not match the wallet and these lines.')
+    throw new AppError('unauthorized', 'signature: does not match wallet, agent_registry, agent_id and timestamp.')
   }
   return wallet
 }

@@ -92,13 +92,13 @@ export async function offerUnlessCovered(
   return quote.coveredBy === undefined ? offerReply(request, quote, {}) : undefined
 }
 
-/** The 402 of a refused payment. @throws other errors */
+/** The 402 of a refused payment. @throws every other error */
 export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): ReplyOut {
   if (!(error instanceof PaymentRefused)) throw error
   return offerReply(request, quote, error.refusal)
 }
 
-/** The 402 in both generations (decisions §4), always with `accepts`. */
+/** The 402 for x402 versions 1 and 2 (decisions §4), always with `accepts`. */
 function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: OfferRefusal): ReplyOut {
   const noticed = noticeOf(quote)
   const code = refusal.code ?? 'payment_required'
@@ -179,7 +179,7 @@ function discovery(inputSchema: Record<string, unknown>): Record<string, unknown
   }
 }
 
-/** A paid response with the settlement header of the caller's generation. */
+/** A paid response with the settlement header of the caller's x402 version. */
 export function reply(request: PaidRequest, credential: Credential, answer: PaidAnswer): ReplyOut {
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
   if (answer.replayed) headers['Idempotency-Replayed'] = 'true'

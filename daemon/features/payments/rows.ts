@@ -19,7 +19,7 @@ export const PaymentRow = z.strictObject({
   /** `subscription`: covered by a period; price 0, no money moves. */
   method: z.enum(['x402', 'balance', 'subscription']),
   state: z.enum(paymentStates),
-  /** True until fulfilled, released, refunded or reversed; recovery reads these. */
+  /** True until fulfilled, released, refunded or reversed; recovery reads the open payments. */
   open: z.boolean(),
   payer: StoredWallet,
   participant_id: z.string().nullable(),

@@ -30,7 +30,7 @@ export type PaidAnswer = {
   readonly status: number
   readonly body: string
   readonly transaction: string | null
-  /** Whether an earlier or concurrent request paid for it. */
+  /** Whether an earlier or concurrent request paid for this response. */
   readonly replayed: boolean
 }
 

@@ -62,7 +62,7 @@ type Fulfilling = Ordered & {
   readonly now: number
 }
 
-/** Delivers within a transaction that holds the payment. */
+/** Delivers within a transaction that has locked the payment. */
 export async function applyFulfilment(t: Tx, draw: Draw, fulfilling: Fulfilling): Promise<PaidAnswer> {
   const { ctx, seller, payment, carried, sealKey, now } = fulfilling
   const { endpoint, handler } = seller
@@ -192,7 +192,7 @@ export const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
   unavailable: 'settlement_pending',
 }
 
-/** Stores the signed bytes, input and run result before sending: from here a crash ends in the effect. */
+/** Stores signed bytes, input and run result before sending, so that even after a crash the payment is fulfilled. */
 export async function markSettling(ctx: Context, paymentId: string, carried: Carried): Promise<PaymentRow> {
   const members = await carry(ctx, carried)
   return ctx.store.tx(async (t) => {

@@ -254,8 +254,8 @@ function refOf({ id }: PayoutRow): Ref {
 }
 
 /**
- * Continues after a payout's end: a blocked one is paid anew, and refunds that came due meanwhile are paid.
- * Withdrawals are left to their owner, settlements to their cron.
+ * Continues after a payout's end: a blocked one is paid anew, and refunds that came due during it are paid. Withdrawals
+ * are left to their owner, settlements to their cron.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row

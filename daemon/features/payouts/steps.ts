@@ -73,7 +73,7 @@ function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   }
 }
 
-/** Fixes the order; all attempts send the same bytes. */
+/** Fixes the bytes of the transfer order, so that all attempts send the same. */
 function orderOf(row: PayoutRow): Pick<PayoutRow, 'bytes' | 'hash'> {
   const bytes = JSON.stringify({ id: row.id, to: row.wallet, amount: row.amount.toString() })
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }

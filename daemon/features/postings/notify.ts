@@ -11,7 +11,7 @@ import { isWished, isWithinTier } from './bid.ts'
 import { postingStatusAt } from './machine.ts'
 import { fanouts, notices, type OptInRow, optIns, type PostingRow, postings } from './rows.ts'
 
-/** Opt-ins processed per transaction. */
+/** Maximum opt-ins processed per transaction. */
 export const FANOUT_ROWS = 50
 /** Maximum participants notified of one request. */
 export const MAX_TOLD = 10_000
@@ -103,7 +103,7 @@ const MICRO_PER_USD = 1_000_000
 
 type Heard = { readonly postingId: string; readonly participantId: string }
 
-/** Whether a notification is still useful: the request is open and wanted. */
+/** Whether a notification is still useful: the request is open and matches the opt-in. */
 async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise<boolean> {
   const posting = await t.table(postings).get(postingId)
   if (posting?.poster_suspended) return false

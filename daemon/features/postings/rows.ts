@@ -69,7 +69,7 @@ export const PostingRow = z.strictObject({
   budget_max: Micro,
   deadline: z.int().nullable(),
   status: z.enum(postingStatuses),
-  /** True while `open`, when it can fall due. */
+  /** True while the status is `open`, since only then the request can expire. */
   open: z.boolean(),
   expires_at: z.int(),
   /** Set while the request is open and its poster suspended; others cannot see it. */
@@ -116,7 +116,7 @@ export const OptInRow = z.strictObject({
   max_budget: Micro.nullable(),
   /** Empty: all categories. */
   categories: z.array(z.string()),
-  /** Failed notifications since the last success. */
+  /** Number of failed notifications since the last success. */
   consecutive_failures: z.int(),
   updated_at: z.int(),
 })

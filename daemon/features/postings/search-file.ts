@@ -38,7 +38,7 @@ export function openTable(path: string): DatabaseSync {
   }
 }
 
-/** An empty table that replaces any existing file. */
+/** Creates an empty table that replaces any existing file. */
 export function freshTable(path: string): DatabaseSync {
   if (path !== MEMORY) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
   return connect(path)

@@ -30,7 +30,7 @@ export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'
 
-/** In order of creation; searches by relevance. */
+/** One page of requests in order of creation; search results by relevance. */
 export function select(prepared: Prepared, query: PostingQuery): PostingPage {
   const filters = conditionsOf(query)
   const text = query.q?.trim()
@@ -55,7 +55,7 @@ type Search = { readonly text: string; readonly filters: readonly Condition[]; r
 
 function search(prepared: Prepared, { text, filters, query }: Search): PostingPage {
   const terms = searchTerms(text)
-  // A query of punctuation only matches nothing.
+  // A query that only has punctuation matches nothing.
   if (terms.length === 0) return { ids: [], total: 0 }
   const { limit, offset } = query
   const found = whereOf([['words match ?', allOf(terms)], ...filters])

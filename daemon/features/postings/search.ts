@@ -15,7 +15,7 @@ const REBUILD_PAGE = 500
 
 /** The derived table of requests for lists and searches; the store is the source of truth. */
 export type PostingSearch = {
-  /** Sees every change durable at the call. @throws AppError unavailable while the table is rebuilt */
+  /** Results include every change durable at the call. @throws AppError unavailable while the table is rebuilt */
   readonly query: (query: PostingQuery) => PostingPage
   /** Records the store's state in the table, so that the next start does not rebuild it. */
   readonly close: () => Promise<void>

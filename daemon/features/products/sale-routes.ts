@@ -24,7 +24,7 @@ type Row = typeof productSalesApi.purchaseProduct
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
 /**
- * Purchase of a product (decisions §9): no escrow, the file is available at once. Valid even if the product is
+ * Purchase of a product (decisions §9): no escrow, the file is available immediately. Valid even if the product is
  * withdrawn after the quote, but not if the provider is suspended.
  */
 const purchaseProduct: PaidHandler<Row> = {

@@ -51,7 +51,7 @@ export const PublicationRow = z.strictObject({
   subject_id: z.string(),
   call: Publishing,
   status: z.enum(publicationStates),
-  /** Until confirmed or failed. */
+  /** True until confirmed or failed. */
   open: z.boolean(),
   attempts: z.int(),
   last_error: z.string().nullable(),
@@ -69,7 +69,7 @@ export const JobFacts = z.strictObject({
   dispute: z.enum(disputeEnds),
   /** 1 to 5; null if not rated. */
   rating: z.int().nullable(),
-  /** From dispatch to delivery; null without one. */
+  /** From dispatch to delivery; null without a delivery. */
   taken_ms: z.int().nullable(),
   /** Promised duration; null if none. */
   estimate_ms: z.int().nullable(),
@@ -153,7 +153,7 @@ export const EvidenceRow = z.strictObject({
 })
 export type EvidenceRow = z.infer<typeof EvidenceRow>
 
-/** RFC 8785 bytes; never changed. */
+/** A published document: RFC 8785 bytes, never changed. */
 export const DocumentRow = z.strictObject({
   /** `feedback:<job id>` or `evidence:<root>`. */
   id: z.string(),

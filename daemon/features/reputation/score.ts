@@ -13,7 +13,7 @@ import type { JobFacts, Sums } from './rows.ts'
 export const PRIOR_SCORE = 75
 export const PRIOR_JOBS = 5
 export const HALF_CONFIDENCE_JOBS = 10
-/** Jobs until a subject counts as established. */
+/** Number of jobs from which a subject counts as established. */
 export const ESTABLISHED_JOBS = 5
 /** Weights of the dimensions, in tenths. */
 export const weights: Readonly<Record<Dimension, number>> = { quality: 4, reliability: 3, speed: 2, communication: 1 }
@@ -102,7 +102,7 @@ function disputeOf({ dispute }: JobRow): JobFacts['dispute'] {
   return ({ release: 'released', refund: 'refunded', split: 'split' } as const)[dispute.resolution]
 }
 
-/** Delivered with the purchase. */
+/** Whether a job was delivered with the purchase. */
 function isInstant(job: JobRow): boolean {
   return job.deliverable_schema === null
 }
@@ -175,7 +175,7 @@ function combined(one: Sums, other: Sums, sign: 1 | -1): Sums {
   return tableOf(keysOf(NO_JOBS), (name) => one[name] + sign * other[name])
 }
 
-/** A displayed reputation: two decimals, confidence with four. */
+/** A displayed reputation with two decimals, its confidence with four. */
 export type Standing = {
   readonly score: number
   readonly confidence: number

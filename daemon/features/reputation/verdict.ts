@@ -38,7 +38,7 @@ export type LevelFacts = {
   readonly isReachable: boolean
   /** An endpoint of the participant accepted a test job. */
   readonly isTested: boolean
-  /** Jobs delivered to paying buyers. */
+  /** Number of jobs delivered to paying buyers. */
   readonly successfulJobs: number
   /** The participant's identity is verified. */
   readonly isIdentified: boolean

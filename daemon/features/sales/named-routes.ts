@@ -22,7 +22,7 @@ type Setting = { readonly slug: NamedService; readonly body: Change; readonly no
 const setNamedService: FreeHandler<typeof namedServiceAdminApi.setNamedService> = async ({ params, body }, call) => {
   const { ctx, now } = call
   const slug = namedSlugs.find((one) => one === params.slug)
-  if (slug === undefined) throw notFound(`An advertised path ${params.slug}: ${namedSlugs.join(', ')}; it`)
+  if (slug === undefined) throw notFound(`The path ${params.slug} (advertised paths: ${namedSlugs.join(', ')})`)
   refuseUnclear(slug, body)
   const view = await commit(ctx, async (t, draw) => {
     const before = await readPlatform(t)

@@ -46,7 +46,7 @@ function listingOf(ctx: Context, slug: NamedService): string {
 }
 
 function unconfigured(): AppError {
-  return notFound('A listing for this path, at a price as advertised,')
+  return notFound('A listing for this path at the advertised price')
 }
 
 export const saleRoutes: Handlers<typeof namedServicesApi & typeof purchaseApi> = {

@@ -32,7 +32,7 @@ export type SoldWeek = {
 
 /** Sales by listing and business day, from durable jobs. */
 export type SoldFigures = {
-  /** Read from the jobs on first use. */
+  /** Sales of the week; read from the jobs on first use. */
   readonly week: () => Promise<SoldWeek>
 }
 

@@ -11,7 +11,7 @@ type SdnFacts = {
   readonly publishDate: string | null
   readonly recordCount: number | null
   readonly entries: number
-  /** EVM addresses in it. */
+  /** Number of EVM addresses in the list. */
   readonly addresses: number
 }
 
@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
 
 type Taking = { readonly list: SdnList; readonly run: Run }
 
-/** Replaces the current list. @returns why it did not, if so */
+/** Replaces the current list. @returns the reason if it did not */
 async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
   const { config, now } = run
   const { source } = compliance.of(run)

@@ -20,7 +20,7 @@ export const SdnState = z.strictObject({
   /** Configured path or URL; null before the first list. */
   source: z.string().nullable(),
   publish_date: z.string().nullable(),
-  /** EVM addresses of the list. */
+  /** Number of EVM addresses in the list. */
   addresses: z.int(),
   /** Number of addresses that the last change added. */
   added: z.int(),

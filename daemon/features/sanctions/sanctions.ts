@@ -13,7 +13,7 @@ import { type SanctionRow, SdnState, sanctions } from './rows.ts'
 /** Settings key of the list's state. */
 const SDN = 'sdn'
 const SLICE_ROWS = 500
-/** Age of a stale list. */
+/** Age from which a list counts as stale. */
 const STALE_MS = 48 * HOUR_MS
 
 /** Called when a wallet is no longer sanctioned. */

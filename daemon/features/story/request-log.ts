@@ -61,7 +61,7 @@ export type RequestLog = {
   readonly underWay: () => readonly LoggedRequest[]
   /** Newest number. */
   readonly last: () => number
-  /** Resolves when a request finished after a number, or with the signal. @throws AppError rate_limited */
+  /** Resolves when a request after this number has finished, or the signal aborts. @throws AppError rate_limited */
   readonly wait: (seq: number, signal: AbortSignal) => Promise<void>
 }
 

@@ -30,7 +30,7 @@ export type StoryReader = { readonly id: string; readonly wallet: string }
 /** Data of traces: the store, and a snapshot of the log. */
 export type Telling = {
   readonly t: ReadTx
-  /** Undefined: the operator, who may read everything. */
+  /** Undefined for the operator, who may read everything. */
   readonly reader?: StoryReader | undefined
   readonly find: RequestLog['find']
   readonly entries: readonly LoggedRequest[]
@@ -122,7 +122,7 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
   return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []
 }
 
-/** The 402 shown to the same buyer shortly before. */
+/** The 402 that the same buyer got shortly before the payment. */
 function offerLine({ id, at, price, tookMs }: LoggedRequest): Step {
   const sentence = `402 requested ${price === null ? 'a payment' : `$${formatAmount(price)}`} for the same path`
   return line({ kind: 'offer', id, at, sign: 'done', amount: price, ms: tookMs, sentence })

@@ -37,8 +37,8 @@ async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf
 }
 
 /**
- * Charges one period (decisions §9) for the agreed bundle and price; if that bundle is gone, the subscription ends.
- * If the provider is suspended it is paused until the subscriber resumes it. A failed charge, or one for an
+ * Charges one period (decisions §9) for the agreed bundle and price; if that bundle is gone, the subscription ends. If
+ * the provider is suspended, the subscription is paused until the subscriber resumes it. A failed charge, or one for an
  * unavailable service, is retried on later days; the last failure ends it.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {

@@ -6,7 +6,7 @@ import type { SubscriptionRow } from './rows.ts'
 const RETRIES_MS = [DAY_MS, 2 * DAY_MS, 3 * DAY_MS] as const
 /** Minimum time between retries, even if scheduled times were missed. */
 const SHORTEST_RETRY_MS = DAY_MS
-/** Grace time after a period until the next run charges it. */
+/** Grace time after a period, until the next run charges the new one. */
 export const RENEWAL_GRACE_MS = 15 * MINUTE_MS
 
 export function isLastTry(failures: number): boolean {

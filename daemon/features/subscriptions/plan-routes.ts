@@ -88,7 +88,7 @@ const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, bod
   })
 }
 
-/** Ends new subscriptions and renewals. */
+/** Stops new subscriptions and renewals. */
 const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownPlan(t, params.id, caller)

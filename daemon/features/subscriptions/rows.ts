@@ -125,7 +125,7 @@ export async function insertSubscription(t: Tx, draft: Draft<SubscriptionRow>): 
   return subscription
 }
 
-/** Replaces a subscription held by this transaction. */
+/** Replaces a subscription that this transaction has locked. */
 export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Promise<SubscriptionRow> {
   const subscription = await t.table(subscriptions).put(draft)
   await moveParties(t, subscriptionParties, { subject: subscription, at: subscription.created_at })

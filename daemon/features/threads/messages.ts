@@ -33,7 +33,7 @@ export function proposalStatusAt({ status, expires_at }: Proposal, at: number): 
   return status === 'open' && at >= expires_at ? 'expired' : status
 }
 
-/** Messages of the parties per conversation; system messages do not count. */
+/** Maximum messages of the parties per conversation; system messages do not count. */
 export const MAX_MESSAGES = 1_000
 
 export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
@@ -41,10 +41,7 @@ export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
   readonly now: number
 }
 
-/**
- * Appends to a conversation held by this transaction and notifies the other side.
- * @returns the message and the updated thread
- */
+/** Appends to a locked conversation and notifies the other side. @returns the message and the updated thread */
 export async function addMessage(
   t: Tx,
   draw: Draw,

@@ -26,7 +26,7 @@ export const ThreadFileRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   thread_id: z.string(),
-  /** The message that shows the file. */
+  /** Id of the message that shows the file. */
   message_id: z.string(),
   author_role: z.enum(partyRoles),
   file: StoredFile,
@@ -94,7 +94,7 @@ export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<Thre
   return thread
 }
 
-/** Replaces a thread held by this transaction; lists order by last change. */
+/** Replaces a thread that this transaction has locked; lists order by last change. */
 export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
   const thread = await t.table(threads).put(draft)
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })

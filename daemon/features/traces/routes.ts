@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
   },
   {
     path: 'event.payment',
-    message: 'required with allowed_paid, and only allowed then',
+    message: 'required for allowed_paid, not allowed otherwise',
     isBroken: ({ outcome, payment }) => (outcome === 'allowed_paid') !== (payment !== undefined),
   },
   {
@@ -75,7 +75,7 @@ const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
   abandoned: 'The purchase was abandoned.',
 }
 
-/** A purchase attempt as a page. */
+/** A page that shows a purchase attempt. */
 function tracePage(row: TraceRow): Html {
   const event = TraceEvent.parse(row.event)
   const { intent, decision, payment, result } = event

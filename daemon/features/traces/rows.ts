@@ -9,7 +9,7 @@ export const TraceRow = z.strictObject({
   version: z.int(),
   /** Owner of the trace: wallet of the key or signature. */
   signer: StoredWallet,
-  /** Chosen by the signer; unique per signer. */
+  /** Chosen by the signer; unique for each signer. */
   event_id: z.string(),
   /** keccak-256 of the RFC 8785 form; detects another event with the same id. */
   event_hash: z.string(),

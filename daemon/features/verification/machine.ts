@@ -34,7 +34,7 @@ export type Times = {
 }
 type Dated = Pick<AttemptRow, 'status' | 'live' | 'expires_at' | 'token_expires_at'>
 
-/** Whether the attempt or its unused token has expired. */
+/** Whether an attempt or its unused token has expired. */
 export function isOverdue({ status, live, expires_at, token_expires_at }: Dated, { now, wall }: Times): boolean {
   if (!live) return false
   return expires_at <= now || (status === 'pending_consent' && token_expires_at <= wall)

@@ -8,7 +8,7 @@ import { seal, unseal } from '../../kernel/sealed.ts'
 type Owner = Pick<ParticipantRow, 'id' | 'endpoint_header'>
 type Given = {
   readonly owner: Owner
-  /** Undefined: unchanged; null: removed. */
+  /** Undefined leaves the header unchanged, null removes it. */
   readonly given: { readonly name: string; readonly value: string } | null | undefined
   readonly iv: Buffer
 }

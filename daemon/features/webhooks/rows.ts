@@ -26,11 +26,11 @@ export const DeliveryRow = z.strictObject({
   /** SHA-256 of a large body's file. */
   body_file: z.string().exactOptional(),
   state: z.enum(deliveryStates),
-  /** True while pending; the worker reads these. */
+  /** True while the delivery is pending; the worker reads pending ones. */
   open: z.boolean(),
-  /** A direct call whose work was not paid. */
+  /** Set for a direct call whose work was not paid. */
   unpaid: z.literal(true).exactOptional(),
-  /** Why it was not delivered. */
+  /** Why the message was not delivered. */
   reason: z.string().nullable(),
   /** Number of attempts since creation or the last replay; `max_tries` is their limit. */
   tries: z.int(),

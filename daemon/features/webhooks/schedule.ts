@@ -37,7 +37,7 @@ export function isGone(outcome: DeliveryOutcome): boolean {
 }
 
 type Situation = {
-  /** Attempts including this one. */
+  /** Number of attempts, including this one. */
   readonly tries: number
   readonly maxTries: number
   /** Business time. */

@@ -21,7 +21,7 @@ type Json = z.core.util.JSONType
 const SCAN_ROWS = 500
 /** Pause of an endpoint after a local failure. */
 const BROKEN_PAUSE_MS = 30 * SECOND_MS
-/** How long a stop waits for attempts. */
+/** How long a daemon stop waits for attempts. */
 const STOP_WAIT_MS = 3 * SECOND_MS
 
 /** A delivery as it was before its attempt is recorded, and the response. */

@@ -24,7 +24,7 @@ export type Catalog = {
   readonly close: () => Promise<void>
 }
 
-/** Concurrent queries; each may take tens of milliseconds. */
+/** Maximum concurrent queries; each may take tens of milliseconds. */
 export const MAX_WAITING_QUERIES = 256
 
 /**

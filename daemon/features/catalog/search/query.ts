@@ -14,7 +14,7 @@ export type CatalogDoc = {
   /** Micro-USDC; null (quote required) is excluded by price filters and sorts last. */
   readonly agent_price: bigint | null
   readonly verified: boolean
-  /** Whether a payment of its price buys it; quote-required listings may show a price too. */
+  /** Whether paying its price buys the listing; quote-required listings may show a price too. */
   readonly payable: boolean
   /** 0 to 100; null is excluded by `min_reputation` and sorts last. */
   readonly reputation: number | null
@@ -37,7 +37,7 @@ export type CatalogQuery = {
   readonly max_price?: bigint
   readonly min_reputation?: number
   readonly tag?: string
-  /** `relevance` without `q` is `newest`. */
+  /** `relevance` without `q` sorts by `newest`. */
   readonly sort: CatalogSort
   readonly limit: number
   readonly offset: number

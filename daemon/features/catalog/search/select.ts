@@ -29,7 +29,7 @@ type Span = { readonly offset: number; readonly limit: number }
 export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {
   const filters = conditionsOf(query)
   const terms = query.q?.trim() ? searchTerms(query.q) : undefined
-  // A query of punctuation only matches nothing.
+  // A query that only has punctuation matches nothing.
   if (terms?.length === 0) return { ids: [], total: 0 }
   const match = terms && allOf(terms)
   const total = match === undefined ? countOf(prepared, 'doc d', filters) : matches(prepared, match, filters)

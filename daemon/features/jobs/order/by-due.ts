@@ -67,7 +67,7 @@ const rankOf = (job: JobRow, now: number): number => {
 }
 const ranks = { disputed: 0, late: 1, open: 2, ended: 3 } as const
 
-/** Orders jobs by urgency: disputed, late, other open ones by next event; ended ones last, newest first. */
+/** Sorts jobs by urgency: disputed, late, other open ones by next event; ended ones last, newest first. */
 export function worstFirst(now: number): (a: JobRow, b: JobRow) => number {
   return (a, b) => {
     const rank = rankOf(a, now)
