@@ -7,7 +7,7 @@ import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
-/** Limit of a caller's thread time for failed or refunded work per window, in milliseconds. */
+/** Thread time that a caller may use for failed or refunded work per window, in milliseconds. */
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 

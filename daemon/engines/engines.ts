@@ -24,7 +24,7 @@ export const engineBoard = defineResource<Board>('engines')
 export type EnginesChange = Partial<EngineSet>
 type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
 
-/** Opens the engines of this machine, with replacements. */
+/** Opens the engines of this machine; `change` replaces some of them. */
 export function openEngines(ctx: Context, change: EnginesChange = {}): void {
   const { config, clock, entropy } = ctx
   const own = enginesOf({ web: web.of(ctx), wall: clock.wall, entropy, config: config.engines ?? {} })
@@ -53,7 +53,7 @@ function enginesOf(around: Around): EngineSet {
     dom: openDom({ isAllowed: config.dom !== undefined, ...(config.dom?.jsdom ? { folder: config.dom.jsdom } : {}) }),
     llm,
     dns: builtIn(dns, `resolvers: ${dns.servers().join(', ') || 'none on this machine'}`),
-    rdap: builtIn(rdap, 'queries the registry of each top-level domain on purchase', rdap.reach),
+    rdap: builtIn(rdap, 'asks the registry of the top-level domain at each purchase', rdap.reach),
     speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
     translator: openTranslator(remoteTranslator(around, llm)),
     tls: { ...builtIn(tls, `OpenSSL ${process.versions.openssl}`), close: tls.close },
@@ -76,7 +76,7 @@ function naturalVoices({ web, wall, config: { speech } }: Around) {
     headers: { 'xi-api-key': key },
     maxBytes: SPEECH_BYTES,
     timeoutMs: SPEECH_TIMEOUT_MS,
-    fix: 'speech.url and speech.key in the engines file',
+    fix: 'set speech.url and speech.key in the engines file',
   })
   return { natural: { upstream, voices, models } }
 }
@@ -93,7 +93,7 @@ function modelOf({ web, wall, entropy, config: { llm } }: Around): Engine<Llm> {
     reachPath: '/models',
     ...(llm?.key === undefined ? {} : { headers: { authorization: `Bearer ${llm.key}` } }),
     timeoutMs: MODEL_TIMEOUT_MS,
-    fix: 'llm.url, llm.model and llm.use in the engines file',
+    fix: 'set llm.url, llm.model and llm.use in the engines file',
   })
   return openLlm({
     upstream,
@@ -120,7 +120,7 @@ function remoteTranslator({ web, wall, config: { translate } }: Around, llm: Eng
       name: 'LibreTranslate',
       base: url,
       reachPath: '/languages',
-      fix: 'translate.url in the engines file',
+      fix: 'set translate.url in the engines file',
     })
     return { remote: libreTranslate(upstream, key) }
   }
@@ -134,7 +134,7 @@ function remoteTranslator({ web, wall, config: { translate } }: Around, llm: Eng
         base: url,
         reachPath: '/v2/usage',
         headers,
-        fix: 'translate.key in the engines file',
+        fix: 'set translate.key in the engines file',
       }),
     ),
   }
@@ -150,27 +150,27 @@ function upstreamsOf(around: Around) {
   const { advisories, coins, grants, weather } = config
   const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
     upstreamEngine(openUpstream({ web, wall, ...options }))
-  const forecasts = { base: weather?.url, fix: 'weather.url in the engines file' }
+  const forecasts = { base: weather?.url, fix: 'set weather.url in the engines file' }
   return {
     advisories: open({
       name: 'OSV',
       base: advisories?.url ?? 'https://api.osv.dev',
       maxBytes: OSV_BYTES,
       perMinute: OSV_PER_MINUTE,
-      fix: 'advisories.url in the engines file',
+      fix: 'set advisories.url in the engines file',
     }),
     coins: open({
       name: 'CoinGecko',
       base: coins?.url,
       reachPath: '/ping',
       ...(coins?.key === undefined ? {} : { headers: { [`x-cg-${coins.plan}-api-key`]: coins.key } }),
-      fix: 'coins.url in the engines file',
+      fix: 'set coins.url in the engines file',
     }),
     grants: open({
       name: 'Grants.gov',
       base: grants?.url ?? 'https://api.grants.gov/v1/api',
       maxBytes: GRANTS_BYTES,
-      fix: 'grants.url in the engines file',
+      fix: 'set grants.url in the engines file',
     }),
     market: marketOf(around),
     geocoding: open({ name: 'The geocoder', ...forecasts, base: weather?.geocoding_url }),
@@ -185,7 +185,7 @@ function marketOf({ web, wall, config: { market } }: Around): Engine<Market> {
     twelvedata: { name: 'Twelve Data', headers: { authorization: `apikey ${key}` } },
     alphavantage: { name: 'Alpha Vantage', query: { apikey: `${key}` } },
   } as const satisfies Record<MarketProvider, object>
-  const fix = 'market.url and market.key in the engines file'
+  const fix = 'set market.url and market.key in the engines file'
   const engine = upstreamEngine(openUpstream({ web, wall, base: url, fix, ...ways[provider] }))
   return { ...engine, port: { ...engine.port, provider } }
 }

@@ -41,7 +41,7 @@ function servicesOver(means: Means): FirstParties {
   }
 }
 
-/** Engines that a service requires, available or not; it is not sold while one is missing. */
+/** Engines that a service requires, whether available or not. The service is not sold while one is missing. */
 function neededBy({ needs }: FirstPartyService, { ports }: Board): Partial<Engines> {
   return Object.fromEntries(needs.map((name) => [name, ports[name]]))
 }

@@ -65,7 +65,7 @@ const REACHED_KEPT_MS = HOUR_MS
 const UNREACHED_KEPT_MS = MINUTE_MS
 const REACH_TIMEOUT_MS = 10 * SECOND_MS
 
-const NOT_LOOKED: EngineStanding = { status: 'failing', detail: 'It could not be checked.' }
+const NOT_LOOKED: EngineStanding = { status: 'failing', detail: 'The engine could not be checked.' }
 
 /** Checks engines at the start, every ten minutes, and after failures. */
 export function openBoard<E extends object>(
@@ -134,7 +134,7 @@ function openReaches(wall: () => number) {
   const asking = new Map<string, Promise<void>>()
 
   async function once(name: string, reach: NonNullable<Engine<unknown>['reach']>): Promise<void> {
-    const unknown = { ok: false, detail: 'It does not respond.' }
+    const unknown = { ok: false, detail: 'The API does not respond.' }
     const reached = await reach(AbortSignal.timeout(REACH_TIMEOUT_MS)).catch(() => unknown)
     last.set(name, { ...reached, at: wall() })
   }

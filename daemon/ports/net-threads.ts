@@ -33,7 +33,7 @@ const MAX_HEAP_MB = 256
 type NetTask = WaitingTask & { readonly id: number; thread?: Thread }
 type Thread = { readonly worker: Worker; readonly tasks: Map<number, NetTask>; idle: NodeJS.Timeout | undefined }
 
-/** Threads that run many tasks concurrently, since tasks wait for others. The caller's signal limits their time. */
+/** Threads that run many tasks concurrently, since tasks mostly wait. The caller's signal limits their time. */
 export function openNetThreads(): ThreadPool {
   const waiting = fairQueue<NetTask>(MAX_WAITING)
   const { threads, begin, done, end, withRoom } = openThreads(pump)
@@ -86,7 +86,7 @@ export function openNetThreads(): ThreadPool {
 function openThreads(onRoom: () => void) {
   const threads = new Set<Thread>()
 
-  /** The thread with the fewest tasks. A blocked thread finishes none, so others get the next ones. */
+  /** The thread with the fewest tasks. A blocked thread finishes none, so other threads get the next tasks. */
   function withRoom(): Thread | undefined {
     const [least] = [...threads].sort((one, other) => one.tasks.size - other.tasks.size)
     if ((least?.tasks.size ?? SPREAD) >= SPREAD && threads.size < MAX_THREADS) return start()

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS, SECOND_MS, unixSeconds } from '../../src/core/time.ts'
 
-/** Allowed timestamp difference of a callback. */
+/** Allowed difference between a callback's timestamp and the machine's clock. */
 const MAX_SKEW_MS = 5 * MINUTE_MS
 const TIMESTAMP = /^\d{1,12}$/
 

@@ -7,7 +7,7 @@ import type { Engine } from '../engine.ts'
 import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftovers.ts'
 import { openProgram, ProgramError, programStanding, type SystemProgram } from '../program/program.ts'
 
-/** EBU R 128: gated loudness and true peak. */
+/** Loudness and true peak of a recording, by EBU R 128. */
 export type Loudness = {
   /** -70 means silence. */
   readonly integratedLufs: number
@@ -78,7 +78,7 @@ export function openAudio({ command = 'ffmpeg', path }: { command?: string; path
       isThere: () => ffmpeg.path() !== undefined,
       version: () => version,
     },
-    initial: { status: 'missing', detail: 'ffmpeg was not checked yet.', fix: 'install ffmpeg' },
+    initial: { status: 'missing', detail: 'ffmpeg has not been checked yet.', fix: 'install ffmpeg' },
     probe: async () => {
       await sweepRecordings(Date.now())
       const standing = await programStanding(ffmpeg, { versionArgs: ['-version'], package: 'ffmpeg' })

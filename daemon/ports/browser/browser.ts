@@ -97,7 +97,7 @@ export function openBrowsers(options: BrowserOptions): BrowserEngine {
 
   return {
     port: { version: () => state.version, withPage },
-    initial: { status: 'missing', detail: 'The browser was not checked yet.', fix: FIX },
+    initial: { status: 'missing', detail: 'The browser has not been checked yet.', fix: FIX },
     probe: () => look(options, state, withPage),
     close: async () => {
       state.isOpen = false

@@ -20,7 +20,7 @@ export type Launched = {
   readonly pid: number
   /** Highest memory seen, in bytes; 0 if unknown. */
   readonly peakBytes: () => number
-  /** Kills all its processes and removes its folder; commands in progress fail with the error. */
+  /** Kills all processes of the browser and removes its folder. Commands in progress fail with `why`. */
   readonly end: (why: BrowserError) => Promise<void>
 }
 

@@ -8,7 +8,7 @@ import { BrowserError } from './error.ts'
 import type { PageSession } from './session.ts'
 import type { PageResource } from './traffic.ts'
 
-/** Result of a load. */
+/** Result of loading a page. */
 export type Loaded = {
   readonly final_url: string
   readonly status: number

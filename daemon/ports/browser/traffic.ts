@@ -24,7 +24,7 @@ export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
   /** Requested parts that have not arrived. */
   readonly missing: () => number
-  /** Whether nothing is missing, and no request ended so recently that it may cause another one. */
+  /** Whether nothing is missing, and no request started or ended recently, so that none will follow. */
   readonly isQuiet: () => boolean
   /** Time since the last network activity. */
   readonly silentMs: () => number
@@ -55,7 +55,7 @@ export const MAX_REQUESTS = 300
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
-/** Time after the last start or end of a request within which it may cause another one. */
+/** How long after the start or end of a request others may still follow. */
 const QUIET_MS = 500
 /** Script requests that stay open this long count as long polls, which do not delay a page. */
 const LONG_POLL_MS = 5_000

@@ -57,10 +57,10 @@ export type SettleAuthorization = {
 /** Whether an authorization would settle now. */
 export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly failure: SettleFailure }
 
-/** Money leaving the marketplace; `id` is a permanent idempotency key. */
+/** A payout from the marketplace; `id` is a permanent idempotency key. */
 export type PayoutOrder = { id: string; to: Wallet; amount: Usdc }
 
-/** All but `id_reused` may be temporary; retries send the same order. */
+/** Why a payout failed. All but `id_reused` may be temporary: retry with the same order. */
 export type TransferFailure =
   | 'insufficient_funds'
   | 'id_reused'
@@ -183,7 +183,7 @@ export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; r
 
 /** Sent transactions and their outcome. */
 export type ChainTransactions = {
-  /** `isOpen`: only those not final. */
+  /** Lists transactions. `isOpen`: only those that are not final. */
   page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
   /** Finds a transaction by its id, its nonce, or any of its hashes. */
   find(id: string): Promise<ChainTransaction | undefined>
@@ -217,7 +217,7 @@ export type ChainPort = {
   readonly identityRegistry: IdentityRegistry
   readonly reputationRegistry: ReputationRegistry
   readonly verdictAnchors: VerdictAnchors
-  /** Escrow contract; absent if only the books hold money. */
+  /** Escrow contract; absent if the marketplace holds money only in its books. */
   readonly escrow?: EscrowPort
   /** Whether the daemon has a payout key (default: true). Without one, payouts wait for the operator. */
   readonly pays?: boolean

@@ -12,7 +12,7 @@ export type EscrowTerms = {
   /** The provider's part; `net` and `fee` add up to the price. */
   readonly net: Usdc
   readonly fee: Usdc
-  /** Unix seconds of the chain; afterwards anyone may trigger the refund unless the work was delivered. */
+  /** Unix seconds of the chain. After it, anyone may trigger the refund, unless `timeoutClosed`. */
   readonly deadline: bigint
 }
 

@@ -71,11 +71,11 @@ export type ReputationRegistry = {
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
   /** @throws RangeError without clients, like the contract */
   getSummary(query: SummaryQuery): Promise<FeedbackSummary>
-  /** Second tags that a client used with a first tag, sorted. */
+  /** All values of `tag2` that a client has used with `tag1`, sorted. */
   secondTags(query: { agentId: bigint; client: Wallet; tag1: string }): Promise<readonly string[]>
 }
 
-/** A root for a subject; `id` is the idempotency key. */
+/** An evidence root to anchor for a subject; `id` is the idempotency key. */
 export type AnchorOrder = { readonly id: string; readonly subject: Hex; readonly root: Hex; readonly uri: string }
 
 export type Anchor = {
@@ -105,7 +105,7 @@ export type Rated = { readonly value: bigint; readonly value_decimals: number }
 
 /**
  * `getSummary` of the ERC-8004 reference registry: the mean in 18 decimals, truncated to the most frequent number of
- * decimals, the lowest on a tie.
+ * decimals, or on a tie to the lowest.
  */
 export function summaryOf(feedback: readonly Rated[]): FeedbackSummary {
   if (feedback.length === 0) return { count: 0n, value: 0n, valueDecimals: 0 }

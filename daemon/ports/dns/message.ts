@@ -65,7 +65,7 @@ export function questionBytes({ id, name, type, recursive }: Asking): Buffer {
   })
 }
 
-/** Parses an answer; undefined if it is for another question. @throws DnsError broken if malformed */
+/** Parses an answer; undefined if it is for another question. @throws DnsError `broken` if malformed */
 export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonly truncated: boolean }) | undefined {
   const packet = decoded(bytes)
   const [question] = packet.questions ?? []

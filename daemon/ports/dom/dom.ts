@@ -29,9 +29,9 @@ export function openDom({ isAllowed, folder }: DomOptions): Engine<Dom> {
 }
 
 function standingOf(isAllowed: boolean, found: Dom | undefined): EngineStanding {
-  if (found) return { status: 'ok', detail: `jsdom ${found.version}, used without a browser` }
+  if (found) return { status: 'ok', detail: `jsdom ${found.version}, used if there is no browser` }
   if (isAllowed) return { status: 'missing', detail: 'jsdom is not installed.', fix: FIX }
-  return { status: 'unconfigured', detail: 'It is only needed without a browser.', fix: FIX }
+  return { status: 'unconfigured', detail: 'jsdom is needed only if there is no browser.', fix: FIX }
 }
 
 function lookedUp(folder: string | undefined): Dom | undefined {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { errnoOf } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 
-/** Age after which a temporary file is abandoned: no engine works for so long. */
+/** Age after which a temporary file counts as abandoned: no engine works that long. */
 const LEFT_AFTER_MS = 10 * MINUTE_MS
 const MAX_SWEPT = 100
 const RETRIES = 10

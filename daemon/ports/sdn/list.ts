@@ -21,7 +21,7 @@ export class SdnUnreadable extends Error {
 const ROOT = 'sdnList'
 /** Start of the id type of addresses. The ticker after it is ignored: one address may have several. */
 const ADDRESS_TYPE = 'Digital Currency Address -'
-/** Text fields by parent element. */
+/** Elements whose text is read, each with its parent element. */
 const wanted: Readonly<Record<string, string>> = {
   Publish_Date: 'publshInformation', // sic
   Record_Count: 'publshInformation',

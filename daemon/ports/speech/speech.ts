@@ -27,7 +27,7 @@ type Options = {
   readonly audio: AudioEngine
   readonly natural?: NaturalVoices
   readonly command?: string
-  /** Where to look for the program. */
+  /** Folders to search for the program (default: `PATH`). */
   readonly path?: string
   /** Another synthesizer file. */
   readonly flite?: string
@@ -58,7 +58,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
   const isHere = () => here.some(({ isThere }) => isThere())
   const initial = standingOf(own.isThere(), {
     status: 'missing',
-    detail: 'espeak-ng was not checked yet.',
+    detail: 'espeak-ng has not been checked yet.',
     fix: 'install espeak-ng',
   })
 

@@ -1,7 +1,7 @@
 /** Characters per request. */
 const MAX_SEGMENT_CHARS = 4_000
 
-/** Parts of a text that join to the original: translatable, or kept. */
+/** A part of a text, either to translate or to keep. Joined, the parts are the text. */
 export type Segment = { readonly text: string; readonly isKept: boolean }
 
 /** Parts to keep: code, addresses, tags, and placeholders such as `{name}`, `{{name}}`, `${name}`, `%s`. */
@@ -59,7 +59,7 @@ function endOf(window: string, mark: RegExp): number | undefined {
   return end > MAX_SEGMENT_CHARS / 4 ? end : undefined
 }
 
-/** Whitespace around a part, which engines drop. */
+/** Separates the whitespace around a part, which engines would drop. */
 export function around(text: string): { before: string; inner: string; after: string } {
   const inner = text.trim()
   const start = text.length - text.trimStart().length

@@ -7,7 +7,7 @@ import { type Apertium, openApertium } from './apertium.ts'
 import { around, type Segment } from './segments.ts'
 
 export type TranslationWish = {
-  /** Segments that join to the text. */
+  /** All segments of the text, in order. */
   readonly segments: readonly Segment[]
   /** ISO 639-1; undefined: detected. */
   readonly from: string | undefined
@@ -56,7 +56,7 @@ export function openTranslator({
   path,
 }: {
   readonly remote?: PieceTranslator
-  /** Folders to search for programs. */
+  /** Folders to search for programs (default: `PATH`). */
   readonly path?: string
 }): Engine<Translator> {
   const local = openApertium(path)
@@ -66,7 +66,7 @@ export function openTranslator({
       knows: (from, to) => local.pairOf(from, to) !== undefined || (remote ? undefined : false),
       translate: (wish, signal) => (remote ? byRemote({ remote, local }, wish, signal) : byLocal(local, wish, signal)),
     },
-    initial: remote ? remote.standing() : { status: 'missing', detail: 'apertium was not checked yet.' },
+    initial: remote ? remote.standing() : { status: 'missing', detail: 'apertium has not been checked yet.' },
     probe: async () => {
       const found = await local.probe()
       const standing = remote?.standing()

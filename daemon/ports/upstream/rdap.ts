@@ -8,7 +8,7 @@ import { readJson, UpstreamError } from './upstream.ts'
 
 /** Domain registration data (RFC 9083) from the registries. */
 export type Rdap = {
-  /** Undefined: not registered. @throws UpstreamError, `asker` for a TLD without a registry */
+  /** Undefined if not registered. @throws UpstreamError, `asker` for a TLD without a registry */
   readonly domain: (name: string, signal: AbortSignal) => Promise<DomainRegistration | undefined>
   /** Requests the registry list. */
   readonly reach: (signal: AbortSignal) => Promise<Reached>
@@ -58,7 +58,7 @@ export const IANA_BOOTSTRAP = 'https://data.iana.org/rdap/dns.json'
 /** Size limit of the registry list, about twice its current size. */
 const BOOTSTRAP_MAX_BYTES = 256 * 1024
 const BOOTSTRAP_KEPT_MS = DAY_MS
-/** Largest TLDs, as a fallback for the list. */
+/** Registries of the largest TLDs, in case the list cannot be read. */
 const largest: Bootstrap['services'] = [
   [['com'], ['https://rdap.verisign.com/com/v1/']],
   [['net'], ['https://rdap.verisign.com/net/v1/']],
@@ -101,7 +101,7 @@ export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions)
     reach: async (signal) => {
       const { status } = await asked(web, bootstrap, { signal, maxBytes: BOOTSTRAP_MAX_BYTES })
       const ok = status === OK
-      return { ok, detail: `The list of registries ${ok ? 'answers' : `fails: HTTP ${status}`}.` }
+      return { ok, detail: `The list of registries ${ok ? 'can be read' : `cannot be read: HTTP ${status}`}.` }
     },
   }
 }

@@ -29,7 +29,7 @@ export type UpstreamOptions = {
   readonly base: string | undefined
   /** Headers of all requests, which may contain the API key. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Query parameters of all requests, for APIs with the key in the URL; not part of the cache key. */
+  /** Query parameters of all requests, for APIs whose key is in the URL. Not part of the cache key. */
   readonly query?: Readonly<Record<string, string>>
   readonly maxBytes?: number
   /** Response limit (default: `TIMEOUT_MS`). */
@@ -38,7 +38,7 @@ export type UpstreamOptions = {
   readonly perMinute?: number
   /** Path of a free health request (default: the base). */
   readonly reachPath?: string
-  /** Engines file member that configures it. */
+  /** How to configure the API in the engines file. */
   readonly fix: string
 }
 
@@ -48,7 +48,7 @@ export type UpstreamQuestion<T> = {
   /** Body of a POST request; without it the request is a GET. */
   readonly body?: unknown
   readonly schema: z.ZodType<T>
-  /** Cache time of the answer. */
+  /** How long the answer is cached. */
   readonly keepMs?: number
   readonly signal: AbortSignal
 }
@@ -243,7 +243,7 @@ function refuseFailure(name: string, { status }: WebResponse): void {
   if (status >= 300) throw new UpstreamError('asker', `${name} rejected the request.`, { status })
 }
 
-/** JSON values per answer, since it is parsed on the main thread. */
+/** Limit of JSON values per answer, since the main thread parses it. */
 const MAX_ANSWER_VALUES = 25_000
 
 /** JSON of an answer; undefined if invalid or too large. */

@@ -10,7 +10,7 @@ export type BodyLimit = {
 }
 export type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }
 
-/** Accepted encodings; the daemon requests none, but some servers compress anyway. */
+/** Accepted content encodings. The daemon requests none, but some servers compress anyway. */
 const decoders = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -47,7 +47,7 @@ function unpacked(stream: Readable, encoding: string | undefined, limit: BodyLim
   return source.pipe(decoder)
 }
 
-/** Limits raw bytes: a stream may decode to nothing forever. */
+/** Limits raw bytes, because an endless stream may decode to nothing. */
 async function* capped(stream: AsyncIterable<Buffer>, limit: BodyLimit): AsyncGenerator<Buffer> {
   let size = 0
   for await (const chunk of stream) {

@@ -114,7 +114,7 @@ function headOf(pattern: string): string {
   return pattern.endsWith(END) ? pattern.slice(0, -1) : pattern
 }
 
-/** Greedy: the first match of each part between wildcards is best. */
+/** Whether a pattern matches. It suffices to take the first match of each part between wildcards. */
 function matches(pattern: string, path: string): boolean {
   const isWhole = pattern.endsWith(END)
   const [head = '', ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split(ANY)

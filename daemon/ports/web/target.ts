@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { MAX_URL_CHARS } from '../../../src/core/limits.ts'
 import { WebError } from './error.ts'
 
-/** Class of an address: public, this machine, or forbidden. */
+/** Class of an address: `loopback` is this machine, `refused` is any other address that is not public. */
 type Reach = 'public' | 'loopback' | 'refused'
 
 /** IPv6 global unicast (RFC 4291); the rest is reserved or local. */
@@ -99,7 +99,7 @@ function checkWebhook(target: WebTarget, rules: WebRules): void {
   if (port === rules.ownPort()) throw new WebError('port_refused', 'A webhook must not point to this marketplace.')
   if (reach === 'loopback') return
   if (isThisMachine(target.host)) {
-    const message = 'Other machines can reach this marketplace, so its webhooks must not point to this machine.'
+    const message = 'Webhooks must not point to this machine, because other machines can reach this marketplace.'
     throw new WebError('address_refused', message)
   }
   if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'Webhooks to other machines must use https.')

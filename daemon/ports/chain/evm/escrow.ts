@@ -35,7 +35,7 @@ const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
 /** Attempts per order. A reverted transaction keeps its order id, so each retry gets a new one. */
 const MAX_REVERTED = 5
 
-/** Contract events for money that leaves, with the state that follows. */
+/** Events by which money leaves the contract, with the job's state afterwards. */
 const endEvents: ReadonlyMap<Hex, EscrowEnd['state']> = new Map([
   [topicOf('Released(bytes32,uint128,uint128)'), 'released'],
   [topicOf('Refunded(bytes32,address,uint256)'), 'refunded'],
@@ -51,7 +51,7 @@ export type EscrowParts = {
   readonly chainId: number
   /** EIP-712 domain separator of the token. */
   readonly separator: Uint8Array
-  /** Signs deposits of the money of `payTo`. */
+  /** Key of `payTo`, which signs deposits. */
   readonly payToKey: KeySigner
 }
 

@@ -42,7 +42,7 @@ export type EvmDeployment = {
   readonly fromBlock: number
 }
 
-/** Operator settings; the rest has defaults. */
+/** Settings of the operator; unset ones have defaults. */
 export type EvmSettings = {
   /** Larger payments wait for a `safe` block. */
   readonly instantLimit: Usdc

@@ -255,7 +255,7 @@ function logsIn(result: unknown): FoundLog[] {
   })
 }
 
-/** Gas of one view; a balance behind the real token's proxy takes about 10,000. */
+/** Gas limit of one view; reading a balance of the real token takes about 10,000. */
 const VIEW_GAS = 200_000
 /** Views per request. */
 const MAX_VIEWS = 100

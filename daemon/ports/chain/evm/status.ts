@@ -144,7 +144,7 @@ type Down = { isSilent: boolean; lastError: string | null; isEmpty: boolean; sen
 function downFaults({ isSilent, lastError, isEmpty, sender }: Down): ChainFault[] {
   return [
     fault('silent', isSilent, `No chain node responds (${lastError ?? 'no request yet'}): check --rpc-url.`),
-    fault('gas_empty', isEmpty, `The gas key ${sender} is empty: send it ETH to continue waiting transactions.`),
+    fault('gas_empty', isEmpty, `The gas key ${sender} is empty: send it ETH, so that transactions can be sent.`),
   ].flat()
 }
 

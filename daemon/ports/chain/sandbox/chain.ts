@@ -212,7 +212,7 @@ async function pay({ t, token, payout, at }: Payment): Promise<TransferResult> {
   return moved === undefined ? { ok: false, failure: 'insufficient_funds' } : { ok: true, ...moved }
 }
 
-/** Moves and records one transfer; undefined without a change if the payer has too little. */
+/** Moves and records one transfer. If the payer has too little, changes nothing and returns undefined. */
 async function move(t: Tx, asset: Wallet, transfer: Transfer & { from: Wallet }): Promise<Moved | undefined> {
   const accounts = t.table(sandboxAccounts)
   const payer = await accounts.getForUpdate(transfer.from)

@@ -70,7 +70,7 @@ const PID_FILE = 'chain.pid'
 const END_MS = 20 * SECOND_MS
 const LOOK_MS = 25
 
-/** Records the process that works in a folder. */
+/** Records the process id of a folder's chain. */
 async function notePid(folder: string, pid: number): Promise<void> {
   await writeFile(join(folder, PID_FILE), `${pid}\n`, { mode: 0o600 })
 }

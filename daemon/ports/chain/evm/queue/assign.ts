@@ -9,7 +9,7 @@ import { ALONE_GAS, batchedCalls, batchGas, ITEM_GAS } from './simulate.ts'
 export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number }
 export type Parcel = { readonly works: readonly QueueWork[]; readonly payload: Payload; readonly fees: Fees }
 
-/** Call data for these transfers. */
+/** Call data and gas for transfers in one transaction. */
 export function transferPayload(core: Core, works: readonly TransferWork[]): Payload {
   const { batch, token } = core.options
   const [first] = works

@@ -8,7 +8,7 @@ import { MAX_TX_GAS, simulate } from './simulate.ts'
 import { findUse } from './used.ts'
 
 const REFRESH_MS = 10_000
-/** Refresh interval of gas balance and tip while they stop sending. */
+/** Refresh interval of gas balance and tip while nothing can be sent. */
 const HELD_REFRESH_MS = 500
 /** Default tip in wei, if the node gives none. */
 const DEFAULT_TIP = 1_000_000n
@@ -30,7 +30,7 @@ async function lookIntoPurse(core: Core): Promise<void> {
   core.purseAt = wall()
 }
 
-/** Fees for an amount of gas; sets `core.held` if the fee limit or the gas balance does not allow it. */
+/** Fees for an amount of gas; sets `core.held` if the fee limit or the gas balance does not allow them. */
 function feesFor(core: Core, gas: number): Fees | undefined {
   const fees = firstFees({ baseFee: core.head?.baseFee ?? 0n, tip: core.tip }, core.options.maxFee)
   core.held = fees ? undefined : 'fee'
@@ -54,7 +54,7 @@ const CROWD_WINDOW_MS = 20
 const CROWD_SHARE = 0.75
 const RETRY_MS = 100
 const HELD_MS = 500
-/** How long transfers may go before a waiting call. */
+/** How long a call waits while transfers go first. */
 const CALL_PATIENCE_MS = 2_000
 /** Number of `waitMs` after which a call fails if its gas cannot be estimated. */
 const CALL_WAITS = 10
@@ -192,7 +192,7 @@ function leave(core: Core, work: TransferWork | CallWork): void {
   core.waiting = core.waiting.filter((other) => other !== work)
 }
 
-/** Ends an order that the token would refuse; as settled, if its authorization has moved the money already. */
+/** Ends an order that the token would refuse. It has settled if its authorization moved the money already. */
 async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
   const failure = failureOf(revert)
   if (failure === 'token_paused') core.tokenPaused = true

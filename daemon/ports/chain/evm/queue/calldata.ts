@@ -86,7 +86,7 @@ export function batchResults(returned: Hex, count: number): readonly BatchResult
 /** Questions of a probe: which addresses have code, and what calls return. */
 export type ProbeQuestion = { readonly accounts: readonly Wallet[]; readonly calls: readonly BatchedCall[] }
 export type ProbeAnswer = {
-  /** Block of all answers. */
+  /** Number of the block that all answers refer to. */
   readonly block: number
   readonly coded: readonly boolean[]
   readonly results: readonly BatchResult[]

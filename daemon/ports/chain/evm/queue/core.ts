@@ -13,7 +13,7 @@ import type { KeySigner } from './signer.ts'
 /** Wakes one waiting caller. If nobody waits, the next `wait` resolves immediately. */
 type QueueSignal = {
   ring(): void
-  /** Resolves on the signal, or after so many milliseconds. */
+  /** Resolves on the signal, or after `ms` milliseconds. */
   wait(ms?: number): Promise<void>
 }
 
@@ -177,7 +177,7 @@ export type Core = {
   headAt: number
   tip: bigint
   gasBalance: bigint | undefined
-  /** When balance and tip were read. */
+  /** Time when gas balance and tip were last read. */
   purseAt: number
   held: QueueStatus['held']
   tokenPaused: boolean

@@ -4,7 +4,7 @@ export type Fees = { readonly maxFee: bigint; readonly tip: bigint }
 /** Current fees of the chain. */
 export type FeeMarket = { readonly baseFee: bigint; readonly tip: bigint }
 
-/** Nodes require a rise of 10 % of both fees; 1/8 is safe. */
+/** Nodes require that a replacement raises both fees by 10 %; 1/8 is safe. */
 const RAISE = { numerator: 9n, denominator: 8n }
 
 /** Fees that allow the base fee to double; undefined if the current fee exceeds the cap. */

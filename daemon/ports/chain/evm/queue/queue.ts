@@ -43,7 +43,7 @@ export type QueueStatus = {
   /** Last seen gas balance in wei. */
   readonly gasBalance: bigint | undefined
   readonly signer: Wallet
-  /** Orders without a transaction. */
+  /** Number of orders that have no transaction yet. */
   readonly waiting: number
   /** Sent transactions that are in no block. */
   readonly inFlight: number

@@ -10,7 +10,7 @@ const MAX_MESSAGE_CHARS = 300
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
-/** A node's answer to one call. `data` is revert data; texts are ignored. */
+/** A node's answer to one call. `data` is revert data; messages are not interpreted. */
 export type RpcAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly code: number; readonly message: string; readonly data?: Hex }
@@ -18,7 +18,7 @@ export type RpcAnswer =
 export type NodeEndpoint = {
   /** Host and port only, because the path may contain a key. */
   readonly label: string
-  /** One request for all calls, never repeated. @throws EndpointFailed */
+  /** Sends all calls in one request, without retries. @throws EndpointFailed */
   post(calls: readonly RpcCall[], timeoutMs: number): Promise<readonly RpcAnswer[]>
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export function openEndpoint(url: string): NodeEndpoint {
   }
 
   async function exchange(body: string, timeoutMs: number): Promise<string> {
-    // Not `AbortSignal.timeout`, which also fires after an answer, with an unhandled error.
+    // `AbortSignal.timeout` would also fire after an answer, with an unhandled error.
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMs)
     const { signal } = late

@@ -40,7 +40,7 @@ export async function checkNode(rpc: Rpc, mode: ChainMode): Promise<Hex> {
   const { chainId } = networks[chainNetworks[mode]]
   const found = numberIn(await ask('eth_chainId'))
   if (found !== chainId) {
-    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : 'use a node of the latter chain'
+    const way = mode === 'devnet' ? `start it as: anvil --chain-id ${chainId}` : `use a node of chain ${chainId}`
     throw refused(`The node of --rpc-url is on chain ${found}, and --chain ${mode} is chain ${chainId}: ${way}.`)
   }
   if (mode === 'devnet') {
@@ -116,7 +116,7 @@ export function checkKeys(
       throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
     throw refused(
-      `This data folder was created with the key of ${began}, but ${flag} has the key of ${now}: use the first key.`,
+      `This data folder was created with the key of ${began}, but ${flag} has the key of ${now}: use the original key.`,
     )
   }
 }

@@ -13,7 +13,7 @@ const ChainHomeRow = z.strictObject({
   id: z.literal('chain'),
   version: z.int(),
   mode: z.enum(keysOf(chainNetworks)),
-  /** Hash of the first block, which identifies the chain. A devnet has a new one at each start. */
+  /** Hash of the first block, which identifies the chain; that of a devnet may change. */
   genesis: StoredHex,
   /** Owner of this installation's contracts, and receiver of payments. */
   gas_key: StoredWallet,

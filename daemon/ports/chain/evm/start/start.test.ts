@@ -178,7 +178,7 @@ describe('a start is refused', () => {
     const refusal = (mode: 'base' | 'devnet', gas: Wallet, payTo: Wallet) => () =>
       checkKeys({ gas: { address: gas }, payTo: { address: payTo } }, mode, began)
     expect(refusal('base', one, two)).not.toThrow()
-    expect(refusal('base', two, two)).toThrow(/--gas-key-file has.*use the first key/)
+    expect(refusal('base', two, two)).toThrow(/--gas-key-file has.*use the original key/)
     expect(refusal('base', one, one)).toThrow(/--pay-to-key-file has/)
     expect(refusal('devnet', one, one)).toThrow(/keys of this devnet.*restore the folder/)
   })
