@@ -275,7 +275,7 @@ export async function* linesOf(
   }
 }
 
-/** Most questions without an answer yet. Beyond it the oldest is dropped. */
+/** Limit on questions without an answer. Beyond it, the oldest is dropped. */
 const WAITING_MAX = 100
 const ID_BYTES = 12
 const QUESTION_CHARS_MAX = 500

@@ -18,7 +18,7 @@ type KindWords = {
 
 export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   platform: { word: 'platform', screen: 'endpoints', mend: { act: 'pause', verb: 'unpause' } },
-  escrow: { word: 'escrow', screen: 'money', mend: { act: 'runCron', verb: 'let go on' } },
+  escrow: { word: 'escrow', screen: 'money', mend: { act: 'runCron', verb: 'resume' } },
   journal: { word: 'journal', screen: 'logs' },
   disk: { word: 'disk', screen: 'logs' },
   chain: { word: 'chain', screen: 'money' },
@@ -28,7 +28,7 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   overdue: {
     word: 'overdue',
     screen: 'jobs',
-    mend: { act: 'giveBack', verb: 'give back' },
+    mend: { act: 'giveBack', verb: 'refund' },
     many: { things: 'jobs', are: 'past their promised time', list: 'souk admin jobs list --filter "late:yes"' },
   },
   stuck: {

@@ -109,7 +109,7 @@ function refuseMalformed(schema: AnyObject, { expanded }: Measured, path: string
   openBudget()
   if (ajv.validateSchema(expanded)) return
   const [fault] = explain(ajv.errors ?? [])
-  throw invalidField(fault?.path ? joinPath(path, fault.path) : path, fault?.message ?? 'is no JSON Schema')
+  throw invalidField(fault?.path ? joinPath(path, fault.path) : path, fault?.message ?? 'is not a JSON Schema')
 }
 
 function compileWith(reporting: Reporting, expanded: Expanded, path: string): SchemaValidate {

@@ -18,7 +18,7 @@ import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from 
 /** A description takes at most this fraction of the height: a sixth. */
 const DRAWER_SHARE = 6
 const SPARK_HOURS = 12
-/** Columns that all bars share, and the fewest that are worth drawing. */
+/** All bars together take at most this many columns. */
 const BARS = 40
 const LEAST_BARS = 8
 const OUTCOME_GAP = 2

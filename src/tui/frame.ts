@@ -252,9 +252,9 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
   })
 }
 
-const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Put off', output: 'Output' } as const
+const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Snooze', output: 'Output' } as const
 const PICKER_COLUMNS_MAX = 96
-/** Share of the body's height. The box has at least the rows below, if there is room. */
+/** Share of the body's height that a picker takes, but at least `PICKER_ROWS_LEAST` rows. */
 const PICKER_SHARE = 0.7
 const PICKER_ROWS_LEAST = 14
 

@@ -19,7 +19,7 @@ type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.Wri
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''
-  // Reads like Ink, on `readable`. After flowing mode, a paused stream would give its next reader nothing.
+  // Listens to `readable`, as Ink does. After flowing mode, a paused stream would give its next reader nothing.
   const hear = () => {
     heard += String(stdin.read() ?? '')
     if (ANSWER.test(heard)) resolve()

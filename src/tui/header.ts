@@ -67,7 +67,7 @@ function headerRight(view: FrameView, { clock }: HeaderRoom, columns: number): L
   ]
 }
 
-/** The kind of money. Real money is named in every width. */
+/** The kind of money. Real money is named at every width. */
 function moneyWords({ health }: FrameView, isFull: boolean): Line {
   const { chain } = health.value ?? {}
   if (chain === 'base') return [warn(' · REAL MONEY')]

@@ -85,7 +85,7 @@ const kindsNow = async () => new Set((await told()).items.map(({ kind }) => kind
 /** The row of the inbox that has the cursor. */
 const chosenRow = () => open.rows().find((row) => row.startsWith('▌')) ?? ''
 const VERBS =
-  /(?<key>[A-Z]) (?:unpause|let go on|try now|decide|give back|run now|settle|send it|send again|fetch now) *(?:│|$)/
+  /(?<key>[A-Z]) (?:unpause|resume|try now|decide|refund|run now|settle|send it|send again|fetch now) *(?:│|$)/
 
 /** Confirms what is open, with its first choice and a reason where it asks for them. */
 async function confirm(): Promise<void> {
@@ -117,7 +117,7 @@ test('what waits is mended by the keys that its rows name', async () => {
   // Its seller has no endpoint any more: it can only be looked at.
   expect(open.text()).toMatch(/! delivery .*⏎ look/)
   // Two overdue jobs are one row with their sum and the age of the older.
-  expect(open.text()).toMatch(/✗ overdue +2 jobs +\$5\.25 .*\d+h W give back/)
+  expect(open.text()).toMatch(/✗ overdue +2 jobs +\$5\.25 .*\d+h W refund/)
   for (let left = await kindsNow(), tries = 0; mended.some((kind) => left.has(kind)); left = await kindsNow()) {
     expect(++tries).toBeLessThan(12)
     await open.type('g')

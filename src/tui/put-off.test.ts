@@ -59,7 +59,7 @@ it('hides the chosen one for an hour, and counts it nowhere', async () => {
   const { type, text } = await cockpit(two())
   expect(text()).toContain('2 problems')
   await type('x')
-  expect(text()).toMatch(/╭─ Put off ─+╮/)
+  expect(text()).toMatch(/╭─ Snooze ─+╮/)
   expect(text()).toMatch(/for 1 hour.*\n.*for 1 day.*\n.*until it changes/)
   await type('\r')
   expect(text()).toMatch(/─ Open problems 1 ─+ 1 snoozed {2}⏎ run now {2}x snooze ─/)

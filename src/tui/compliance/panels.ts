@@ -20,7 +20,7 @@ const BAR_COLUMNS = 14
 const COUNT_COLUMNS = 6
 /** Rows reserved for the identity checks. */
 const LEAST_BELOW = 6
-/** Panels of refusal reasons take at most this fraction of the height: a quarter. */
+/** The panel of refusal reasons takes at most this fraction of the height: a quarter. */
 const REFUSALS_SHARE = 4
 /** Names per row. */
 const NAMED = 3

@@ -126,7 +126,10 @@ export function linesOf(tab: JobTab, shown: Shown): Line[] {
   return tabLines[tab](shown)
 }
 
-type Entry = Omit<HistoryEntry, 'head'> & { readonly head: Piece /** In place of a time. */; readonly when?: string }
+type Entry = Omit<HistoryEntry, 'head'> & {
+  readonly head: Piece /** Shown in place of a time. */
+  readonly when?: string
+}
 
 /** A status in the history looks the same as in lists. */
 function inWords(entry: HistoryEntry): Entry {

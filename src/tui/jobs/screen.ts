@@ -217,7 +217,7 @@ function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   return joinedPanels(left, right, { width: area.width, split: width, height: area.height })
 }
 
-/** From this height the feed is shown, with the rows below. */
+/** From this height the feed is shown. */
 const FEED_FROM = 24
 const FEED_ROWS = 5
 

@@ -156,7 +156,7 @@ function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] 
   return joinedPanels(listedLines(model, { width: split, height }), right, { width: area.width, split, height })
 }
 
-/** The list, with other lines above it and the drawer below it if that is not beside it. */
+/** The list with the lines above it, and with the drawer below it unless the drawer is beside it. */
 function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
   const { noun, columns, listed, rows, chosen, view } = model
   const { width } = area
@@ -245,7 +245,7 @@ const looks: Readonly<Record<Kind, Omit<ScreenColumn<never>, 'title' | 'value' |
   time: {},
   age: { align: 'right' },
 }
-/** Drop order of ids: first of all columns. */
+/** Ids are dropped before all other columns. */
 const ID_DROP = 9
 
 /** The columns of a noun on a screen. The state comes first, the id last. */

@@ -226,7 +226,7 @@ function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
   }
 }
 
-/** Most requests in one query for steps. Each costs the instance a trace, so only visible ones are counted. */
+/** Limit on requests in one query for steps. The instance needs the trace of each, so only visible ones are counted. */
 const COUNTED_MAX = 50
 
 type StepCounts = ReadonlyMap<string, number>

@@ -38,7 +38,7 @@ function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {
-    /** Records have no id, so time, message and request id stand for one. */
+    /** Records have no id, so time, message and request id identify them. */
     id: `${String(time)} ${word(record.msg)} ${word(record.request_id)}`,
     at: number(at),
     level: logLevels.find((level) => level === record.level) ?? 'info',

@@ -339,7 +339,7 @@ function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chos
   }
 }
 
-/** Says that the inbox must have the focus first, or else that it has nothing for this key. */
+/** Why a key does nothing: the inbox has no focus, or no problem that the key is for. */
 function nothingChosen(panel: OverviewPanel, nothing: string): string {
   return panel === 'needs' ? nothing : 'First select the open problems: press tab.'
 }

@@ -27,7 +27,7 @@ export type Services = {
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
-/** Best sellers first. Without the admin key, and from older instances, only a word search in the public catalog. */
+/** Listings, best sellers first. Without the admin key, or from older instances, only a catalog search by words. */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
   async (signal: AbortSignal): Promise<Outcome<Services>> => {
@@ -50,7 +50,7 @@ export const fetchServices =
     return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
 
-/** Orders by sales. Older instances refuse that order, so it is then asked again without. */
+/** Orders by sales. Older instances refuse that order, so the request is repeated without it. */
 async function mostSold<T>(
   asked: Search['asked'],
   of: (words: Search['asked']) => Promise<Outcome<T>>,

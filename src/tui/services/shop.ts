@@ -33,14 +33,13 @@ const fetchShopCounts =
 /** How many of each kind the market has. */
 export type Shop = { readonly counts: ShopCounts; readonly admin: boolean }
 
-/** A hook: market counts. */
 export function useShop(host: Host, { where }: View): Shop {
   const isKnown = where?.admin === true
   const asked = { name: `shop counts ${isKnown}`, every: SLOW_EVERY_MS }
   return { counts: useQuery(fetchShopCounts(host.link, isKnown), asked).value ?? {}, admin: where?.admin !== false }
 }
 
-/** The action of `v`: the next view. Only the operator can see the others. */
+/** The action of `v`: the next view. Only the operator has more than one. */
 export function shopActions(host: Host, { where }: View): Face['actions'] {
   return {
     view() {

@@ -199,7 +199,7 @@ export const bindings: readonly Binding[] = [
     keys: ['W'],
     group: 'ACT',
     label: 'refund',
-    hint: 'give back',
+    hint: 'refund',
     on: ['overview', 'jobs', 'money'],
     hintOn: ['jobs', 'money'],
     changes: true,

@@ -31,7 +31,7 @@ export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   clock: ['clock show'],
 }
 
-/** The market view that such a command opens. Listings are the default. */
+/** The market view that each of these commands opens. Other commands open the listings. */
 export const shopViewOf: Readonly<Record<string, ShopView>> = {
   'admin plans list': 'plans',
   'admin subs list': 'subscriptions',

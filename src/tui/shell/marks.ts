@@ -5,7 +5,7 @@ import type { DialogSpec, Field } from './dialog.ts'
 import type { Host } from './screen.ts'
 import { choose, chosenIndex, type Ui } from './ui.ts'
 
-/** Most rows that one dialog changes. Each is a request. */
+/** Limit on rows that one dialog changes. Each needs its own request. */
 const TOGETHER_MAX = 50
 const NAMED = 5
 

@@ -30,7 +30,7 @@ export function createStore<T>(initial: T): StateStore<T> {
 const KEPT_MAX = 64
 /** For data fetched once and on request only, since the instance logs each read. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
-/** Shortest time between fetches caused by hints. It is also at least a quarter of the normal interval. */
+/** Shortest gap before a fetch caused by a hint: this time, or `HINT_SHARE` of the interval if that is longer. */
 const HINT_GAP_MS = 1_000
 const HINT_SHARE = 0.25
 
