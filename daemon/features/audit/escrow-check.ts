@@ -6,7 +6,7 @@ import { type DealRow, deals } from '../escrow/rows.ts'
 import { type Check, checkOf } from './checks.ts'
 import { SLICE_ROWS } from './slices.ts'
 
-/** Deals read from the contract concurrently. */
+/** Number of deals read from the contract concurrently. */
 const READ_AT_ONCE = 64
 
 /** Money that jobs hold in the contract, or soon will; call it within one read transaction. */

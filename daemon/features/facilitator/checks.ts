@@ -44,7 +44,7 @@ export function repeatedFault(ctx: Context, asked: FacilitatorAsk): PaymentFault
   return fault && ofContracts.has(fault) ? undefined : fault
 }
 
-/** Checks by the chain: nonce, funds, and the token's simulation. */
+/** Asks the chain to check the nonce, the funds and the token's simulation. */
 async function chainFault({ chain, log }: Context, { credential }: FacilitatorAsk): Promise<PaymentFault | undefined> {
   try {
     const verdict = await chain.verify(credential.authorization, credential.signature)
@@ -61,7 +61,7 @@ function isUnsaid(failure: SettleFailure): boolean {
   return failure === 'unavailable' || failure === 'token_paused'
 }
 
-/** Checks without the chain: price, payee, window, signature. */
+/** Checks price, payee, window and signature without the chain. */
 function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk): PaymentFault | undefined {
   const { authorization, signature } = credential
   const verdict = verifyAuthorization({

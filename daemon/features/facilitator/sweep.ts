@@ -4,7 +4,7 @@ import { recoverSettlements } from './flights.ts'
 import { dayOf } from './policy.ts'
 import { facilitatorDays, settlements } from './rows.ts'
 
-/** Rows processed per transaction. */
+/** Maximum rows per transaction. */
 const SWEEP_ROWS = 200
 /** Completed rows are kept for the operator. */
 const KEEP_MS = 30 * DAY_MS

@@ -14,7 +14,7 @@ const DISPATCH = 'job_dispatch'
 /** Status with which an endpoint promises to call back; the response body is then no result. */
 const ACCEPTED = 202
 
-/** States in which the provider can still work. */
+/** Job statuses in which the provider can still work. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
 
 /** Whether a message is still useful; a dispatch of an ended job is not. */

@@ -13,10 +13,10 @@ import { applyReport, checkReport, type JobReport } from './report.ts'
 import { type JobRow, jobs, NO_DELIVERABLES, readInput } from './rows.ts'
 import { placeOf } from './view.ts'
 
-/** First-party jobs that run concurrently. */
+/** Maximum first-party jobs that run concurrently. */
 const MAX_RUNNING = 4
 const SCAN_ROWS = 500
-/** States in which the provider must still deliver. */
+/** Job statuses in which the provider must still deliver. */
 const waiting = ['dispatched', 'in_progress'] as const
 
 /**

@@ -17,7 +17,7 @@ export function countChain(chain: Chain, registry: Registry): () => void {
 function gaugesOf(status: NonNullable<Chain['status']>, registry: Registry): void {
   const shown = [
     ['in_flight', 'Transactions not yet in a block.', () => status().inFlight],
-    ['waiting', 'Orders waiting for a transaction.', () => status().waiting],
+    ['waiting', 'Number of orders that wait for a transaction.', () => status().waiting],
     ['oldest_seconds', 'Age of the oldest transaction not yet in a block.', () => status().oldestSeconds ?? 0],
     ['gas_balance_wei', 'Balance of the gas key.', () => Number(status().gas?.wei ?? 0n)],
     ['head_age_seconds', 'Age of the newest block.', () => status().head?.ageSeconds ?? 0],

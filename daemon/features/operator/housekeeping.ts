@@ -106,7 +106,7 @@ const sweeps: readonly Sweep[] = [
   sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).
   sweep({ collection: traces, index: 'at', timeOf: at, keepMs: 90 * DAY_MS }),
-  // Deliveries with attempts, after their end (decisions §10).
+  // Deliveries with their attempts, once they have ended (decisions §10).
   sweep({ collection: deliveries, index: 'ended', timeOf: at, keepMs: 30 * DAY_MS }),
 ]
 

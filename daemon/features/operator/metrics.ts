@@ -125,7 +125,7 @@ function attentionGauge(store: Store, registry: Registry): void {
 function storeGauges(store: Store, registry: Registry): void {
   const shown = [
     ['souk_journal_bytes', 'Bytes of the journal since its last snapshot.', 'journalBytes'],
-    ['souk_store_records', 'Records in the store.', 'records'],
+    ['souk_store_records', 'Number of records in the store.', 'records'],
     ['souk_store_transactions', 'Sequence number of the last transaction.', 'seq'],
   ] as const
   for (const [name, help, member] of shown) {

@@ -17,7 +17,7 @@ import { type HandlerTable, sellerOf, sellers } from './seller.ts'
 
 const PAGE = 100
 
-/** Records permanent chain reversals as losses, or money that came back. The chain reports old ones again. */
+/** Follows permanent chain reversals, also old ones: records a loss, or undoes it when the money returned. */
 export function followReversals(ctx: Context): void {
   ctx.chain.onReversed?.((reversal) =>
     inBackground(ctx, 'x402', () => followReversal({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
@@ -221,7 +221,7 @@ async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withhel
   return left
 }
 
-/** States in which a withheld refund is owed. */
+/** Payment states in which a withheld refund is owed. */
 export const owingStates = ['fulfilled', 'refunded'] as const
 
 function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Version of the file format; other versions are deleted. Increase it whenever the schema or the terms change. */
+/** Version of the file format; other versions are deleted. Increase it when the schema or the search terms change. */
 const FORMAT = 1
 /** "post" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x706f7374

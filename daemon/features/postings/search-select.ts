@@ -25,7 +25,7 @@ export type PostingPage = { readonly ids: readonly string[]; readonly total: num
 
 type Condition = readonly [sql: string, ...values: SQLInputValue[]]
 
-/** Latest matches to rank, about a microsecond each; all other matches follow, latest first. */
+/** Number of latest matches ranked, about a microsecond each; all other matches follow, latest first. */
 export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'

@@ -24,7 +24,7 @@ export function subjectsOf(sold: Sold): readonly StandingOf[] {
   return [ofProvider(sold.provider_id), ofService(sold), ofType(sold.provider_id, sold.service_type)]
 }
 
-/** Locks a standing, or a new empty one. */
+/** Locks a standing; returns a new empty one if there is none. */
 export async function lockStanding(t: Tx, of: StandingOf, empty: Sums): Promise<Draft<StandingRow>> {
   const row = await t.table(standings).getForUpdate(of.id)
   return row ?? { ...of, sums: empty, tested_at: null, updated_at: null }

@@ -122,7 +122,7 @@ function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal;
 
 type Promised = { readonly ctx: Context; readonly service: ServiceRow; readonly schema: JsonObject }
 
-/** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
+/** The result in `{status: "completed", deliverables}`, or a bare result. @throws AppError 502 on anything else. */
 async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): Promise<Json> {
   if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
   const answer = parsed(sent.answer)

@@ -143,7 +143,7 @@ async function scan(store: Store, note: (lane: Lane, at: number) => void): Promi
   }
 }
 
-/** Attempts a lane's head if due. @returns when the lane is due next; undefined if empty */
+/** Sends the first delivery of a lane if it is due. @returns when the lane is due next; undefined if empty */
 async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Promise<number | undefined> {
   const now = parts.clock.now()
   const head = await headOf(parts.store, lane, now)

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../../store/fulltext/statements.ts'
 
-/** Version of the file format; other versions are deleted. Increase it whenever the schema or the terms change. */
+/** Version of the file format; other versions are deleted. Increase it when the schema or the search terms change. */
 const FORMAT = 3
 /** "souk" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x736f756b
