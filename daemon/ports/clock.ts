@@ -1,4 +1,4 @@
-/** Calls back regularly until the returned function is called; the callback must not throw. */
+/** Calls `tick` regularly until the returned function is called. `tick` must not throw. */
 export type Ticker = (tick: () => void) => () => void
 
 /** Default interval, machine time. */

@@ -58,7 +58,7 @@ export type EngineBoard<E extends object> = {
 }
 
 const PROBE_EVERY_MS = 10 * MINUTE_MS
-/** Delay before a check after a failure. */
+/** Delay between a failure and the next check. */
 const PROBE_AGAIN_MS = 30 * SECOND_MS
 /** How long it is remembered that an external API responds. */
 const REACHED_KEPT_MS = HOUR_MS

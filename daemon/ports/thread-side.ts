@@ -7,7 +7,7 @@ export function serveTasks(answerTo: (ask: ThreadCall) => Promise<ThreadReply>):
   lowerThread()
   const port = parentPort
   port?.on('message', async (ask: ThreadCall | ThreadEnd) => {
-    // Without its port the thread exits by itself.
+    // Once its port is closed, the thread exits by itself.
     if ('end' in ask) port.close()
     else port.postMessage(await answerTo(ask))
   })

@@ -51,13 +51,13 @@ export type Task = {
 export type ThreadPool = {
   /** @throws ThreadError, or the task's AppError */
   readonly run: (task: Task) => Promise<unknown>
-  /** Ends all threads; tasks fail as aborted. */
+  /** Ends all threads; unfinished tasks fail as `aborted`. */
   readonly close: () => Promise<void>
 }
 
 /** A message to a thread. */
 export type ThreadCall = { readonly name: string; readonly args: readonly unknown[] }
-/** No more tasks: the thread exits. */
+/** Tells a thread that there are no more tasks, so that it exits. */
 export type ThreadEnd = { readonly end: true }
 /** Messages from a thread: ready, then one answer per task. */
 export type ThreadReply = { readonly ready: true } | TaskReply
@@ -78,7 +78,7 @@ export function saidOf(error: unknown): TaskReply {
 
 /** Time limit for a thread to start, far above the loading time on a busy machine. */
 const START_DEADLINE_MS = 60_000
-/** How long an idle thread may take to exit, including its start. */
+/** How long an idle thread may take to exit; it may still be starting. */
 const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 

@@ -30,7 +30,7 @@ export type VerificationVendor = {
     readonly callbackUrl: string
   }): Promise<{ readonly id: string; readonly url: string | null }>
   isGenuine(callback: SignedCallback, wall: number): boolean
-  /** Decides directly, in the sandbox only. @returns the callback that it would send */
+  /** Makes a decision, in the sandbox only. @returns the callback that the vendor would send */
   decide?(decision: VendorDecision, wall: number): SignedCallback
 }
 

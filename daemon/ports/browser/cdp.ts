@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { z } from 'zod'
 
-/** The browser is gone or rejected the command. */
+/** The browser has exited, or it rejected the command. */
 export class CdpError extends Error {
   override readonly name = 'CdpError'
   readonly isGone: boolean
@@ -21,7 +21,7 @@ export type CdpListener = (params: CdpParams, session: string | undefined) => vo
 
 /** A DevTools connection. It uses a pipe, because pages could reach an open port. */
 export type Cdp = {
-  /** @throws CdpError when the browser refuses or is gone */
+  /** @throws CdpError when the browser rejects the command or has exited */
   readonly send: <T>(command: CdpCommand<T>) => Promise<T>
   readonly on: (event: string, listener: CdpListener) => void
   /** Fails all current and later commands. */

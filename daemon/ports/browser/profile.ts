@@ -20,7 +20,7 @@ export async function makeProfile(): Promise<string> {
   return profile
 }
 
-/** Removes folders and hanging processes left by a killed daemon. */
+/** Removes profile folders and ends browser processes that a killed daemon left. */
 export async function sweepProfiles(now: number): Promise<void> {
   const owners = [process.getuid?.(), browserUser.uid]
   for (const profile of await leftoversIn({ folder: home(), kind: KIND, now, owners })) {

@@ -9,7 +9,7 @@ export type DnsRecord = {
   readonly type: string
   /** Seconds. */
   readonly ttl: number
-  /** Zone file form: `10 mail.example.com`; TXT parts joined. */
+  /** In zone file form, such as `10 mail.example.com`. The parts of a TXT record are joined. */
   readonly value: string
 }
 

@@ -61,7 +61,7 @@ function threadFile(): string {
   return fileURLToPath(new URL(name, import.meta.url))
 }
 
-/** The synthesizer ignores non-English letters. */
+/** Replaces letters and quotes that the synthesizer would ignore. */
 function latin(text: string): string {
   return plain(text)
     .replace(/[‘’]/gu, "'")
@@ -71,7 +71,7 @@ function latin(text: string): string {
     .replace(/\p{M}/gu, '')
 }
 
-/** Splits at sentences, else words, else anywhere. */
+/** Splits a text at sentences, else at words, else anywhere. */
 function partsOf(text: string): string[] {
   const pattern = new RegExp(
     `[^]{1,${PART_CHARS}}(?:(?<=[.!?]\\s)|(?<=\\n)|$)|[^]{1,${PART_CHARS}}(?=\\s|$)|[^]{1,${PART_CHARS}}`,

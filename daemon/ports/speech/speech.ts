@@ -18,7 +18,7 @@ export type Speech = {
 /** Voices of an ElevenLabs-like API. */
 export type NaturalVoices = {
   readonly upstream: Upstream
-  /** The first is the default. */
+  /** Names of voices; the first is the default. */
   readonly voices: readonly string[]
   readonly models: readonly string[]
 }

@@ -33,7 +33,7 @@ const SPEECH_KBPS = 48
 const SPEECH_RATE_HZ = 22_050
 const MAX_SECONDS = 1_200
 
-/** MP3 with ffmpeg, else WAV; both fit a deliverable. */
+/** Packs sound as MP3 if ffmpeg is installed, else as WAV; both fit a deliverable. */
 export function packer(audio: AudioEngine): Pack {
   return async (pcm, signal) => {
     const seconds = secondsOf(pcm)

@@ -40,7 +40,7 @@ function chunksOf(wav: Buffer): Map<string, Buffer> {
   return chunks
 }
 
-/** Concatenates waves of one rate. @throws RangeError as `pcmOf`, for none, and above the limit */
+/** Concatenates waves of one rate. @throws RangeError like `pcmOf`, for no waves, and above `maxBytes` */
 export function joinedWaves(waves: readonly Buffer[], maxBytes: number): Buffer {
   const parts = waves.map(pcmOf)
   const length = parts.reduce((sum, { samples }) => sum + samples.length, 0)
@@ -94,7 +94,7 @@ function atRate({ samples, sampleRateHz }: Pcm, rate: number): Pcm {
 const MU_LAW_BIAS = 0x84
 const MU_LAW_CLIP = 32_635
 
-/** ITU-T G.711: sign, exponent, mantissa, inverted. */
+/** Encodes a sample by ITU-T G.711: sign, exponent and mantissa, inverted. */
 function muLaw(sample: number): number {
   const sign = sample < 0 ? 0x80 : 0
   const level = Math.min(Math.abs(sample), MU_LAW_CLIP) + MU_LAW_BIAS

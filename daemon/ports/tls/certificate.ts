@@ -24,7 +24,7 @@ export type CertificateFacts = {
 const MAX_NAMES = 200
 /** Longest name of a host. */
 const MAX_NAME_CHARS = 253
-/** Subject, issuer and serial number; real ones are far shorter. */
+/** Limit of subject, issuer and serial number; real ones are far shorter. */
 const MAX_FIELD_CHARS = 1_000
 const MAX_IDENTIFIER_BYTES = 64
 

@@ -39,7 +39,7 @@ export type Handshake = {
   readonly authorization_error: string | null
   /** Whether the certificate matches the host. */
   readonly is_for_host: boolean
-  /** As sent, leaf first; a root added locally is marked. */
+  /** Certificates as the host sent them, leaf first. A root that was added locally is marked. */
   readonly chain: readonly CertificateFacts[]
   readonly ocsp_stapled: boolean
 }
@@ -149,7 +149,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** A root is its own issuer; cross-signed chains may loop. */
+/** The chain up to its root, which is its own issuer. Stops at a loop, which cross-signing can cause. */
 function chainOf(leaf: DetailedPeerCertificate): CertificateFacts[] {
   const chain: CertificateFacts[] = []
   const known = new Set<string>()

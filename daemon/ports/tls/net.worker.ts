@@ -10,7 +10,7 @@ const port = parentPort
 const running = new Map<number, AbortController>()
 
 port?.on('message', async (message: NetMessage) => {
-  // Without its port nothing keeps the thread, and it ends by itself.
+  // Once its port is closed, the thread exits by itself.
   if ('end' in message) return port.close()
   if ('abort' in message) return running.get(message.abort)?.abort()
   const { id } = message

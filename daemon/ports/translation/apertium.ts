@@ -113,7 +113,7 @@ function plain(html: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 }
 
-/** The first variant of a pair is the default. */
+/** Parses the list of modes. The first variant of a pair is the default. */
 function modesIn(list: string): Map<string, string> {
   const modes = new Map<string, string>()
   for (const line of list.split('\n')) {

@@ -52,7 +52,7 @@ function piecesOf(paragraph: string): string[] {
   return pieces
 }
 
-/** End of the last match, unless too near the beginning. */
+/** End of the last match of `mark`, unless it is too near the beginning. */
 function endOf(window: string, mark: RegExp): number | undefined {
   const last = [...window.matchAll(mark)].at(-1)
   const end = last === undefined ? 0 : last.index + last[0].length

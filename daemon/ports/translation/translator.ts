@@ -25,7 +25,7 @@ export type Translated = {
     readonly kind: 'deterministic' | 'upstream' | 'model'
     readonly model?: string
   }
-  /** The preferred engine that failed. */
+  /** Name of the preferred engine, if it failed. */
   readonly fallbackFrom?: string
 }
 
@@ -44,7 +44,7 @@ export type PieceTranslator = {
   readonly kind: 'upstream' | 'model'
   readonly model?: string
   readonly standing: Upstream['standing']
-  /** Absent if another port reports it. */
+  /** Absent if another engine reports whether the API responds. */
   readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly pieces: (texts: readonly string[], wish: TranslationWish, signal: AbortSignal) => Promise<Pieces>
 }

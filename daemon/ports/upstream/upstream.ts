@@ -25,7 +25,7 @@ export type UpstreamOptions = {
   readonly wall: () => number
   /** Name of the API in messages. */
   readonly name: string
-  /** Base address; undefined: not configured. */
+  /** Base address; undefined if the API is not configured. */
   readonly base: string | undefined
   /** Headers of all requests, which may contain the API key. */
   readonly headers?: Readonly<Record<string, string>>
@@ -55,12 +55,12 @@ export type UpstreamQuestion<T> = {
 
 /** A POST with a non-JSON answer. */
 export type BytesQuestion = Pick<UpstreamQuestion<never>, 'path' | 'body' | 'signal'> & {
-  /** Required media type prefix of the answer. */
+  /** What the media type of the answer must begin with. */
   readonly type: string
 }
 
 export type Upstream = {
-  /** @throws UpstreamError, EngineGone while it keeps failing */
+  /** @throws UpstreamError, or EngineGone while the API keeps failing */
   readonly ask: <T>(question: UpstreamQuestion<T>) => Promise<{ readonly value: T; readonly at: number }>
   /** @throws like `ask` */
   readonly bytes: (question: BytesQuestion) => Promise<Buffer>
@@ -137,7 +137,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   async function ask<T>({ path, body, schema, keepMs = 0, signal }: UpstreamQuestion<T>) {
     const key = body === undefined ? path : `${path} ${JSON.stringify(body)}`
     const known = kept.get(key)
-    // Validated by the same question's schema.
+    // The cached value was validated by the same schema.
     if (known && options.wall() < known.until) return { value: known.value as T, at: known.at }
     return answered({ path, body, signal }, async (answer) => {
       const value = await read(options.name, answer, schema)

@@ -53,8 +53,8 @@ export async function hopTo({ host, port, reach }: WebTarget, resolve: Resolve):
 }
 
 /**
- * A connector for one hop: the socket gets only checked addresses, and the peer address is checked again.
- * @param onConnected called when connected and checked; data may be sent from here on
+ * A connector for one hop. It connects only to checked addresses, and checks the peer's address again.
+ * @param onConnected called when connected and checked; data may be sent from then on
  */
 export function guardedConnector(hop: Hop, onConnected: () => void) {
   const { ca } = hop

@@ -31,6 +31,6 @@ export type WebResponse = {
   readonly body: Buffer
   readonly truncated: boolean
   readonly redirects: readonly { readonly status: number; readonly to: string }[]
-  /** Wall time when complete, epoch milliseconds. */
+  /** Wall time when the response was complete, epoch milliseconds. */
   readonly at: number
 }

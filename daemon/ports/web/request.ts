@@ -20,7 +20,7 @@ export type HopRequest = Hop &
 /** What the other machine answered. */
 export type HopResponse = Pick<WebResponse, 'status' | 'headers' | 'body' | 'truncated'>
 
-/** One request on its own connection, so that the checked address is used. @throws WebError */
+/** Sends one request on its own connection, so that the checked address is used. @throws WebError */
 export async function requestOnce(request: HopRequest, signal: AbortSignal): Promise<HopResponse> {
   const { origin, pathname, search, protocol } = new URL(request.url)
   let connected = false

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Rules for one crawler: canonical pattern → allowed. */
+/** Rules for one crawler: whether each canonical pattern is allowed. */
 export type RobotsRules = ReadonlyMap<string, boolean>
 
 /** Characters parsed per event loop turn. */
@@ -46,7 +46,7 @@ function openGroups(agent: string) {
   }
 
   return {
-    /** Takes a record; unknown records do not end a group. */
+    /** Reads a record of the file; unknown records do not end a group. */
     take(key: string, value: string): void {
       if (key === 'user-agent') beginGroup(value)
       if (key !== 'allow' && key !== 'disallow') return
@@ -57,7 +57,7 @@ function openGroups(agent: string) {
   }
 }
 
-/** On a conflict of equal patterns, allow wins. */
+/** Adds a rule. If equal patterns conflict, allow wins. */
 function addRule(rules: Map<string, boolean>, pattern: string, allows: boolean): void {
   const canonical = canonicalPattern(pattern)
   rules.set(canonical, allows || rules.get(canonical) === true)
@@ -73,7 +73,7 @@ function* linesOf(text: string): Generator<{ readonly line: string; readonly end
   }
 }
 
-/** Name and value of a line without comment. */
+/** Name and value in a line, without its comment. */
 function recordOf(line: string): [key: string, value: string] {
   const comment = line.indexOf('#')
   const record = comment < 0 ? line : line.slice(0, comment)

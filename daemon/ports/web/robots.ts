@@ -7,11 +7,11 @@ import type { WebTarget } from './target.ts'
 /** Our product token in robots.txt. */
 export const ROBOTS_AGENT = 'souk'
 
-/** Bytes parsed; the minimum of RFC 9309. */
+/** Bytes that are parsed; RFC 9309 requires at least this many. */
 const MAX_ROBOTS_BYTES = 500 * 1024
 const ROBOTS_TIMEOUT_MS = 5_000
 const KEPT_MS = 24 * HOUR_MS
-/** Cache time after an unavailable robots.txt. */
+/** How long it is remembered that a robots.txt was unavailable. */
 const UNAVAILABLE_KEPT_MS = 5 * MINUTE_MS
 const MAX_SITES = 500
 /** Cache size of all rules; the oldest sites are dropped. */
@@ -91,7 +91,7 @@ export function openRobots({ get, wall }: RobotsOptions) {
   return { check }
 }
 
-/** Drops a truncated last line, which could mean something else. */
+/** Text of a robots.txt, without a truncated last line, which could mean something else. */
 function textOf({ body, truncated }: WebResponse): string {
   const text = body.toString('utf8')
   return truncated ? text.slice(0, text.lastIndexOf('\n') + 1) : text

@@ -31,7 +31,7 @@ function isAddressLiteral(host: string): boolean {
   return isIP(host) !== 0
 }
 
-/** `public`: any page. `webhook`: participants' endpoints. `operator`: APIs that the operator chose, anywhere. */
+/** `public`: any page. `webhook`: participants' endpoints. `operator`: APIs of the operator, at any address. */
 export type WebPolicy = 'public' | 'webhook' | 'operator'
 
 export type WebPlace = { readonly host: string; readonly port: number }
@@ -45,7 +45,7 @@ export type WebRules = {
   readonly exempt?: (place: WebPlace) => boolean
 }
 
-/** Target of one hop, with its allowed addresses. */
+/** Target of one hop; `reach` tells which addresses are allowed. */
 export type WebTarget = WebPlace & { readonly url: URL; readonly reach: Exclude<Reach, 'refused'> | 'any' }
 
 const HTTP_PORT = 80
@@ -53,7 +53,7 @@ const HTTPS_PORT = 443
 /** First port that webhooks may use besides 443. */
 const FIRST_UNPRIVILEGED_PORT = 1_024
 
-/** Checks what needs no resolver: scheme, credentials, port, literal address. @throws WebError with the refusal. */
+/** Checks what needs no DNS: scheme, credentials, port, literal address. @throws WebError with the refusal. */
 export function targetOf(text: string, policy: WebPolicy, rules: WebRules): WebTarget {
   const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null
   if (!url) throw new WebError('url_invalid', 'The URL is invalid.')

@@ -130,7 +130,7 @@ async function hopOf(target: WebTarget, { resolve = systemResolve, dialled, ca }
   return { ...hop, port: dialled?.(hop.port) ?? hop.port, ca }
 }
 
-/** Runs a request under time limit and caller's signal, and reports which one ended it. */
+/** Runs a request with a time limit and the caller's signal; the error tells which one ended it. */
 async function withinTime<T>(
   limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   run: (signal: AbortSignal) => Promise<T>,

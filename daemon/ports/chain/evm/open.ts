@@ -80,7 +80,7 @@ export type EvmOptions = {
   readonly wall: () => number
   readonly timings?: Partial<QueueTimings>
   readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }
-  /** Called at points where tests let the process die. */
+  /** Called at points where tests may end the process. */
   readonly step?: (step: QueueStep) => Promise<void> | void
 }
 

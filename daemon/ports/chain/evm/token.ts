@@ -25,7 +25,7 @@ const DECIMALS = 6n
 export type Spent =
   | { readonly kind: 'moved'; readonly transaction: Hex; readonly to: Wallet; readonly value: bigint }
   | { readonly kind: 'cancelled' }
-  /** Used before the search range, or without a transfer. */
+  /** The authorization was used before the search range, or without a transfer. */
   | { readonly kind: 'unknown' }
 
 /** Token calls; all throw RpcUnavailableError when no node answers. */
@@ -61,7 +61,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
     spent,
     balanceOf: async (wallet) => usdc((await reads.view({ to: asset, method: balanceOf, values: [wallet] }))[0]),
     authorizationState: async (from, nonce, finality) => {
-      // An authorization unused in the newest block was also unused in earlier ones.
+      // If an authorization is unused in the newest block, it was unused in earlier blocks, too.
       const asOf = await reads.asOf(finality)
       const [used] = await reads.call({ to: asset, method: authorizationState, values: [from, nonce] })
       if (!used) return { used, asOf }

@@ -73,7 +73,7 @@ const ADDRESS_BYTES = 20
 export type SandboxParts = {
   store: Store
   recover: Recover
-  /** Random bytes, read at the first open of a store. */
+  /** Source of random bytes, used when a store is opened for the first time. */
   entropy: (bytes: number) => Uint8Array
   /** Machine milliseconds: validity windows do not follow business time. */
   wall: () => number

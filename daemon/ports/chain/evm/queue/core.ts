@@ -39,7 +39,7 @@ export function createSignal(): QueueSignal {
   }
 }
 
-/** Points at which tests let the process die. */
+/** Points at which tests may end the process. */
 export type QueueStep =
   | 'before_simulation'
   | 'before_store'

@@ -104,7 +104,7 @@ async function findAgain(core: Core, doubtful: readonly OpenTx[], head: Head): P
   return true
 }
 
-/** Resends reorged transactions with the same bytes, by nonce. Their rows keep the settlements that were reported. */
+/** Resends reorged transactions unchanged, in order of nonce. Their rows keep the settlements that were reported. */
 async function sendAgain(core: Core, gone: readonly OpenTx[]): Promise<void> {
   const { store, wall, observe } = core.options
   await store.tx(async (t) => {

@@ -49,7 +49,7 @@ const ChainTxRow = z.strictObject({
     .nullable(),
   /** Hash of the included version. */
   mined: StoredHex.optional(),
-  /** Indexes of items reported as moved. */
+  /** Indexes of items that were reported as moved. */
   settled: z.array(z.int()),
   /** Indexes of reorged items that have not settled again. */
   lost: z.array(z.int()),

@@ -30,13 +30,13 @@ export function isHex(value: unknown): value is Hex {
   return typeof value === 'string' && HEX_SHAPE.test(value)
 }
 
-/** Bytes from a node, in lower case. @throws RpcUnavailableError if invalid */
+/** Hex bytes in a node's answer, in lower case. @throws RpcUnavailableError if invalid */
 export function bytesIn(value: unknown): Hex {
   if (!isHex(value)) throw new RpcUnavailableError('the node sent no bytes where bytes are expected')
   return `0x${value.slice(2).toLowerCase()}`
 }
 
-/** A number from a node. @throws RpcUnavailableError if invalid */
+/** The number in a node's answer. @throws RpcUnavailableError if invalid */
 export function bigIn(value: unknown): bigint {
   if (!isHex(value) || value.length < 3)
     throw new RpcUnavailableError('the node sent no number where a number is expected')

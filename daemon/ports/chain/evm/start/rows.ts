@@ -15,7 +15,7 @@ const ChainHomeRow = z.strictObject({
   mode: z.enum(keysOf(chainNetworks)),
   /** Hash of the first block, which identifies the chain; that of a devnet may change. */
   genesis: StoredHex,
-  /** Owner of this installation's contracts, and receiver of payments. */
+  /** Owner of this installation's contracts; `pay_to` receives payments. */
   gas_key: StoredWallet,
   pay_to: StoredWallet,
   /** Salt of this installation's contracts. */
