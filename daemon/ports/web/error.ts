@@ -1,7 +1,4 @@
-/**
- * Failures of web requests. The first group is the caller's fault. `dns_failed`, `connect_failed` and `tls_failed`
- * happen before any byte is sent.
- */
+/** Failures of web requests; those up to `robots_refused` are the caller's fault. */
 export const webFailures = [
   'url_invalid',
   'scheme_refused',
