@@ -179,7 +179,7 @@ test('tools are chosen by group, and those that change or cost nothing alone', a
     message: expect.stringContaining('There is no tool purchase_service'),
   })
   const { code, err } = await user.souk('mcp', '--tools', 'servces')
-  expect([code, err]).toEqual([2, expect.stringContaining('There are no tools servces (did you mean services?)')])
+  expect([code, err]).toEqual([2, expect.stringContaining('There is no tool group servces (did you mean services?)')])
 })
 
 /** An object in an object in an object … */

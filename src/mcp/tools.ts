@@ -87,7 +87,7 @@ export function chosenTools(given: {
   const known = [DEFAULT_GROUPS, ALL_GROUPS, ...new Set(names.sort())]
   for (const group of groups.filter((one) => !known.includes(one))) {
     const near = nearest(group, known)
-    throw usage(`There are no tools ${group}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+    throw usage(`There is no tool group ${group}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
       facts: [`groups: ${known.join(', ')}`],
     })
   }

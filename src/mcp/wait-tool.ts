@@ -39,7 +39,7 @@ export const waitTool = {
 export async function waitForEnd(host: SessionHost, { id, seconds = DEFAULT_WAIT_S, ...rest }: ToolArguments) {
   const [stranger] = Object.keys(rest)
   if (stranger !== undefined) throw usage(`${waitTool.name} has no argument ${stranger}.`)
-  if (typeof id !== 'string' || !JOB.test(id)) throw usage('id must be a job, such as job_0123456789abcdef.')
+  if (typeof id !== 'string' || !JOB.test(id)) throw usage('id must be a job id, such as job_0123456789abcdef.')
   if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 1 || seconds > WAIT_S_MAX) {
     throw usage(`seconds must be a whole number from 1 to ${WAIT_S_MAX}.`)
   }

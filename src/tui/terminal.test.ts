@@ -168,7 +168,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.type('e')
       await seeWhole(`"service_id": "${id}"`, rows)
       await terminal.type('T')
-      await terminal.see('✗ Only its provider may test it.')
+      await terminal.see('✗ Only its provider may test a webhook.')
     })
 
     it('a disputed job is found, read and decided, and the daemon agrees', async () => {

@@ -138,7 +138,7 @@ describe('compliance', () => {
     )
     expect(text()).toMatch(/ why {2}by hand: stolen +│ threads +1 {2}by ops /)
     expect(text()).toMatch(/ next check in 3h +│ exports +1 {2}by Acme Corp /)
-    expect(text()).toMatch(/│ and 11 reads before these /)
+    expect(text()).toMatch(/│ and 11 earlier reads /)
     expect(text()).toMatch(/│ admin acts +14 /)
     expect(text()).toContain(' hit        0 refused in 24 h, 1 payout kept')
     const asked = link.calls.map(({ path, query }) => `${path} ${JSON.stringify(query)}`).join('\n')

@@ -200,7 +200,7 @@ function readLines({ reads, exports, view }: PanelsModel, width: number): Line[]
     head,
     ...[...value.reads, ...(exports.value ?? [])].map(readLine),
     ...(value.reads.length === 0 ? [[good(' ✓ '), 'no reads of private data']] : []),
-    ...(told < value.total ? [[dim(` and ${count(value.total - told)} reads before these`)]] : []),
+    ...(told < value.total ? [[dim(` and ${count(value.total - told)} earlier reads`)]] : []),
     [
       ' admin acts'.padEnd(NAME_COLUMNS),
       count(value.acts).padStart(COUNT_COLUMNS),

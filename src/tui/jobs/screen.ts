@@ -151,7 +151,7 @@ function decide(host: Host, jobs: readonly Job[]): void {
 function giveBack(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find((job) => !canGiveBack(job))
-  if (other) refuse(host, `Nothing is held for ${other.id}: it is ${other.status}.  → v open`)
+  if (other) refuse(host, `${other.id} holds no money: it is ${other.status}.  → v open`)
   else
     askAll(
       host,

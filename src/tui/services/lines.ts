@@ -82,7 +82,7 @@ function providerLines({ providerId, providerName, tier, trust, score, isNew }: 
 
 /** Who gets how much of the price. */
 function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts, width: number): Line {
-  if (price === '') return [label('price'), 'by quote: ask for one with an inquiry']
+  if (price === '') return [label('price'), 'by quote: send an inquiry to get one']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
   const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
   // Amounts are never cut: the last ones are dropped if there is little room.

@@ -173,7 +173,7 @@ function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<str
       host,
       rows.map((service) => hookDialog(host, service)),
     )
-  else refuse(host, `Only its provider may test it.  → souk tui services --as WALLET`)
+  else refuse(host, `Only its provider may test a webhook.  → souk tui services --as WALLET`)
 }
 
 /** Begins a purchase command that pays at most the shown price. The user types the input. */

@@ -200,7 +200,7 @@ describe('the test of a webhook', () => {
   it('is for the provider alone, who is told how to be it', async () => {
     const { type, text, link } = await services()
     await type('T')
-    expect(text()).toContain('✗ Only its provider may test it.  → souk tui services --as WALLET')
+    expect(text()).toContain('✗ Only its provider may test a webhook.  → souk tui services --as WALLET')
     expect(link.calls.filter(({ method }) => method === 'POST')).toEqual([])
   })
 
