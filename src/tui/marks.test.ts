@@ -54,7 +54,7 @@ describe('marked rows', () => {
     await type('*y')
     expect(copied.at(-1)?.split('\n')).toHaveLength(4)
     await type('D')
-    expect(text()).toContain('is dispatched: only disputed jobs can be decided')
+    expect(text()).toContain('is dispatched: a ruling needs a dispute')
     await type('\u001B')
     await until(() => !text().includes('only disputes'))
     await type('\u001B')

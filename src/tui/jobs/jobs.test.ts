@@ -270,7 +270,7 @@ describe('the ruling', () => {
   it('is for a dispute only, and not in a read-only cockpit', async () => {
     const { type, text } = await jobs()
     await type('jD')
-    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: only disputed jobs can be decided.  → v disputed`)
+    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: a ruling needs a dispute.  → v disputed`)
     open?.close()
     const looking = await jobs({ readonly: true })
     await looking.type('D')

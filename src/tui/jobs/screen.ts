@@ -140,7 +140,7 @@ function choosing({ ui }: Host): Face['actions'] {
 function decide(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'disputed')
-  if (other) refuse(host, `${other.id} is ${other.status}: only disputed jobs can be decided.  → v disputed`)
+  if (other) refuse(host, `${other.id} is ${other.status}: a ruling needs a dispute.  → v disputed`)
   else
     askAll(
       host,
