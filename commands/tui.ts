@@ -16,7 +16,7 @@ import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
 import { isObject } from '../src/core/json.ts'
 import { MINUTE_MS } from '../src/core/time.ts'
-import { PUT_OFF_MAX, type PutOff } from '../src/model/cockpit-files.ts'
+import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../src/model/cockpit-files.ts'
 import { screenIds } from '../src/model/words.ts'
 import { oneLine } from '../src/text/text.ts'
 import { clockTime } from '../src/text/time.ts'
@@ -133,6 +133,7 @@ function cockpitOptions(context: Context): CockpitOptions {
     lastWords: lastWordsOf(context),
     others: othersOf(context),
     putOffFile: putOffFile(context.places),
+    keptViews: keptViewsFile(context.places, createLink(context).place.name),
     save: savedIn(context),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
@@ -339,6 +340,21 @@ export function putOffFile({ state }: Pick<Places, 'state'>): {
   return {
     read: () => tried(() => readJson(path, Kept))?.slice(-PUT_OFF_MAX) ?? [],
     write: (list) => tried(() => writeJson(path, list)),
+  }
+}
+
+const Views = shaped(['{', { filters: ['{', 's'], sorts: ['{', 's'], putAway: ['{', ['[', 's']], views: ['{', 's'] }])
+
+/** Views and filters of a marketplace, so that the next cockpit shows its lists as they were left. */
+export function keptViewsFile({ state }: Pick<Places, 'state'>, place: string) {
+  const path = join(state, 'cockpit-views.json')
+  const read = (): Readonly<Record<string, KeptViews>> => tried(() => readJson(path, Views)) ?? {}
+  return {
+    read: () => read()[place],
+    write(kept: KeptViews): void {
+      const others = Object.entries(read()).filter(([name]) => name !== place)
+      tried(() => writeJson(path, Object.fromEntries([...others, [place, kept]].slice(-KEPT_VIEWS_MAX))))
+    },
   }
 }
 

@@ -5,11 +5,11 @@ import { HOUR_MS } from './time.ts'
 
 const fields = {
   id: { kind: 'text' },
-  status: { kind: 'choice', choices: ['open', 'reopened', 'done'] },
+  status: { kind: 'choice', choices: ['open', 'reopened', 'done'], words: { open: 'at work', done: 'paid' } },
   buyer: { kind: 'text' },
   amount: { kind: 'money' },
   age: { kind: 'age' },
-  late: { kind: 'flag' },
+  late: { kind: 'flag', word: 'overdue' },
 } as const
 const now = 1_000 * HOUR_MS
 const row: Facts<typeof fields> = {
@@ -53,6 +53,18 @@ test.each([
   ['age:<90m', false],
   ['late:yes', true],
   ['late:no', false],
+  ['status:"at work"', true],
+  ['status:at-work', true],
+  ['state:at_work', true],
+  ['status:paid', false],
+  ['status:Paid,At_Work', true],
+  ['status:overdue', true],
+  ['status:!overdue', false],
+  ['state:overdue,paid', true],
+  ['at work', true],
+  ['overdue', true],
+  ['!overdue', false],
+  ['paid', false],
 ])('%j passes: %s', (text, isIn) => expect(passes(text)).toBe(isIn))
 
 test('a word is looked for in words alone, and a choice is meant whole', () => {

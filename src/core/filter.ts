@@ -10,10 +10,11 @@ export const MAX_SEARCHED_ROWS = 10_000
 const MAX_TERMS = 20
 const MAX_VALUES = 20
 
-/** Field types: choice, text, money, count, age, boolean. */
+/** Field types: choice, text, money, count, age, boolean; filters also accept the displayed words of choices and flags. */
 export type ListField =
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  | { readonly kind: 'text' | 'money' | 'count' | 'age' | 'flag' }
+  | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly words?: Readonly<Record<string, string>> }
+  | { readonly kind: 'flag'; readonly word?: string }
+  | { readonly kind: 'text' | 'money' | 'count' | 'age' }
 
 /** Fields by name. */
 export type ListFields = Readonly<Record<string, ListField>>
@@ -28,6 +29,8 @@ type FilterParams = {
   readonly value: string | bigint | number | boolean
   /** Exact match instead of substring. */
   readonly whole: boolean
+  /** Field of a displayed word, if not the term's. */
+  readonly field?: string
 }
 
 /** A term matches if any value matches or, when negated, if none does. */
@@ -72,20 +75,41 @@ const plain = (quoted: string) => quoted.replaceAll('"', '')
 function termOf(word: string, fields: ListFields): Term {
   const not = word.startsWith('!')
   const rest = not ? word.slice(1) : word
-  const [, name, values = ''] = FIELD.exec(rest) ?? []
-  if (name === undefined) {
+  const [, typed, values = ''] = FIELD.exec(rest) ?? []
+  if (typed === undefined) {
     const value = plain(rest).toLowerCase()
     if (value === '') throw new Refused('has a ! without a term after it')
-    return { field: undefined, not, wanted: [{ order: '=', value, whole: false }] }
+    const shown = paramsShown(fields, (one) => one.includes(value))
+    return { field: undefined, not, wanted: [{ order: '=', value, whole: false }, ...shown] }
   }
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-  if (field === undefined) {
-    throw new Refused(`has no field ${name}: use ${Object.keys(fields).join(', ')}; put text with a colon in quotes`)
+  const named = fieldNamed(typed, fields)
+  if (named === undefined) {
+    throw new Refused(`has no field ${typed}: use ${Object.keys(fields).join(', ')}; put text with a colon in quotes`)
   }
+  const { name } = named
   const isContrary = values.startsWith('!')
   const given = splitValues(isContrary ? values.slice(1) : values)
   if (given.length > MAX_VALUES) throw new Refused(`has more than ${MAX_VALUES} values of ${name}`)
-  return { field: name, not: not !== isContrary, wanted: given.map((value) => wantedOf(value, { name, field })) }
+  return { field: name, not: not !== isContrary, wanted: given.flatMap((value) => wantedOf(value, named, fields)) }
+}
+
+/** Lists name this column either way. */
+const otherName: Readonly<Record<string, string>> = { state: 'status', status: 'state' }
+
+function fieldNamed(typed: string, fields: ListFields): Named | undefined {
+  const name = [typed, otherName[typed] ?? typed].find((one) => Object.hasOwn(fields, one))
+  const field = name === undefined ? undefined : fields[name]
+  return name === undefined || field === undefined ? undefined : { name, field }
+}
+
+/** Values of choices and flags whose displayed word is meant. */
+function paramsShown(fields: ListFields, isMeant: (word: string) => boolean): readonly FilterParams[] {
+  return Object.entries(fields).flatMap(([field, one]): readonly FilterParams[] => {
+    const param = { order: '=', whole: true, field } as const
+    if (one.kind === 'flag') return one.word !== undefined && isMeant(one.word) ? [{ ...param, value: true }] : []
+    if (one.kind !== 'choice') return []
+    return one.choices.filter((value) => isMeant(one.words?.[value] ?? value)).map((value) => ({ ...param, value }))
+  })
 }
 
 /** Splits at commas outside quotes. */
@@ -95,16 +119,26 @@ function splitValues(text: string): readonly string[] {
 
 type Named = { readonly name: string; readonly field: ListField }
 
-function wantedOf(text: string, { name, field }: Named): FilterParams {
+function wantedOf(text: string, { name, field }: Named, fields: ListFields): readonly FilterParams[] {
   const [, sign = '', value = ''] = COMPARED.exec(text) ?? []
   const order = isKeyOf(signs, sign) ? signs[sign] : '='
   if (value === '') throw new Refused(`has no value for ${name}: ${exampleOf(name, field)}`)
   const read = valueIn(value, field)
+  const shown = read === undefined && sign === '' ? wantedShown(value, name, fields) : []
+  if (shown.length > 0) return shown
   if (read === undefined) throw new Refused(`invalid ${name} "${value}": ${exampleOf(name, field)}`)
   const isOrdered = field.kind === 'money' || field.kind === 'count' || field.kind === 'age'
   if (order !== '=' && !isOrdered) throw new Refused(`cannot compare ${name}: ${exampleOf(name, field)}`)
   if (order === '=' && field.kind === 'age') throw new Refused(`age needs < or >: ${exampleOf(name, field)}`)
-  return { order, value: read, whole: field.kind === 'choice' }
+  return [{ order, value: read, whole: field.kind === 'choice' }]
+}
+
+/** Values displayed as `text`: of the field itself, or flags that the status column shows. */
+function wantedShown(text: string, name: string, fields: ListFields): readonly FilterParams[] {
+  const word = text.toLowerCase().replaceAll(/[-_]/g, ' ')
+  return paramsShown(fields, (one) => one === word)
+    .filter(({ field, value }) => field === name || (value === true && otherName[name] !== undefined))
+    .map(({ field, ...param }) => (field === undefined || field === name ? param : { ...param, field }))
 }
 
 const signs = { '': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
@@ -140,9 +174,11 @@ function spanOf(text: string): number | undefined {
 /** Whether a row's facts match. @param now time in epoch milliseconds from which ages are counted */
 export function passesFilter({ terms }: Filter, facts: Facts, now: number): boolean {
   return terms.every(({ field, not, wanted }) => {
-    if (field === undefined) return wanted.some(({ value }) => wordsHave(facts, String(value))) !== not
-    const fact = facts[field] ?? null
-    return wanted.some((one) => holds(fact, one, now)) !== not
+    const isMet = (one: FilterParams) => {
+      const name = one.field ?? field
+      return name === undefined ? wordsHave(facts, String(one.value)) : holds(facts[name] ?? null, one, now)
+    }
+    return wanted.some(isMet) !== not
   })
 }
 

@@ -20,5 +20,16 @@ export type PutOff = {
   readonly said: string
 }
 
+/** Lists as they were left: filter, order and hidden columns by screen, and the view of each. */
+export type KeptViews = {
+  readonly filters: Readonly<Record<string, string>>
+  readonly sorts: Readonly<Record<string, string>>
+  readonly putAway: Readonly<Record<string, readonly string[]>>
+  readonly views: Readonly<Record<string, string>>
+}
+
+/** Marketplaces whose lists are kept. */
+export const KEPT_VIEWS_MAX = 100
+
 /** Largest number of snoozed problems; the oldest are dropped. */
 export const PUT_OFF_MAX = 500

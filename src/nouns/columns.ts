@@ -1,16 +1,28 @@
+import { keysOf, tableOf } from '../core/record.ts'
 import { shortSpan } from '../text/text.ts'
 
 /* Definitions of table columns, for the command line and the cockpit. */
 
 /** Meaning of a text. Color only repeats what its words say. */
 export type Mood = 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
-export type Toned = string | { readonly text: string; readonly tone: Mood }
-const toned = (tone: Mood) => (text: string) => ({ text, tone })
+type Sign = { readonly text: string; readonly tone: Mood }
+export type Toned = string | Sign
+const toned =
+  (tone: Mood) =>
+  (text: string): Sign => ({ text, tone })
 export const dim = toned('dim')
 export const good = toned('good')
 export const warn = toned('warn')
 export const bad = toned('bad')
 export const accent = toned('accent')
+
+/** Displayed states: their words behind signs. */
+export function statesOf<K extends string>(
+  words: Readonly<Record<K, string>>,
+  signs: Readonly<Record<K, Sign>>,
+): Readonly<Record<K, Sign>> {
+  return tableOf(keysOf(signs), (name) => ({ ...signs[name], text: `${signs[name].text} ${words[name]}` }))
+}
 
 /** Where a column is shown: own and public lists, the operator's lists, or the cockpit (`screen`). */
 export type ListPlace = 'own' | 'all' | 'screen'

@@ -1,8 +1,24 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { workingJobStatuses } from '../model/job.ts'
+import { jobWords, LATE_WORD } from '../model/state-words.ts'
 import { clip, shortSpan } from '../text/text.ts'
-import { accent, age, bad, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
+import {
+  accent,
+  age,
+  bad,
+  dim,
+  good,
+  id,
+  money,
+  name,
+  state,
+  statesOf,
+  type Toned,
+  time,
+  warn,
+  word,
+} from './columns.ts'
 import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
 
@@ -11,26 +27,26 @@ type Listed = WireAnswer<Api['listAllJobs']>['jobs'][number]
 /** A job. Only the operator's list has `about` (the parties' names) and `late`. */
 export type Job = WireAnswer<Api['getJob']> & Partial<Pick<Listed, 'about' | 'late'>>
 
-export const jobStates: Readonly<Record<Job['status'], Toned>> = {
-  created: dim('○ new'),
-  dispatched: accent('● sent'),
-  in_progress: accent('● at work'),
-  completed: good('✓ delivered'),
-  verified: good('✓ verified'),
-  released: good('✓ paid'),
-  failed: bad('✗ failed'),
-  expired: dim('× expired'),
-  cancelled: dim('× cancelled'),
-  disputed: bad('? disputed'),
-  refunded: dim('↩ refunded'),
-}
+export const jobStates = statesOf(jobWords, {
+  created: dim('○'),
+  dispatched: accent('●'),
+  in_progress: accent('●'),
+  completed: good('✓'),
+  verified: good('✓'),
+  released: good('✓'),
+  failed: bad('✗'),
+  expired: dim('×'),
+  cancelled: dim('×'),
+  disputed: bad('?'),
+  refunded: dim('↩'),
+})
 
 type Standing = Pick<Job, 'status' | 'late' | 'deadline_at'> & { readonly escrow?: Job['escrow'] }
 
 /** Highlights jobs that wait for their buyer; late ones warn. */
 export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Standing, now?: number): Toned {
   if (status === 'completed' && escrow?.next_event === 'verify') return warn('? delivered')
-  return isOverdue({ status, late, deadline_at: deadline }, now) ? warn('! overdue') : jobStates[status]
+  return isOverdue({ status, late, deadline_at: deadline }, now) ? warn(`! ${LATE_WORD}`) : jobStates[status]
 }
 
 /** Whether a job is late: by `late` of the instance, or by the deadline if that is missing. */

@@ -1,6 +1,8 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { SOLD_DAYS } from '../core/limits.ts'
+import { ownOf } from '../core/record.ts'
+import { BLOCKED_WORD, heldWords, payoutWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
 import {
   accent,
@@ -12,6 +14,7 @@ import {
   money,
   name,
   state,
+  statesOf,
   type Toned,
   textOf,
   time,
@@ -28,14 +31,14 @@ import { dollars } from './postings.ts'
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
 /** Label of each kind of held money. Money of a job has the job's state instead. */
-const heldKinds: Readonly<Partial<Record<Hold['kind'], Toned>>> = {
-  esc: dim('○ in escrow'),
-  hold: accent('● being paid'),
-  rfd: dim('○ refund'),
-  out: accent('● payout'),
-  refp: dim('○ reward'),
-  blk: warn('‖ kept back'),
-}
+const heldKinds = statesOf(heldWords, {
+  esc: dim('○'),
+  hold: accent('●'),
+  rfd: dim('○'),
+  out: accent('●'),
+  refp: dim('○'),
+  blk: warn('‖'),
+})
 
 /** Escrow of a delivered job that the buyer has not verified yet. */
 const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
@@ -46,7 +49,8 @@ const isNobodys = ({ owner, job, next_event: next }: Hold) =>
 
 function heldState(hold: Hold): Toned {
   const { job } = hold
-  const known = job === undefined ? (heldKinds[hold.kind] ?? hold.kind) : jobStateOf({ ...job, escrow: UNVERIFIED })
+  const known =
+    job === undefined ? (ownOf(heldKinds, hold.kind) ?? hold.kind) : jobStateOf({ ...job, escrow: UNVERIFIED })
   return isNobodys(hold) ? bad(`✗ ${String(textOf(known)).replace(/^\S /, '')}`) : known
 }
 
@@ -102,14 +106,14 @@ export const hold: Noun<Hold> = {
 
 type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
 
-const payoutStates: Readonly<Record<Payout['status'], Toned>> = {
-  created: dim('○ waits'),
-  needs_operator: warn('? needs a key'),
-  signed: accent('● signed'),
-  sent: accent('● sent'),
-  confirmed: good('✓ arrived'),
-  failed: bad('✗ failed'),
-}
+const payoutStates = statesOf(payoutWords, {
+  created: dim('○'),
+  needs_operator: warn('?'),
+  signed: accent('●'),
+  sent: accent('●'),
+  confirmed: good('✓'),
+  failed: bad('✗'),
+})
 
 export const payout: Noun<Payout> = {
   name: 'payout',
@@ -118,7 +122,7 @@ export const payout: Noun<Payout> = {
   none: 'no such payout',
   idOf: (one) => one.id,
   nameOf: ({ kind }) => kind,
-  stateOf: ({ status, blocked }) => (blocked ? warn('‖ kept back') : payoutStates[status]),
+  stateOf: ({ status, blocked }) => (blocked ? warn(`‖ ${BLOCKED_WORD}`) : payoutStates[status]),
   columns: [
     id('PAYOUT', (one) => one.id),
     name('TO', ({ wallet }) => shortAddress(wallet), { on: ['screen'] }),

@@ -1,8 +1,9 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { isAddress } from '../core/hex.ts'
+import { SUSPENDED_WORD, tierWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
-import { age, bad, dim, good, id, money, name, type Toned, time, word } from './columns.ts'
+import { age, bad, dim, good, id, money, name, statesOf, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
 /** Display name: the name, else the id, else a shortened wallet. */
@@ -17,11 +18,11 @@ type Seen = WireAnswer<Api['setParticipant']>
 export type SeenParticipant = WireAnswer<Api['getParticipant']> &
   Partial<Pick<Seen, 'balance' | 'suspended_at' | 'referred_by'>>
 
-const tiers: Readonly<Record<SeenParticipant['verification_tier'], Toned>> = {
-  unverified: dim('– nobody checked'),
-  email_verified: good('✓ e-mail'),
-  identity_verified: good('✓ identity'),
-}
+const tiers = statesOf(tierWords, {
+  unverified: dim('–'),
+  email_verified: good('✓'),
+  identity_verified: good('✓'),
+})
 
 export const person: Noun<SeenParticipant> = {
   name: 'participant',
@@ -30,7 +31,7 @@ export const person: Noun<SeenParticipant> = {
   none: 'nobody',
   idOf: (one) => one.id,
   nameOf: (one) => one.name || shortAddress(one.wallet),
-  stateOf: ({ suspended_at }) => (suspended_at ? bad('‖ suspended') : dim('● open')),
+  stateOf: ({ suspended_at }) => (suspended_at ? bad(`‖ ${SUSPENDED_WORD}`) : dim('● open')),
   columns: [
     id('ID', (one) => one.id),
     name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),

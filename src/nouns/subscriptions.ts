@@ -1,7 +1,8 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { ENDING_WORD, subscriptionWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
-import { age, count, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
+import { age, count, dim, good, id, money, name, state, statesOf, time, warn, word } from './columns.ts'
 import { type Noun, nextColumn } from './noun.ts'
 import { rate } from './plans.ts'
 
@@ -11,13 +12,13 @@ export type Subscription = WireAnswer<Api['getSubscription']> & {
   readonly provider_name?: string
 }
 
-const states: Readonly<Record<Subscription['status'], Toned>> = {
-  active: good('● active'),
-  past_due: warn('! past due'),
-  paused: dim('‖ paused'),
-  canceled: dim('× cancelled'),
-  expired: dim('– ended'),
-}
+const states = statesOf(subscriptionWords, {
+  active: good('●'),
+  past_due: warn('!'),
+  paused: dim('‖'),
+  canceled: dim('×'),
+  expired: dim('–'),
+})
 
 function isEnding({ cancel_at_period_end, ended_at }: Subscription): boolean {
   return cancel_at_period_end && ended_at === null
@@ -33,7 +34,7 @@ export const subscription: Noun<Subscription> = {
   none: 'no such subscription',
   idOf: ({ subscription_id }) => subscription_id,
   nameOf: ({ plan_name }) => plan_name,
-  stateOf: (row) => (isEnding(row) ? warn('● ends') : states[row.status]),
+  stateOf: (row) => (isEnding(row) ? warn(`● ${ENDING_WORD}`) : states[row.status]),
   columns: [
     id('SUBSCRIPTION', ({ subscription_id }) => subscription_id),
     name('PLAN', ({ plan_name }) => plan_name),

@@ -1,22 +1,23 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { accent, age, bad, count, dim, good, id, money, name, state, type Toned, time, warn, word } from './columns.ts'
+import { threadWords } from '../model/state-words.ts'
+import { accent, age, bad, count, dim, good, id, money, name, state, statesOf, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
 
 /** A conversation. Only the operator's list has the parties' names and the subject. */
 export type Thread = WireAnswer<Api['getThread']> & Partial<Pick<WireAnswer<Api['readAnyThread']>, 'about'>>
 
-export const threadStates: Readonly<Record<Thread['status'], Toned>> = {
-  inquiry: accent('● asked'),
-  negotiating: warn('? offered'),
-  accepted: good('✓ agreed'),
-  in_progress: accent('● at work'),
-  completed: warn('? delivered'),
-  verified: good('✓ paid'),
-  disputed: bad('? disputed'),
-  cancelled: dim('× ended'),
-}
+export const threadStates = statesOf(threadWords, {
+  inquiry: accent('●'),
+  negotiating: warn('?'),
+  accepted: good('✓'),
+  in_progress: accent('●'),
+  completed: warn('?'),
+  verified: good('✓'),
+  disputed: bad('?'),
+  cancelled: dim('×'),
+})
 
 /** The names of buyer and provider, or their ids. */
 export const buyerOf = ({ about, agent_id }: Thread) => partyOf(about?.buyer, agent_id)

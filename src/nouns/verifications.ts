@@ -1,18 +1,19 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { attemptWords } from '../model/state-words.ts'
 import { shortSpan } from '../text/text.ts'
-import { age, bad, dim, good, id, name, state, type Toned, time, warn, word } from './columns.ts'
+import { age, bad, dim, good, id, name, state, statesOf, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
 export type VerificationAttempt = WireAnswer<Api['listVerifications']>['attempts'][number]
 
-const states: Readonly<Record<VerificationAttempt['status'], Toned>> = {
-  vendor_pending: warn('? vendor'),
-  pending_consent: warn('? operator'),
-  approved: good('✓ verified'),
-  rejected: bad('✗ refused'),
-  expired: dim('– ran out'),
-}
+const states = statesOf(attemptWords, {
+  vendor_pending: warn('?'),
+  pending_consent: warn('?'),
+  approved: good('✓'),
+  rejected: bad('✗'),
+  expired: dim('–'),
+})
 
 /** Waiting ones first. */
 export function byNeed(one: VerificationAttempt, other: VerificationAttempt): number {

@@ -225,6 +225,7 @@ export type OpenOptions = {
   readonly elsewhere?: Host['elsewhere']
   readonly save?: Host['save']
   readonly putOffFile?: HostOptions['putOffFile']
+  readonly keptViews?: HostOptions['keptViews']
   readonly notice?: string
   /** When it is opened, epoch milliseconds. */
   readonly now?: number

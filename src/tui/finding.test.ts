@@ -1,4 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import examples from '../api/answer-examples.json' with { type: 'json' }
+import * as lists from '../api/endpoint/list-fields.ts'
+import { parseFilter, passesFilter } from '../core/filter.ts'
+import { delivery } from '../nouns/deliveries.ts'
+import { job as jobNoun } from '../nouns/jobs.ts'
+import { payout } from '../nouns/money.ts'
+import type { Noun } from '../nouns/noun.ts'
+import { subscription } from '../nouns/subscriptions.ts'
+import { thread } from '../nouns/threads.ts'
+import { verification } from '../nouns/verifications.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobsOf } from './jobs/jobs.testkit.ts'
@@ -50,12 +60,47 @@ describe('what is typed behind /', () => {
     expect(asked().filter).toBe('open:yes amount:>0.10')
   })
 
+  it('that matches nothing in this view names the views that have it', async () => {
+    const { type, advance, text } = await onJobs()
+    await type('/paid\r')
+    await advance(2 * SETTLED_MS)
+    expect(text()).toContain(' no such job in open, but 1 in done, 1 in all: v changes the view')
+    await type('vvv')
+    await advance(SETTLED_MS)
+    expect(text()).toContain('✓ paid')
+    await type('/nobody-has-it\r')
+    await advance(2 * SETTLED_MS)
+    expect(text()).toContain(' no such job: esc clears the filter')
+  })
+
   it('is told what is wrong with it at once, with the fields there are, and not sent', async () => {
     const { type, advance, asked, text } = await onJobs()
     await type('vvvvv/buyr:acme')
     expect(text()).toContain('! The filter has no field buyr: use id, status')
     await advance(SETTLED_MS)
     expect(asked().filter).toBeUndefined()
+  })
+})
+
+/** Rows of the contract's examples with another state. */
+const shownStates = [
+  ['jobs', lists.jobFields, jobNoun, examples.listAllJobs.answer.jobs[0]],
+  ['threads', lists.threadFields, thread, examples.listAllThreads.answer.threads[0]],
+  ['subscriptions', lists.subscriptionFields, subscription, examples.listAllSubscriptions.answer.subscriptions[0]],
+  ['verifications', lists.verificationFields, verification, examples.listVerifications.answer.attempts[0]],
+  ['payouts', lists.payoutFields, payout, examples.getPayouts.answer.payouts[0]],
+  ['deliveries', lists.deliveryFields, delivery, examples.getWebhooks.answer.deliveries[0]],
+] as const
+
+describe.each(shownStates)('a filter of %s', (_, fields, noun: Noun<never>, row) => {
+  it.each(fields.status.choices)('finds %s by the word that the column shows, with and without its field', (status) => {
+    const shown = noun.stateOf?.({ ...row, status, late: false, ended_at: '' } as never) ?? ''
+    const word = (typeof shown === 'string' ? shown : shown.text).replace(/^\S /, '')
+    const facts = { status }
+    for (const typed of [`state:"${word}"`, `status:${word.replaceAll(' ', '-')}`, word]) {
+      const parsed = parseFilter(typed, fields)
+      expect([typed, parsed.ok && passesFilter(parsed.filter, facts, 0)]).toEqual([typed, true])
+    }
   })
 })
 

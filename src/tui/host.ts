@@ -3,6 +3,7 @@ import type { ScreenId } from '../model/words.ts'
 import { createPutOffs, type PutOffFile } from './overview/put-off.ts'
 import { type Binding, bindings } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'
+import { type KeptViewsFile, keepViews, withKeptViews } from './shell/kept-views.ts'
 import { createPace, pacedSubscription } from './shell/pace.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { createQueries, createStore } from './shell/query.ts'
@@ -29,6 +30,8 @@ export type HostOptions = {
   readonly elsewhere?: Host['elsewhere']
   /** File that stores snoozed items (default: they are not stored). */
   readonly putOffFile?: PutOffFile | undefined
+  /** File of views and filters (default: none). */
+  readonly keptViews?: KeptViewsFile | undefined
   /** Minimum time between automatic redraws. */
   readonly frameGapMs: number
 }
@@ -43,6 +46,8 @@ export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
   const { keys = bindings, notice, lastWords, elsewhere } = options
   const toast: Toast | undefined = notice === undefined ? undefined : { text: `! ${notice}`, tone: 'warn', stays: true }
+  const ui = createStore<Ui>({ ...withKeptViews(firstUi(screen), options.keptViews?.read()), toast })
+  if (options.keptViews !== undefined) keepViews(ui, options.keptViews)
   const pace = createPace(clock, frameGapMs)
   const queries = createQueries(clock, pace)
   const stream = createStream({ link, clock, onEvent: () => queries.hint() })
@@ -60,7 +65,7 @@ export function createHost(options: HostOptions): Host {
     lastWords,
     commandLine,
     elsewhere,
-    ui: createStore<Ui>({ ...firstUi(screen), toast }),
+    ui,
     stream: { ...stream, subscribe: pacedSubscription(stream.subscribe, pace) },
     face: { current: faceless(screen) },
     whereabouts: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value,

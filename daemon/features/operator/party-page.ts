@@ -148,6 +148,7 @@ async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0]
 /** Statuses that a filter allows, if it names them, to use the index. */
 function statusesIn(filter: Filter | undefined): readonly string[] | undefined {
   const term = filter?.terms.find(({ field, not }) => field === 'status' && !not)
+  if (term?.wanted.some(({ field }) => field !== undefined)) return undefined
   return term && [...new Set(term.wanted.map(({ value }) => String(value)))]
 }
 

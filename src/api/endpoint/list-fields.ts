@@ -3,6 +3,19 @@ import { deliveryStates } from '../../model/delivery.ts'
 import { jobStatuses, paymentMethods } from '../../model/job.ts'
 import { heldKinds } from '../../model/ledger.ts'
 import { billingPeriods, fulfillmentTypes, serviceTypes, webhookStatuses } from '../../model/service.ts'
+import {
+  attemptWords,
+  BLOCKED_WORD,
+  ENDING_WORD,
+  heldWords,
+  jobWords,
+  LATE_WORD,
+  payoutWords,
+  SUSPENDED_WORD,
+  subscriptionWords,
+  threadWords,
+  tierWords,
+} from '../../model/state-words.ts'
 import { threadStatuses } from '../../model/thread.ts'
 import {
   attemptStatuses,
@@ -21,18 +34,20 @@ const money = { kind: 'money' } as const
 const count = { kind: 'count' } as const
 const age = { kind: 'age' } as const
 const flag = { kind: 'flag' } as const
-const oneOf = (choices: readonly string[]) => ({ kind: 'choice', choices }) as const
+const oneOf = (choices: readonly string[], words: Readonly<Record<string, string>> = {}) =>
+  ({ kind: 'choice', choices, words }) as const
+const shownAs = (word: string) => ({ kind: 'flag', word }) as const
 
 /** Parties match by name, id and wallet; `late`: past the promised time; `open`: not final. */
 export const jobFields = {
   id: text,
-  status: oneOf(jobStatuses),
+  status: oneOf(jobStatuses, jobWords),
   service: text,
   buyer: text,
   provider: text,
   amount: money,
   age,
-  late: flag,
+  late: shownAs(LATE_WORD),
   open: flag,
   paid_by: oneOf(paymentMethods),
 } as const satisfies ListFields
@@ -40,7 +55,7 @@ export const jobFields = {
 /** `amount`: buyer's price; `age`: since the last change. */
 export const threadFields = {
   id: text,
-  status: oneOf(threadStatuses),
+  status: oneOf(threadStatuses, threadWords),
   service: text,
   buyer: text,
   provider: text,
@@ -79,13 +94,13 @@ export const planFields = {
 /** `ending`: cancelled, but active until the period ends; `failed`: failed charges of the due period. */
 export const subscriptionFields = {
   id: text,
-  status: oneOf(subscriptionStatuses),
+  status: oneOf(subscriptionStatuses, subscriptionWords),
   plan: text,
   buyer: text,
   provider: text,
   period: oneOf(billingPeriods),
   amount: money,
-  ending: flag,
+  ending: shownAs(ENDING_WORD),
   failed: count,
   age,
 } as const satisfies ListFields
@@ -130,26 +145,26 @@ export const participantFields = {
   name: text,
   wallet: text,
   type: oneOf(participantTypes),
-  tier: oneOf(tiers),
-  suspended: flag,
+  tier: oneOf(tiers, tierWords),
+  suspended: shownAs(SUSPENDED_WORD),
   balance: money,
   age,
 } as const satisfies ListFields
 
 export const payoutFields = {
   id: text,
-  status: oneOf(payoutStates),
+  status: oneOf(payoutStates, payoutWords),
   kind: oneOf(payoutKinds),
   wallet: text,
   amount: money,
-  blocked: flag,
+  blocked: shownAs(BLOCKED_WORD),
   error: text,
   age,
 } as const satisfies ListFields
 
 export const holdFields = {
   account: text,
-  kind: oneOf(heldKinds),
+  kind: oneOf(heldKinds, heldWords),
   owner: text,
   amount: money,
   reason: text,
@@ -157,7 +172,7 @@ export const holdFields = {
 
 export const verificationFields = {
   id: text,
-  status: oneOf(attemptStatuses),
+  status: oneOf(attemptStatuses, attemptWords),
   participant: text,
   operator: text,
   age,

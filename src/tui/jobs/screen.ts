@@ -21,8 +21,10 @@ import {
   listHead,
   listTable,
   narrowed,
+  noMatchWords,
   sortActions,
   titlesOf,
+  useElsewhere,
   useListQuery,
   useSettled,
   viewWords,
@@ -50,6 +52,15 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const which = { view: ui.jobView, page: ui.pages.jobs ?? 0, admin, asked }
   const listed = useQuery(fetchJobs(host.link, which), { name: `jobs ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
   const found = listed.value?.jobs ?? []
+  const elsewhere = useElsewhere({
+    views: jobViews,
+    current: ui.jobView,
+    name: `jobs ${JSON.stringify(which)}`,
+    admin,
+    asked,
+    found: listed.value,
+    fetchIn: (view) => fetchJobs(host.link, { ...which, view, page: 0 }),
+  })
   const here = { fields: jobFields, factsOf: (job: Job) => factsOf(job, now), now: now ?? view.now }
   const jobs = admin ? found : narrowed(found, finding, here)
   const ids = jobs.map(({ id }) => id)
@@ -58,7 +69,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const isOpen = ui.pane.open !== 'beside' && chosen >= 0
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const commandOf = (id: string) => shellCommand(host, ['admin', 'jobs', 'resolve', id])
-  const model: Model = { listed, jobs, chosen, detail, lines, isOpen, admin, now, view, stream, commandOf }
+  const model: Model = { listed, elsewhere, jobs, chosen, detail, lines, isOpen, admin, now, view, stream, commandOf }
   return {
     ids,
     problem: finding.problem,
@@ -161,6 +172,8 @@ function giveBack(host: Host, jobs: readonly Job[]): void {
 
 type Model = {
   readonly listed: Query<Jobs>
+  /** Views in which the filter matches. */
+  readonly elsewhere: string
   readonly jobs: readonly Job[]
   readonly chosen: number
   readonly detail: Query<JobDetail | undefined>
@@ -177,7 +190,7 @@ type Model = {
 }
 
 function jobLines(model: Model, area: ScreenArea): Line[] {
-  const { listed, jobs: rows, chosen, lines, isOpen, now, view } = model
+  const { listed, elsewhere, jobs: rows, chosen, lines, isOpen, now, view } = model
   const job = rows[chosen]
   if (isOpen && job) {
     const tabs = tabWords(tabOf(view.ui), area.width - job.id.length)
@@ -190,7 +203,7 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
   const width = side === 0 ? area.width : area.width - side - 1
   const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (job === undefined) return [...head, blank, [dim(emptyWords(view.ui))]]
+  if (job === undefined) return [...head, blank, [dim(emptyWords(view.ui, elsewhere))]]
   if (side > 0) return besideLines(job, model, area)
   const room = area.height - 3
   const drawer = belowLines(job, model, { width, height: Math.ceil(room / LIST_SHARE) })
@@ -221,8 +234,8 @@ function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
 const FEED_FROM = 24
 const FEED_ROWS = 5
 
-function emptyWords({ filters, jobView }: Ui): string {
-  if (filters.jobs) return ' no such job: esc clears the filter'
+function emptyWords({ filters, jobView }: Ui, elsewhere: string): string {
+  if (filters.jobs) return noMatchWords('job', jobView, elsewhere)
   return jobView === 'all' ? ' no jobs yet' : ` no job is ${jobView}: v shows the others`
 }
 

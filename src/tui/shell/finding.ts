@@ -10,10 +10,12 @@ import {
   sortWords,
 } from '../../core/filter.ts'
 import type { ScreenId } from '../../model/words.ts'
+import { count } from '../../text/text.ts'
 import { writtenLine } from '../parts/edit.ts'
 import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, textOf, warn } from '../parts/line.ts'
 import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
 import { type Binding, keyFor } from './bindings.ts'
+import { type Fetch, ONCE_MS, useQuery } from './query.ts'
 import type { Face, Host } from './screen.ts'
 import type { Ui } from './ui.ts'
 
@@ -42,6 +44,37 @@ export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Wish {
   return parsed.ok
     ? { filter: typed, sort, problem: undefined }
     : { filter: '', sort, problem: `The filter ${parsed.problem}` }
+}
+
+type OtherViews<V> = {
+  readonly views: readonly V[]
+  readonly current: V
+  /** Distinguishes filters. */
+  readonly name: string
+  readonly admin: boolean
+  readonly asked: { readonly filter?: string }
+  readonly found: { readonly total: number } | undefined
+  readonly fetchIn: (view: V) => Fetch<{ readonly total: number }>
+}
+
+/** A hook: views with matches, `2 in done, 2 in all`, if the current one has none. */
+export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
+  const { views, current, name, fetchIn } = asked
+  const isEmpty = asked.admin && asked.asked.filter !== undefined && asked.found?.total === 0
+  const others = isEmpty ? views.filter((view) => view !== current) : []
+  const fetch: Fetch<string> = async (signal) => {
+    const all = await Promise.all(others.map(async (view) => ({ view, found: await fetchIn(view)(signal) })))
+    const known = all.flatMap(({ view, found }) => (found.ok ? [{ view, total: found.value.total }] : []))
+    const value = known.filter(({ total }) => total > 0).map(({ view, total }) => `${count(total)} in ${view}`)
+    return { ok: true, value: value.join(', ') }
+  }
+  return useQuery(fetch, { name: `elsewhere ${others.length} ${name}`, every: ONCE_MS }).value ?? ''
+}
+
+/** Text of a filter without matches. */
+export function noMatchWords(name: string, view: string, elsewhere: string): string {
+  if (elsewhere === '') return ` no such ${name}: esc clears the filter`
+  return ` no such ${name} in ${view}, but ${elsewhere}: v changes the view`
 }
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }

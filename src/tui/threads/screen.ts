@@ -15,8 +15,10 @@ import {
   listHead,
   listTable,
   narrowed,
+  noMatchWords,
   sortActions,
   titlesOf,
+  useElsewhere,
   useListQuery,
   useSettled,
   viewWords,
@@ -50,6 +52,15 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
     asked: useListQuery(host, finding, threadFields),
   }
   const listed = useQuery(fetchThreads(host.link, which), { name: `threads ${JSON.stringify(which)}`, every })
+  const elsewhere = useElsewhere({
+    views: threadViews,
+    current: ui.threadView,
+    name: `threads ${JSON.stringify(which)}`,
+    admin,
+    asked: which.asked,
+    found: listed.value,
+    fetchIn: (view) => fetchThreads(host.link, { ...which, view, page: 0 }),
+  })
   const now = businessNow(useClock(host), view.now)
   const found = listed.value?.threads ?? []
   const threads = admin ? found : narrowed(found, finding, { fields: threadFields, factsOf, now: now ?? view.now })
@@ -63,7 +74,18 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
   const isOpen = ui.pane.open !== 'beside' && thread !== undefined
   const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
-  const model: Model = { listed, threads, chosen, thread, admin, isForeign: foreign !== undefined, isOpen, now, view }
+  const model: Model = {
+    listed,
+    elsewhere,
+    threads,
+    chosen,
+    thread,
+    admin,
+    isForeign: foreign !== undefined,
+    isOpen,
+    now,
+    view,
+  }
   const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
   return {
     ids,
@@ -117,6 +139,8 @@ function factsOf(thread: Thread): Facts<typeof threadFields> {
 
 type Model = {
   readonly listed: Query<Threads>
+  /** Views in which the filter matches. */
+  readonly elsewhere: string
   readonly threads: readonly Thread[]
   readonly chosen: number
   readonly thread: Thread | undefined
@@ -130,9 +154,9 @@ type Model = {
 }
 
 function threadLines(model: Model, area: ScreenArea): Line[] {
-  const { listed, thread, isOpen, now, view } = model
+  const { listed, elsewhere, thread, isOpen, now, view } = model
   if (listed.value === undefined) return [...headLines(model, area.width), ...waitingLines(listed, area.width)]
-  if (thread === undefined) return [...headLines(model, area.width), blank, [dim(emptyWords(view.ui))]]
+  if (thread === undefined) return [...headLines(model, area.width), blank, [dim(emptyWords(view.ui, elsewhere))]]
   if (isOpen) {
     const lines = talkLines(thread, { width: area.width, now })
     const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
@@ -151,8 +175,8 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
   return joinedPanels(left, right, { width: area.width, split, height: area.height })
 }
 
-function emptyWords({ filters, threadView }: Ui): string {
-  if (filters.threads) return ' no conversation matches: esc clears it'
+function emptyWords({ filters, threadView }: Ui, elsewhere: string): string {
+  if (filters.threads) return noMatchWords('conversation', threadView, elsewhere)
   return threadView === 'all' ? ' no conversations yet' : ` no conversation is ${threadView}: v shows the others`
 }
 

@@ -1,0 +1,79 @@
+import type { JobStatus } from './job.ts'
+import type { HeldKind } from './ledger.ts'
+import type { threadStatuses } from './thread.ts'
+import type { AttemptStatus, payoutStates, SubscriptionStatus, tiers } from './words.ts'
+
+/* Displayed words of states, once: lists show them, and filters accept them beside the states of the API. */
+
+export const jobWords: Readonly<Record<JobStatus, string>> = {
+  created: 'new',
+  dispatched: 'sent',
+  in_progress: 'at work',
+  completed: 'delivered',
+  verified: 'verified',
+  released: 'paid',
+  failed: 'failed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  disputed: 'disputed',
+  refunded: 'refunded',
+}
+/** A working job past its promised time. */
+export const LATE_WORD = 'overdue'
+
+export const threadWords: Readonly<Record<(typeof threadStatuses)[number], string>> = {
+  inquiry: 'asked',
+  negotiating: 'offered',
+  accepted: 'agreed',
+  in_progress: 'at work',
+  completed: 'delivered',
+  verified: 'paid',
+  disputed: 'disputed',
+  cancelled: 'ended',
+}
+
+export const subscriptionWords: Readonly<Record<SubscriptionStatus, string>> = {
+  active: 'active',
+  past_due: 'past due',
+  paused: 'paused',
+  canceled: 'cancelled',
+  expired: 'ended',
+}
+/** A subscription that is cancelled from the end of its period on. */
+export const ENDING_WORD = 'ends'
+
+export const attemptWords: Readonly<Record<AttemptStatus, string>> = {
+  vendor_pending: 'vendor',
+  pending_consent: 'operator',
+  approved: 'verified',
+  rejected: 'refused',
+  expired: 'ran out',
+}
+
+/** Reserved money by kind, except that of jobs. */
+export const heldWords: Readonly<Record<HeldKind, string>> = {
+  esc: 'in escrow',
+  hold: 'being paid',
+  rfd: 'refund',
+  out: 'payout',
+  refp: 'reward',
+  blk: 'kept back',
+}
+
+export const payoutWords: Readonly<Record<(typeof payoutStates)[number], string>> = {
+  created: 'waits',
+  needs_operator: 'needs a key',
+  signed: 'signed',
+  sent: 'sent',
+  confirmed: 'arrived',
+  failed: 'failed',
+}
+/** A payout to a sanctioned wallet. */
+export const BLOCKED_WORD = 'kept back'
+
+export const tierWords: Readonly<Record<(typeof tiers)[number], string>> = {
+  unverified: 'nobody checked',
+  email_verified: 'e-mail',
+  identity_verified: 'identity',
+}
+export const SUSPENDED_WORD = 'suspended'
