@@ -93,11 +93,7 @@ export const accountRegister = defineCommand({
     const { answer: registered, payment } = await pay(context, session, {
       endpoint: 'register',
       asked: {
-        body: {
-          name,
-          type: role,
-          ...compact({ description, webhook_url: webhook, referral_code: referralCode }),
-        },
+        body: { name, type: role, ...compact({ description, webhook_url: webhook, referral_code: referralCode }) },
       },
     })
     keepAccount(context.places, session.target.instance, registered)
@@ -122,10 +118,7 @@ export const accountRotateKey = defineCommand({
   prints: 'rotateKey',
   async run(context) {
     const session = await context.session()
-    const { answer: rotated } = await pay(context, session, {
-      endpoint: 'rotateKey',
-      asked: {},
-    })
+    const { answer: rotated } = await pay(context, session, { endpoint: 'rotateKey', asked: {} })
     keepAccount(context.places, session.target.instance, rotated)
     return rotated
   },

@@ -76,9 +76,7 @@ export const adminBackup = defineCommand({
   description:
     'A consistent snapshot; the instance keeps running. The file holds the data of all participants: keep it private. Needs the admin key of the instance.',
   args: z.object({ file: z.string().meta({ description: 'file to write, - for stdout' }) }),
-  options: z.object({
-    force: z.boolean().default(false).meta({ description: 'overwrite an existing file' }),
-  }),
+  options: z.object({ force: z.boolean().default(false).meta({ description: 'overwrite an existing file' }) }),
   examples: ['souk admin backup market.tar --force', 'souk admin backup market.tar --force --json'],
   async run(context) {
     const { args, options, globals, io } = context
@@ -102,9 +100,7 @@ export const adminHolds = listCommand(hold, {
   name: 'admin holds',
   search: searchOptions(holdFields, holdOrders),
   summary: 'list held money: owner, reason and what happens next',
-  options: {
-    kind: z.enum(heldKinds).optional().meta({ description: 'only this kind of account', value: 'kind' }),
-  },
+  options: { kind: z.enum(heldKinds).optional().meta({ description: 'only this kind of account', value: 'kind' }) },
   examples: [
     'souk admin holds',
     'souk admin holds --kind esc --json',
@@ -167,9 +163,7 @@ export const adminPayouts = listCommand(payout, {
   name: 'admin payouts',
   search: searchOptions(payoutFields),
   summary: 'list payouts on the chain, newest first',
-  options: {
-    status: z.enum(payoutStates).optional().meta({ description: 'only in this state', value: 'state' }),
-  },
+  options: { status: z.enum(payoutStates).optional().meta({ description: 'only in this state', value: 'state' }) },
   examples: [
     'souk admin payouts',
     'souk admin payouts --status confirmed --json',
@@ -181,9 +175,7 @@ export const adminPlansList = listCommand(plan, {
   name: 'admin plans list',
   search: searchOptions(planFields),
   summary: 'list all plans; filter and sort by any field',
-  options: {
-    status: offeredStatus,
-  },
+  options: { status: offeredStatus },
   examples: ['souk admin plans list', 'souk admin plans list --filter "period:annual" --sort -subscribers --json'],
 })
 
@@ -211,9 +203,7 @@ export const adminServicesList = listCommand(service, {
   name: 'admin services list',
   search: searchOptions(serviceFields),
   summary: 'list all listings; filter and sort by any field',
-  options: {
-    status: offeredStatus,
-  },
+  options: { status: offeredStatus },
   examples: [
     'souk admin services list',
     'souk admin services list --filter "hook:failing !souk"',
@@ -238,9 +228,7 @@ export const adminVerificationList = listCommand(verification, {
   summary: 'list identity verification attempts, newest first',
   description:
     'Needs the admin key of the instance. In the sandbox, decide an attempt with `souk verify approve` or `souk verify reject`.',
-  options: {
-    status: z.enum(attemptStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
-  },
+  options: { status: z.enum(attemptStatuses).optional().meta({ description: 'only in this state', value: 'state' }) },
   examples: [
     'souk admin verification',
     'souk admin verification list --json',

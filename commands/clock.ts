@@ -38,9 +38,7 @@ async function waitFor(session: Session, until: string): Promise<number> {
     throw new CliError(
       'conflict',
       until === NEXT_CRON ? 'No cron is due.' : `${until} is paused, so it has no next run.`,
-      {
-        next: ['souk crons list'],
-      },
+      { next: ['souk crons list'] },
     )
   }
   return Math.max(1, Date.parse(at) - Date.parse(now))

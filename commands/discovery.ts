@@ -40,10 +40,7 @@ export const discoveryList = defineCall({
   name: 'discovery list',
   isDefault: true,
   summary: 'list the paid endpoints that x402 clients can discover',
-  options: z.object({
-    ...discoveryOptions,
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
-  }),
+  options: z.object({ ...discoveryOptions, page: z.int().min(1).default(1).meta({ description: 'page number' }) }),
   examples: ['souk discovery', 'souk discovery list --limit 5 --json'],
   asks: 'listResources',
   asked(context) {

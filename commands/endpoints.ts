@@ -106,9 +106,7 @@ function showDifferences({ differences: rows, total, there }: Awaited<ReturnType
 export const endpointsView = defineCommand({
   name: 'endpoints view',
   summary: 'show one API endpoint with its description',
-  args: z.object({
-    path: z.string().meta({ description: 'path, such as /v1/services/:id/purchase' }),
-  }),
+  args: z.object({ path: z.string().meta({ description: 'path, such as /v1/services/:id/purchase' }) }),
   options: z.object({
     method: z
       .string()

@@ -36,9 +36,7 @@ export const facilitatorList = defineCall({
   asks: 'listFacilitatedSettlements',
   asked(context) {
     const { limit, page, state } = context.options
-    return {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ state }) },
-    }
+    return { query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ state }) } }
   },
   rows: ({ settlements }) => settlements,
   columns,

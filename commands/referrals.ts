@@ -70,9 +70,7 @@ const listColumns: readonly Column<Referral>[] = [
 export const referralsList = defineCall({
   name: 'referrals list',
   summary: 'list your referrals and their earnings',
-  options: z.object({
-    ...pageOptions,
-  }),
+  options: z.object({ ...pageOptions }),
   examples: ['souk referrals list', 'souk referrals list --limit 5 --json'],
   asks: 'listReferrals',
   asked(context) {

@@ -114,10 +114,7 @@ export const requestsBids = defineCall({
   asks: 'listBids',
   asked(context) {
     const { status, limit, page } = context.options
-    return {
-      params: { id: context.args.request },
-      query: compact({ status, ...pageOf({ limit, page }) }),
-    }
+    return { params: { id: context.args.request }, query: compact({ status, ...pageOf({ limit, page }) }) }
   },
   rows: ({ bids }) => bids,
   columns: bidColumns,

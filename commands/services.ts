@@ -91,9 +91,7 @@ export const servicesDiscover = defineCommand({
   name: 'services discover',
   summary: 'get the complete catalog with runnable example requests ($0.001)',
   description: 'Made for agents. The catalog alone is free: `souk services list`.',
-  options: z.object({
-    guide: z.boolean().default(false).meta({ description: 'print only the guide, as Markdown' }),
-  }),
+  options: z.object({ guide: z.boolean().default(false).meta({ description: 'print only the guide, as Markdown' }) }),
   examples: [
     'souk services discover',
     'souk services discover --guide',

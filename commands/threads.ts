@@ -81,9 +81,7 @@ async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, i
   const { proposal, status } = await readThread(host, session, id)
   if (proposal?.status === 'open') return proposal
   const state = proposal === null ? `the conversation is ${status}` : `the proposal is ${proposal.status}`
-  throw new CliError('conflict', `There is no offer to accept: ${state}.`, {
-    next: [`souk threads send ${id} -m "…"`],
-  })
+  throw new CliError('conflict', `There is no offer to accept: ${state}.`, { next: [`souk threads send ${id} -m "…"`] })
 }
 
 export const threadsAttach = defineCommand({
@@ -291,10 +289,7 @@ export const threadsUpdate = defineCall({
   async asked(context) {
     const { status, deliverable: file, progress, notes } = context.options
     const deliverables = file === undefined ? undefined : await readDocument(context.io, file)
-    return {
-      params: { id: context.args.thread },
-      body: { status, ...compact({ deliverables, progress, notes }) },
-    }
+    return { params: { id: context.args.thread }, body: { status, ...compact({ deliverables, progress, notes }) } }
   },
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
 })

@@ -171,11 +171,7 @@ const colors: Partial<Record<ReputationAnswer['verdict'], (text: string) => stri
 
 const columns: readonly Column<ReputationAnswer>[] = [
   { title: 'WALLET', value: ({ wallet }) => wallet },
-  {
-    title: 'VERDICT',
-    value: ({ verdict }) => colors[verdict]?.(verdict) ?? verdict,
-    plain: ({ verdict }) => verdict,
-  },
+  { title: 'VERDICT', value: ({ verdict }) => colors[verdict]?.(verdict) ?? verdict, plain: ({ verdict }) => verdict },
   { title: 'SCORE', value: ({ score }) => score, align: 'right' },
   { title: 'LEVEL', value: ({ level, level_name }) => `${level} ${level_name}`, drop: 1 },
   { title: 'CONF', value: ({ confidence }) => confidence.toFixed(2), align: 'right', drop: 2 },

@@ -251,18 +251,14 @@ async function agreed(context: Context, launch: Launch): Promise<Launch> {
   const asked = `This marketplace uses real USDC. Type "${REAL_MONEY}" to continue:`
   const typed = await context.io.ask(asked, { flag: '--real-money' })
   if (typed.trim() === REAL_MONEY) return { ...launch, realMoney: true }
-  throw usage('Nothing was started: real money was not confirmed.', {
-    next: ['souk up', 'souk up --chain devnet'],
-  })
+  throw usage('Nothing was started: real money was not confirmed.', { next: ['souk up', 'souk up --chain devnet'] })
 }
 
 /** `frozen`, `real`, or a start time. @throws CliError usage */
 function clockMove({ clock, foreground, systemd }: Context['options']): ClockMove | undefined {
   if (clock === undefined) return undefined
   if (foreground || systemd) {
-    throw usage('--clock needs a running daemon: start it first.', {
-      next: ['souk clock freeze'],
-    })
+    throw usage('--clock needs a running daemon: start it first.', { next: ['souk clock freeze'] })
   }
   if (clock === 'frozen') return { state: 'frozen' }
   return clock === 'real' ? { state: 'running' } : { set: timeOf(clock), state: 'running' }

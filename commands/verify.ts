@@ -123,9 +123,7 @@ const POLL_MS = 500
 export const verifyStatus = defineCommand({
   name: 'verify status',
   summary: 'show your verification tier and current attempt',
-  options: z.object({
-    watch: z.boolean().default(false).meta({ description: 'wait until the current attempt ends' }),
-  }),
+  options: z.object({ watch: z.boolean().default(false).meta({ description: 'wait until the current attempt ends' }) }),
   examples: ['souk verify status', 'souk verify status --watch --json'],
   prints: 'getVerificationStatus',
   async run(context) {

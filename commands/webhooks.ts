@@ -50,9 +50,7 @@ export const webhooksList = defineCommand({
 })
 
 export async function readPage(session: Session, { status, limit, page }: ListParams) {
-  return session.call('listDeliveries', {
-    query: { ...pageOf({ limit, page }), ...compact({ status }) },
-  })
+  return session.call('listDeliveries', { query: { ...pageOf({ limit, page }), ...compact({ status }) } })
 }
 
 /** Deliveries of a status, over all pages. */

@@ -10,10 +10,7 @@ export const adminEscrowPause = defineCommand({
     'souk admin escrow pause --confirm local --json',
   ],
   run: (context) =>
-    change(context, {
-      says: 'stops escrow at',
-      send: (session, body) => session.call('pauseEscrow', { body }),
-    }),
+    change(context, { says: 'stops escrow at', send: (session, body) => session.call('pauseEscrow', { body }) }),
   view: (changed, io) => showChange('escrow', changed, io),
 })
 
@@ -35,9 +32,6 @@ export const adminEscrowUnpause = defineCommand({
   options: changeOptions,
   examples: ['souk admin escrow unpause --reason "it is over"', 'souk admin escrow unpause --confirm local --json'],
   run: (context) =>
-    change(context, {
-      says: 'starts escrow at',
-      send: (session, body) => session.call('unpauseEscrow', { body }),
-    }),
+    change(context, { says: 'starts escrow at', send: (session, body) => session.call('unpauseEscrow', { body }) }),
   view: (changed, io) => showChange('escrow', changed, io),
 })

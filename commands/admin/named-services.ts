@@ -73,10 +73,7 @@ export const adminNamedServicesSet = defineCall({
     if ((off === undefined) === isNothing) {
       throw usage(`Choose what ${slug} sells: --from with --price, --listing, --plan, or "${OFF}" to close it.`)
     }
-    return {
-      params: { slug },
-      body: off === undefined ? ways : { enabled: false },
-    }
+    return { params: { slug }, body: off === undefined ? ways : { enabled: false } }
   },
   view({ path, enabled, service_id: listing, plan_id: plan, price }, io) {
     io.line(`${green('✓')} ${path} ${enabled ? `sells ${listing ?? plan} at $${price}` : 'is closed: it answers 404'}`)

@@ -16,9 +16,7 @@ export const adminSdnAdd = defineCall({
     'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order" --json',
   ],
   asks: 'addSanction',
-  asked: (context) => ({
-    body: { wallet: context.args.wallet, reason: context.options.reason },
-  }),
+  asked: (context) => ({ body: { wallet: context.args.wallet, reason: context.options.reason } }),
   view: ({ wallet, changed }, io) =>
     io.line(`${green('✓')} ${wallet} ${changed ? 'is now blocked' : 'was already blocked'}`),
 })

@@ -19,9 +19,7 @@ export const command = defineCommand({
       parent?.leave()
     }
     try {
-      return await runDaemon(context, {
-        onReady: (_, notes) => tell({ kind: 'ready', notes: [...notes] }),
-      })
+      return await runDaemon(context, { onReady: (_, notes) => tell({ kind: 'ready', notes: [...notes] }) })
     } catch (error) {
       const { exit, sentence, facts, next } = explain(error)
       const cause = systemCode(error)

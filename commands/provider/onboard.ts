@@ -11,9 +11,7 @@ export const command = defineCommand({
   summary: 'register and list services in one call ($0.01)',
   description:
     'The file holds the registration and its services: {"name", "services": [{…}]}. All are created, or none.',
-  options: z.object({
-    file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
-  }),
+  options: z.object({ file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }) }),
   examples: ['souk provider onboard --file onboard.json', 'souk provider onboard --file onboard.json --json'],
   prints: 'onboardProvider',
   async run(context) {

@@ -45,9 +45,7 @@ export const command = defineCommand({
 function bodyFrom(document: Record<string, unknown>): Body {
   const event = isObject(document.event) ? document.event : document
   if (!isObject(event.intent)) {
-    throw usage('Not an event: it lacks "intent".', {
-      next: ["souk openapi -q '.components.schemas.TraceEvent'"],
-    })
+    throw usage('Not an event: it lacks "intent".', { next: ["souk openapi -q '.components.schemas.TraceEvent'"] })
   }
   return { event } as Body // the instance validates the members
 }

@@ -224,10 +224,7 @@ function knownInstance({ places }: Where, name: string): string {
   const near = nearest(name, known)
   throw usage(
     `There is no seller, listing or instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
-    {
-      facts: [WHAT_NAMES],
-      next: ['souk remote list'],
-    },
+    { facts: [WHAT_NAMES], next: ['souk remote list'] },
   )
 }
 

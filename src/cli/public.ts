@@ -57,11 +57,7 @@ type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPaymen
 /** Settings for `souk config set`; lists are comma-separated. */
 export const daemonSettings: readonly Setting[] = [
   { key: 'port', flags: '--port <n>', summary: 'port of the daemon, 0 for any free port; for up, restart' },
-  {
-    key: 'publicUrl',
-    flags: '--public-url <url>',
-    summary: 'public URL of the daemon; for up, restart',
-  },
+  { key: 'publicUrl', flags: '--public-url <url>', summary: 'public URL of the daemon; for up, restart' },
   { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'additional host names of the daemon; for up, restart' },
   { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies of the daemon; for up, restart' },
 ]

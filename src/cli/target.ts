@@ -168,11 +168,7 @@ function untrusted(error: TransportError, { name, url }: Target): CliError {
   if (!(error.cause instanceof PinMismatch)) {
     const { code = '' } = (error.cause ?? {}) as { code?: string }
     const facts = [CERTIFICATE_FAULTS[code] ?? 'no authority that this machine trusts issued it', 'nothing was sent']
-    return new CliError('auth', `The certificate of ${name} is not trusted.`, {
-      facts,
-      next: [again],
-      cause: error,
-    })
+    return new CliError('auth', `The certificate of ${name} is not trusted.`, { facts, next: [again], cause: error })
   }
   const { pinned, shown } = error.cause
   return new CliError('auth', `${name} presents a different certificate than the pinned one.`, {

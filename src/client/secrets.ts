@@ -79,10 +79,7 @@ export function keepAccount(places: Pick<Places, 'config'>, instance: InstanceKe
   if (secret === null) return
   const secrets = read(places)
   const name = `${instance} ${wallet.toLowerCase()}`
-  writeJson(fileOf(places), {
-    ...secrets,
-    webhook_secrets: { ...secrets.webhook_secrets, [name]: credential(secret) },
-  })
+  writeJson(fileOf(places), { ...secrets, webhook_secrets: { ...secrets.webhook_secrets, [name]: credential(secret) } })
 }
 
 export function webhookSecretOf(

@@ -121,11 +121,7 @@ export function createTransport(options: TransportOptions): Transport {
     const message = await exchange(
       url,
       { ...request, headers },
-      {
-        timeoutMs,
-        fingerprint: options.fingerprint,
-        connections: options.connections,
-      },
+      { timeoutMs, fingerprint: options.fingerprint, connections: options.connections },
     )
     return answerOf(message, { url: url.href, timeoutMs })
   }

@@ -51,10 +51,7 @@ export const Address = z
   .codec(
     z.string().regex(ADDRESS_SHAPE),
     z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)),
-    {
-      decode: toWallet,
-      encode: (wallet) => checksumAddress(wallet),
-    },
+    { decode: toWallet, encode: (wallet) => checksumAddress(wallet) },
   )
   .meta({ id: 'Address', description: 'Ethereum address, EIP-55 checksummed in answers' })
 
@@ -63,10 +60,7 @@ export const Bytes32 = z
   .codec(
     z.string().regex(BYTES32_SHAPE),
     z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)),
-    {
-      decode: (text): Hex => `0x${text.slice(2).toLowerCase()}`,
-      encode: (hex) => hex,
-    },
+    { decode: (text): Hex => `0x${text.slice(2).toLowerCase()}`, encode: (hex) => hex },
   )
   .meta({ id: 'Bytes32' })
 

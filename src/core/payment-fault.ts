@@ -3,11 +3,7 @@
  * the `exact` scheme of v2.
  */
 const faults = {
-  missing: {
-    v1: 'X-PAYMENT header is required',
-    v2: 'Payment required',
-    sentence: 'This request needs a payment.',
-  },
+  missing: { v1: 'X-PAYMENT header is required', v2: 'Payment required', sentence: 'This request needs a payment.' },
   malformed: {
     v1: 'invalid_payload',
     v2: 'invalid_payload',

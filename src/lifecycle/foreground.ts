@@ -22,9 +22,6 @@ export async function serveHere(host: Context, launch: Launch): Promise<DaemonRe
   })
   return runDaemon(
     { ...host, options: launch },
-    {
-      logTo,
-      onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c stops it`),
-    },
+    { logTo, onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c stops it`) },
   )
 }

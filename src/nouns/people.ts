@@ -18,11 +18,7 @@ type Seen = WireAnswer<Api['setParticipant']>
 export type SeenParticipant = WireAnswer<Api['getParticipant']> &
   Partial<Pick<Seen, 'balance' | 'suspended_at' | 'referred_by'>>
 
-const tiers = statesOf(tierWords, {
-  unverified: dim('–'),
-  email_verified: good('✓'),
-  identity_verified: good('✓'),
-})
+const tiers = statesOf(tierWords, { unverified: dim('–'), email_verified: good('✓'), identity_verified: good('✓') })
 
 export const person: Noun<SeenParticipant> = {
   name: 'participant',

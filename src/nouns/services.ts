@@ -8,11 +8,7 @@ export type CatalogListing = WireAnswer<Api['getCatalog']>['services'][number]
 /** Each webhook status: as shown in tables, as JSON value, and in a sentence. */
 const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; plain: string; words: string }>> = {
   healthy: { shown: good('✓'), plain: 'ok', words: 'answers' },
-  polling: {
-    shown: good('✓ polls'),
-    plain: 'polls',
-    words: 'no endpoint; the provider polls for jobs',
-  },
+  polling: { shown: good('✓ polls'), plain: 'polls', words: 'no endpoint; the provider polls for jobs' },
   failing: { shown: warn('! degraded'), plain: 'degraded', words: 'the last delivery failed; jobs may wait' },
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried yet' },
 }

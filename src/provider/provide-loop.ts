@@ -188,10 +188,7 @@ async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<Pr
   const host: ShopHost = { ...context, signal }
   const said = createQueue<ProviderNotice>()
   const gate = createGate()
-  const asking = await openLine(host, {
-    signal,
-    onOutage: ({ state, attempt }) => tellOutage(context, state, attempt),
-  })
+  const asking = await openLine(host, { signal, onOutage: ({ state, attempt }) => tellOutage(context, state, attempt) })
   const working = work({ host, shop, ids, gate, asking }, said)
   const ended = working.then(() => said.end(), said.end)
   const say = (facts: ShopFacts) => said.push(stamped(context, facts))

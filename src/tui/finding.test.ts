@@ -92,7 +92,8 @@ const shownStates = [
   ['deliveries', lists.deliveryFields, delivery, examples.getWebhooks.answer.deliveries[0]],
 ] as const
 
-describe.each(shownStates)('a filter of %s', (_, fields, noun: Noun<never>, row) => {
+describe.each(shownStates)('a filter of %s', (...[, fields, known, row]) => {
+  const noun: Noun<never> = known
   it.each(fields.status.choices)('finds %s by the word that the column shows, with and without its field', (status) => {
     const shown = noun.stateOf?.({ ...row, status, late: false, ended_at: '' } as never) ?? ''
     const word = (typeof shown === 'string' ? shown : shown.text).replace(/^\S /, '')

@@ -57,18 +57,8 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     short: 'Reqs',
     load: async () => (await import('./requests/screen.ts')).useRequests,
   },
-  {
-    id: 'people',
-    title: 'People',
-    short: 'Ppl',
-    load: async () => (await import('./people/screen.ts')).usePeople,
-  },
-  {
-    id: 'clock',
-    title: 'Clock',
-    short: 'Clck',
-    load: async () => (await import('./clock/screen.ts')).useClockScreen,
-  },
+  { id: 'people', title: 'People', short: 'Ppl', load: async () => (await import('./people/screen.ts')).usePeople },
+  { id: 'clock', title: 'Clock', short: 'Clck', load: async () => (await import('./clock/screen.ts')).useClockScreen },
 ]
 
 const loaded = new Map<ScreenId, Screen>(

@@ -244,11 +244,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
     case 'file':
       return {
         ...download,
-        206: {
-          description: 'the requested range',
-          headers: download[200].headers,
-          content: download[200].content,
-        },
+        206: { description: 'the requested range', headers: download[200].headers, content: download[200].content },
         ...NOT_MODIFIED,
         416: { description: 'range not satisfiable' },
       }

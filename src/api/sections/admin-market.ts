@@ -48,10 +48,7 @@ export const marketAdminApi = {
       ...pageQuery,
     }),
     reply: json(
-      z.strictObject({
-        subscriptions: z.array(MarketSubscription).meta({ description: 'the newest first' }),
-        ...page,
-      }),
+      z.strictObject({ subscriptions: z.array(MarketSubscription).meta({ description: 'the newest first' }), ...page }),
     ),
     errors: ['invalid_request'],
     summary: 'all subscriptions, with filter and sort by any field',

@@ -123,9 +123,7 @@ export const balanceApi = {
     origin: 'ours',
     section: 'Balance',
     body: jsonBody(
-      z.strictObject({
-        amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }),
-      }),
+      z.strictObject({ amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }) }),
     ),
     reply: json(BalanceWithdrawal),
     errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],

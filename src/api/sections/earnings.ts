@@ -87,9 +87,7 @@ const Payee = z
     participant_id: idOf('participant'),
     name: z.string(),
     wallet: Address,
-    sold: Amount.meta({
-      description: `revenue in the last ${SOLD_DAYS} business days, excluding full refunds`,
-    }),
+    sold: Amount.meta({ description: `revenue in the last ${SOLD_DAYS} business days, excluding full refunds` }),
     earned: Amount.meta({ description: 'total earned from released sales' }),
     paid: Amount.meta({ description: 'paid to the wallet' }),
     due: Amount.meta({ description: 'earned, but not yet paid to the wallet' }),

@@ -160,11 +160,7 @@ export const registrationApi = {
         .meta({ description: 'next_cursor of the previous page' }),
     }),
     reply: json(
-      z.strictObject({
-        participants: z.array(Participant),
-        limit: z.int(),
-        next_cursor: z.string().nullable(),
-      }),
+      z.strictObject({ participants: z.array(Participant), limit: z.int(), next_cursor: z.string().nullable() }),
     ),
     errors: ['invalid_request'],
     summary: 'publicly listable participants; keyset pagination with `cursor`',

@@ -97,9 +97,7 @@ export const Listing = z
     provider_net_price: Fixed,
     provider_receives_pct: z.number().optional(),
     webhook_healthy: z.boolean(),
-    webhook_status: z.enum(webhookStatuses).meta({
-      description: 'details of webhook_healthy; an extension',
-    }),
+    webhook_status: z.enum(webhookStatuses).meta({ description: 'details of webhook_healthy; an extension' }),
     first_party: z.boolean().optional(),
     slug: z.string().optional().meta({ description: 'short name of a first-party listing; an extension' }),
     provider_reputation: z.union([z.number(), Reputation]).nullable(),

@@ -16,10 +16,7 @@ export function sending({ io }: Context, path: string): { readonly file: SentFil
   const what = `uploading ${io.path(path)}`
   const progress = io.progress(what)
   return {
-    file: {
-      path,
-      onBytes: (sent, total) => progress.update(`${what}   ${byteSize(sent)} of ${byteSize(total)}`),
-    },
+    file: { path, onBytes: (sent, total) => progress.update(`${what}   ${byteSize(sent)} of ${byteSize(total)}`) },
     done: () => progress.stop(),
   }
 }

@@ -26,9 +26,7 @@ export async function cronNamed(session: Session, name: string) {
   throw new CliError(
     'not_found',
     `There is no cron "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
-    {
-      facts: [`crons: ${known.join(', ')}`],
-    },
+    { facts: [`crons: ${known.join(', ')}`] },
   )
 }
 

@@ -50,11 +50,6 @@ export function briefOf(health: HealthAnswer): Brief {
       chain: health.chain.mode,
     },
     store: storeOf(health),
-    crons: {
-      ok: named('ok', 'skipped'),
-      waiting: named('waiting'),
-      stale: named('stale'),
-      failing: named('failing'),
-    },
+    crons: { ok: named('ok', 'skipped'), waiting: named('waiting'), stale: named('stale'), failing: named('failing') },
   }
 }

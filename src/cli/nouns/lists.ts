@@ -87,12 +87,7 @@ export function listCommand<R>(noun: Listed<R>, spec: ListSpec<R>): Command {
     ...(place === 'all' ? { description: 'Needs the admin key of the instance.' } : {}),
     ...words,
     args: z.object({}),
-    options: z.object({
-      ...options,
-      ...search,
-      ...pageOptions,
-      ...watchOptions,
-    }),
+    options: z.object({ ...options, ...search, ...pageOptions, ...watchOptions }),
     prints: list,
     run: async ({ options: given, session }) => askList(await session(), list, given),
     rows: (data) => rowsOf<never>(data as NounPage), // it is what `run` gave

@@ -47,11 +47,7 @@ export const groups: readonly Group[] = [
   },
   { name: 'admin features', heading: 'Administration', summary: 'the checkout cutover, terms and features' },
   { name: 'admin jobs', heading: 'Administration', summary: 'all jobs; decide disputes and collect their evidence' },
-  {
-    name: 'admin named-services',
-    heading: 'Administration',
-    summary: 'advertised paths and their listings',
-  },
+  { name: 'admin named-services', heading: 'Administration', summary: 'advertised paths and their listings' },
   { name: 'admin participants', heading: 'Administration', summary: 'all participants: tiers and suspensions' },
   { name: 'admin plans', heading: 'Administration', summary: 'all plans' },
   { name: 'admin products', heading: 'Administration', summary: 'all digital products' },

@@ -39,10 +39,7 @@ export async function hintFor(refused: Refused): Promise<Hint> {
       : await withOption(refused, { noun, flag: known })
   const meant = suggested ?? (elsewhere.length > 0 ? undefined : nearestFlag(known, leaf?.flags ?? []))
   const about = leaf?.name ?? noun
-  return {
-    sentence: asked(sentence, meant),
-    next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`],
-  }
+  return { sentence: asked(sentence, meant), next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`] }
 }
 
 /** Help commands for the subcommands that have the word in their name; empty if there are too many. */

@@ -243,12 +243,7 @@ function collect(leaf: Commander, command: Command): Parsed {
   const globalKeys = new Set<string>(globalOptions.map(({ key }) => key))
   const before = Object.entries(ancestorOptions(leaf)).filter(([key]) => globalKeys.has(key))
   const after = Object.entries(given).filter(([key]) => globalKeys.has(key) && !own.has(key))
-  return {
-    command,
-    positionals: leaf.processedArgs,
-    options,
-    globals: Object.fromEntries([...before, ...after]),
-  }
+  return { command, positionals: leaf.processedArgs, options, globals: Object.fromEntries([...before, ...after]) }
 }
 
 function ancestorOptions(leaf: Commander): Record<string, unknown> {

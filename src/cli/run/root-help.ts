@@ -23,10 +23,7 @@ const examples = {
   'souk as NAME COMMAND': 'run a command as another wallet',
 } as const
 
-const more = {
-  'souk help COMMAND': 'options and examples of a command',
-  'souk help --all': 'every command',
-} as const
+const more = { 'souk help COMMAND': 'options and examples of a command', 'souk help --all': 'every command' } as const
 
 /** Synonyms that people type. */
 export const synonyms = {

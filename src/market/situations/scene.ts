@@ -86,10 +86,7 @@ export function ofCast({ cast }: Scene, id: string, does: string): Person {
 export const made = (
   act: (scene: Scene) => Promise<unknown>,
   more: Sayable & { readonly moves?: number } = {},
-): Situation => ({
-  ...more,
-  make: async (scene) => void (await act(scene)),
-})
+): Situation => ({ ...more, make: async (scene) => void (await act(scene)) })
 
 export const buyListing = async (buyer: Person, id: string) =>
   (await buyer.pay('purchaseService', { params: { id }, body: {} })).job_id

@@ -154,12 +154,7 @@ function columnsOf(model: CronsModel, width: number): ScreenColumn<CronFacts>[] 
   return [
     { title: 'STATE', value: cronWord },
     { title: 'NAME', value: ({ name }) => name, exact: true },
-    {
-      title: `LAST ${runs} RUNS`,
-      value: ({ more }) => (more ? runStrip(more.runs, runs) : ''),
-      drop: 3,
-      exact: true,
-    },
+    { title: `LAST ${runs} RUNS`, value: ({ more }) => (more ? runStrip(more.runs, runs) : ''), drop: 3, exact: true },
     { title: 'TOOK', value: ({ more }) => tookWord(more?.runs[0]), align: 'right', drop: 2 },
     { title: 'OK', value: (cron) => lastOk(cron, model.now), align: 'right' },
     { title: 'NEXT', value: (cron) => nextRun(cron, model.now), align: 'right', drop: 1 },

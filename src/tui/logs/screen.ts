@@ -63,10 +63,7 @@ const fetchLogs = (link: Link) => (signal: AbortSignal) => {
   return ask(
     link,
     { name: 'getLogs', asked },
-    ({ records, dropped }): Logs => ({
-      records: records.map(readLogRecord),
-      dropped,
-    }),
+    ({ records, dropped }): Logs => ({ records: records.map(readLogRecord), dropped }),
   )
 }
 

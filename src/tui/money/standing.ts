@@ -58,12 +58,7 @@ export function useStanding(link: Link): Beside {
   const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
   const largest = useQuery(fetchLargest(link), { name: 'largest balance', every: SLOW_EVERY_MS })
   const oldest = useQuery(fetchOldest(link), { name: 'oldest hold', every: SLOW_EVERY_MS })
-  return {
-    series: series.value,
-    sellers: sellers.value,
-    largest: largest.value ?? null,
-    oldest: oldest.value ?? null,
-  }
+  return { series: series.value, sellers: sellers.value, largest: largest.value ?? null, oldest: oldest.value ?? null }
 }
 
 const CHART_ROWS = 5

@@ -1,76 +1,10 @@
 import { type ScreenId, screenIds } from '../../model/words.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
 
-export type Action =
-  | 'up'
-  | 'down'
-  | 'pageUp'
-  | 'pageDown'
-  | 'first'
-  | 'last'
-  | 'open'
-  | 'leave'
-  | 'goto'
-  | 'nextPanel'
-  | 'previousPanel'
-  | 'nextScreen'
-  | 'previousScreen'
-  | 'back'
-  | 'forward'
-  | 'lastScreen'
-  | 'find'
-  | 'refresh'
-  | 'repaint'
-  | 'freeze'
-  | 'follow'
-  | 'level'
-  | 'sort'
-  | 'turn'
-  | 'nextPage'
-  | 'previousPage'
-  | 'raw'
-  | 'testHook'
-  | 'view'
-  | 'span'
-  | 'putOff'
-  | 'giveBack'
-  | 'write'
-  | 'copyId'
-  | 'copyCommand'
-  | 'save'
-  | 'offer'
-  | 'attach'
-  | 'add'
-  | 'remove'
-  | 'nextTab'
-  | 'previousTab'
-  | 'decide'
-  | 'audit'
-  | 'start'
-  | 'pause'
-  | 'runCron'
-  | 'pauseCron'
-  | 'edit'
-  | 'buy'
-  | 'tryOne'
-  | 'screenOne'
-  | 'itsJob'
-  | 'elsewhere'
-  | 'nextHit'
-  | 'previousHit'
-  | 'palette'
-  | 'columns'
-  | 'mark'
-  | 'markAll'
-  | 'help'
-  | 'quit'
-  | 'quitNow'
-  | 'suspend'
-
 export const groups = ['MOVE', 'GO', 'FIND', 'LIVE', 'ACT', 'SAFE'] as const
 
-export type Binding = {
-  readonly action: Action
+type BindingOf<A extends string> = {
+  readonly action: A
   readonly keys: readonly [Key, ...Key[]]
   readonly group: (typeof groups)[number]
   /** Help text. */
@@ -104,7 +38,7 @@ const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'com
  * All keys. Router, key row and help read this table. Capital letters change data and always ask first. A test refuses
  * two actions on one key of a screen.
  */
-export const bindings: readonly Binding[] = [
+const table = [
   { action: 'up', keys: ['up', 'k'], group: 'MOVE', label: 'up' },
   { action: 'down', keys: ['down', 'j'], group: 'MOVE', label: 'down' },
   { action: 'pageUp', keys: ['pageup'], group: 'MOVE', label: 'page up' },
@@ -137,22 +71,8 @@ export const bindings: readonly Binding[] = [
     hint: 'its job',
     on: ['threads', 'money', 'logs'],
   },
-  {
-    action: 'nextPage',
-    keys: ['>'],
-    group: 'MOVE',
-    label: 'next page',
-    hint: 'page',
-    on: paged,
-    hintOn: ['services'],
-  },
-  {
-    action: 'previousPage',
-    keys: ['<'],
-    group: 'MOVE',
-    label: 'previous page',
-    on: paged,
-  },
+  { action: 'nextPage', keys: ['>'], group: 'MOVE', label: 'next page', hint: 'page', on: paged, hintOn: ['services'] },
+  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'previous page', on: paged },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
   { action: 'nextPanel', keys: ['tab'], group: 'GO', label: 'next panel', hint: 'panel', on: ['overview'] },
   { action: 'previousPanel', keys: ['shift-tab'], group: 'GO', label: 'previous panel', on: ['overview'] },
@@ -214,24 +134,8 @@ export const bindings: readonly Binding[] = [
     on: ['crons', 'people', 'clock'],
     changes: true,
   },
-  {
-    action: 'edit',
-    keys: ['E'],
-    group: 'ACT',
-    label: 'change it',
-    hint: 'set tier',
-    on: ['people'],
-    changes: true,
-  },
-  {
-    action: 'buy',
-    keys: ['B'],
-    group: 'ACT',
-    label: 'buy it',
-    hint: 'buy',
-    on: ['services'],
-    changes: true,
-  },
+  { action: 'edit', keys: ['E'], group: 'ACT', label: 'change it', hint: 'set tier', on: ['people'], changes: true },
+  { action: 'buy', keys: ['B'], group: 'ACT', label: 'buy it', hint: 'buy', on: ['services'], changes: true },
   { action: 'tryOne', keys: ['o'], group: 'FIND', label: 'try it', hint: 'try it', on: ['endpoints'] },
   { action: 'screenOne', keys: ['o'], group: 'FIND', label: 'check a wallet', hint: 'screen one', on: ['compliance'] },
   {
@@ -243,15 +147,7 @@ export const bindings: readonly Binding[] = [
     on: ['threads'],
     changes: true,
   },
-  {
-    action: 'offer',
-    keys: ['O'],
-    group: 'ACT',
-    label: 'offer a price',
-    hint: 'offer',
-    on: ['threads'],
-    changes: true,
-  },
+  { action: 'offer', keys: ['O'], group: 'ACT', label: 'offer a price', hint: 'offer', on: ['threads'], changes: true },
   {
     action: 'attach',
     keys: ['u'],
@@ -293,22 +189,8 @@ export const bindings: readonly Binding[] = [
     changes: true,
   },
   { action: 'start', keys: ['U'], group: 'ACT', label: 'start the daemon', changes: true },
-  {
-    action: 'find',
-    keys: ['/'],
-    group: 'FIND',
-    label: 'find, field:value',
-    hint: 'filter',
-    on: lists,
-  },
-  {
-    action: 'sort',
-    keys: ['s'],
-    group: 'FIND',
-    label: 'next sort field',
-    hint: 'sort',
-    on: lists,
-  },
+  { action: 'find', keys: ['/'], group: 'FIND', label: 'find, field:value', hint: 'filter', on: lists },
+  { action: 'sort', keys: ['s'], group: 'FIND', label: 'next sort field', hint: 'sort', on: lists },
   { action: 'nextHit', keys: ['n'], group: 'FIND', label: 'next match', on: lists },
   { action: 'previousHit', keys: ['N'], group: 'FIND', label: 'previous match', on: lists },
   { action: 'turn', keys: ['r'], group: 'FIND', label: 'reverse the order', on: lists },
@@ -338,7 +220,12 @@ export const bindings: readonly Binding[] = [
   { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },
   { action: 'quitNow', keys: ['ctrl-c'], group: 'SAFE', label: 'quit immediately' },
   { action: 'suspend', keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
-]
+] as const satisfies readonly BindingOf<string>[]
+
+export type Action = (typeof table)[number]['action']
+export type Binding = BindingOf<Action>
+
+export const bindings: readonly Binding[] = table
 
 export type Where = {
   readonly screen: ScreenId

@@ -14,10 +14,7 @@ export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'getRiver', asked: { signal } },
-    ({ checked_at, begins: _, ...river }): RiverFacts => ({
-      ...river,
-      checkedAt: time(checked_at),
-    }),
+    ({ checked_at, begins: _, ...river }): RiverFacts => ({ ...river, checkedAt: time(checked_at) }),
   )
 
 type Bucket = WireAnswer<Api['getSeries']>['buckets'][number]
@@ -33,11 +30,7 @@ export const fetchSeries = (link: Link, span: Span) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'getSeries', asked: { query: { span }, signal } },
-    ({ buckets, bucket_seconds }): SeriesFacts => ({
-      span,
-      bucketSeconds: bucket_seconds,
-      buckets,
-    }),
+    ({ buckets, bucket_seconds }): SeriesFacts => ({ span, bucketSeconds: bucket_seconds, buckets }),
   )
 
 export function callsOf({ calls }: Bucket): number {

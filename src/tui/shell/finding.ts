@@ -179,10 +179,7 @@ export function listHead(width: number, head: ListHead): Line[] {
   const pairs = lefts.flatMap((left) => ends.map((right) => ({ left, right })))
   const gapOf = (right: Line) => (lineWidth(right) === 0 ? 0 : 1)
   const isIn = ({ left, right }: (typeof pairs)[number]) => lineWidth(left) + gapOf(right) + lineWidth(right) <= width
-  const { left, right } = pairs.find(isIn) ?? {
-    left: [' ', ...current, typed],
-    right: [],
-  }
+  const { left, right } = pairs.find(isIn) ?? { left: [' ', ...current, typed], right: [] }
   return [rule(width, title, [age, '  ', accent(keyFor('find', keys)), dim(' filter')]), spread(width, left, right)]
 }
 

@@ -40,10 +40,7 @@ export const fetchCrons = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'listCrons', asked: { signal } },
-    ({ crons, automatic }): Crons => ({
-      crons: crons.map((cron) => readCronFacts(cron.name, cron)),
-      automatic,
-    }),
+    ({ crons, automatic }): Crons => ({ crons: crons.map((cron) => readCronFacts(cron.name, cron)), automatic }),
   )
 
 /** Business time, its offset to the machine's time, and whether it is frozen. */
@@ -53,11 +50,7 @@ export const fetchClock = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'getClock', asked: { signal } },
-    ({ now, offset_ms, state }): BusinessClock => ({
-      now: time(now),
-      offsetMs: offset_ms,
-      frozen: state === 'frozen',
-    }),
+    ({ now, offset_ms, state }): BusinessClock => ({ now: time(now), offsetMs: offset_ms, frozen: state === 'frozen' }),
   )
 
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>

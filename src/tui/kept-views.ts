@@ -1,7 +1,7 @@
-import type { KeptViews } from '../../model/cockpit-files.ts'
-import { postingStatuses, screenIds } from '../../model/words.ts'
-import type { StateStore } from './query.ts'
-import { endpointViews, jobViews, logViews, moneyViews, shopViews, threadViews, type Ui } from './ui.ts'
+import type { KeptViews } from '../model/cockpit-files.ts'
+import { postingStatuses, screenIds } from '../model/words.ts'
+import type { StateStore } from './shell/query.ts'
+import { endpointViews, jobViews, logViews, moneyViews, shopViews, threadViews, type Ui } from './shell/ui.ts'
 
 /* What lists looked like when the cockpit was closed: views with their filters, orders and columns. */
 
