@@ -52,15 +52,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
     asked: useListQuery(host, finding, threadFields),
   }
   const listed = useQuery(fetchThreads(host.link, which), { name: `threads ${JSON.stringify(which)}`, every })
-  const elsewhere = useElsewhere({
-    views: threadViews,
-    current: ui.threadView,
-    name: `threads ${JSON.stringify(which)}`,
-    admin,
-    asked: which.asked,
-    found: listed.value,
-    fetchIn: (view) => fetchThreads(host.link, { ...which, view, page: 0 }),
-  })
+  const elsewhere = useOtherViews(host, which, listed.value)
   const now = businessNow(useClock(host), view.now)
   const found = listed.value?.threads ?? []
   const threads = admin ? found : narrowed(found, finding, { fields: threadFields, factsOf, now: now ?? view.now })
@@ -107,6 +99,14 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
 function useVoice({ link }: Host, { ui }: View): string | undefined {
   const self = useQuery(link.self, { name: 'self', every: SLOW_EVERY_MS })
   return ui.speaker?.id ?? self.value
+}
+
+/** A hook: the other views in which the filter matches, if this one has no match. */
+function useOtherViews({ link }: Host, which: Parameters<typeof fetchThreads>[1], found: Threads | undefined): string {
+  const { admin, asked, view: current } = which
+  const name = `threads ${JSON.stringify(which)}`
+  const fetchIn = (view: typeof current) => fetchThreads(link, { ...which, view, page: 0 })
+  return useElsewhere({ views: threadViews, current, name, admin, asked, found, fetchIn })
 }
 
 function viewNext({ ui }: Host): void {
