@@ -160,7 +160,9 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
   if (busy) return [{ key: '…', word: 'waiting for the answer' }]
   const yes = focus >= spec.fields.length ? [{ key: 'y', word: spec.verb.toLowerCase() }] : []
   const copies = focus >= spec.fields.length ? [{ key: 'c', word: 'copy command' }] : []
-  return [{ key: 'tab', word: 'next field' }, ...yes, ...copies, { key: 'esc', word: 'cancel' }]
+  const many = spec.fields[focus]?.choices?.length
+  const picks = many === undefined ? [] : [{ key: `1-${many}`, word: 'pick' }]
+  return [...picks, { key: 'tab', word: 'next field' }, ...yes, ...copies, { key: 'esc', word: 'cancel' }]
 }
 
 const BOX_COLUMNS_MAX = 76

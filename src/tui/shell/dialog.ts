@@ -107,11 +107,22 @@ function moved(dialog: Dialog, by: number): DialogStep {
 
 function inField(dialog: Dialog, field: Field, key: Key): DialogStep {
   if (key === 'enter') return moved(dialog, 1)
+  const numbered = field.choices?.[Number(key) - 1]
+  if (numbered !== undefined) return { to: 'stay', dialog: toNextNeeded(chosen(dialog, field, numbered)) }
   const before = writtenIn(dialog, field)
   const after = field.choices
     ? { ...before, text: picked(field.choices, before.text, key) }
     : edited(before, key, FIELD_CHARS_MAX)
   return { to: 'stay', dialog: written(dialog, field.name, after) }
+}
+
+const chosen = (dialog: Dialog, { name }: Field, text: string): Dialog => written(dialog, name, { text, cursor: atEnd })
+
+/** Moves the focus to the first field that is not valid yet, or to Cancel if all are. */
+function toNextNeeded(dialog: Dialog): Dialog {
+  const { spec, values } = dialog
+  const next = spec.fields.findIndex(({ name, check }) => check(values[name] ?? '', values) !== undefined)
+  return { ...dialog, focus: next < 0 ? cancelAt(dialog) : next }
 }
 
 const writtenIn = ({ values, cursor }: Dialog, { name }: Field): Written => ({ text: values[name] ?? '', cursor })
