@@ -51,7 +51,7 @@ describe('what is refused', () => {
   test.each<[string, Refused]>([
     ['a signature of another wallet', { event: () => attemptOf(ann), as: 'bob', code: 4, message: /payer/ }],
     ['no event', { event: () => ({ id: 'x' }), as: 'ann', code: 2, message: /intent/ }],
-    ['a list', { event: () => [], as: 'ann', code: 2, message: /one object, the event/ }],
+    ['a list', { event: () => [], as: 'ann', code: 2, message: /the event as one YAML or JSON object/ }],
     [
       'an outcome that there is not',
       { event: () => ({ ...attemptOf(ann), outcome: 'won' }), as: 'ann', code: 2, message: /outcome/ },

@@ -88,7 +88,7 @@ test('less than a dollar leaves a balance on a chain only where it empties it, o
 test('many of them in a day are told to the operator', async () => {
   const told = async () =>
     (await market.admin('GET', '/dashboard/api/admin/attention')).body.items.filter(
-      ({ sentence }: { sentence: string }) => sentence.includes('they cost gas'),
+      ({ sentence }: { sentence: string }) => sentence.includes('which cost gas'),
     )
   expect(await told()).toEqual([])
   await commit(market.daemon.ctx, async (t) => {
