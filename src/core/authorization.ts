@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from './hex.ts'
 import type { Usdc } from './money.ts'
 
-/** Networks of the x402 `exact` scheme by v1 name. */
+/** Supported networks, by their x402 v1 names. */
 export const networks = {
   base: { caip2: 'eip155:8453', chainId: 8453 },
   'base-sepolia': { caip2: 'eip155:84532', chainId: 84532 },
@@ -12,8 +12,8 @@ export const networks = {
 export type Network = keyof typeof networks
 
 /**
- * Network that each chain mode names. Test money also names `base`, so that unmodified clients pay. The test token's
- * random address keeps real money out.
+ * Network that payment requests name, by chain mode. Sandbox and devnet name `base`, so that unmodified clients pay.
+ * Real money cannot arrive there, since the test token has a random address.
  */
 export const chainNetworks = {
   sandbox: 'base',
@@ -22,7 +22,7 @@ export const chainNetworks = {
   base: 'base',
 } as const satisfies Record<string, Network>
 
-/** Circle's USDC by network: real money, never a sandbox asset (decisions §4). */
+/** Circle's USDC by network; never the asset of a sandbox (decisions §4). */
 export const circleUsdc: Readonly<Record<Network, { asset: Wallet; name: string; version: string }>> = {
   base: { asset: toWallet('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'), name: 'USD Coin', version: '2' },
   'base-sepolia': { asset: toWallet('0x036cbd53842c5426634e7929541ec2318f3dcf7e'), name: 'USDC', version: '2' },
@@ -56,7 +56,7 @@ export type PaymentRequirement = {
   maxTimeoutSeconds: number
 }
 
-/** The entry accepted by a v2 payer, addresses lower case; `extra` may have other keys. */
+/** The entry of `accepts` that a v2 payer chose. Addresses are lower case; `extra` may have unknown keys. */
 export type AcceptedEntry = {
   scheme: string
   network: string
@@ -121,7 +121,7 @@ export function domainSeparator(domain: TokenDomain): Uint8Array {
   return keccak_256(words)
 }
 
-/** EIP-712 struct hash: seven words. */
+/** EIP-712 struct hash: keccak-256 of the type hash and six fields, 32 bytes each. */
 export function authorizationStructHash(authorization: Authorization, typehash = transferTypehash): Uint8Array {
   const words = new Uint8Array(7 * WORD_BYTES)
   words.set(typehash, 0)
@@ -139,7 +139,7 @@ export function authorizationDigest(separator: Uint8Array, authorization: Author
   return typedDigest(separator, authorizationStructHash(authorization))
 }
 
-/** The digest for a transfer that only the payee may send, as contracts need. */
+/** The digest of a `ReceiveWithAuthorization`: a transfer that only the payee may submit. */
 export function receiveDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
   return typedDigest(separator, authorizationStructHash(authorization, receiveTypehash))
 }
@@ -153,7 +153,7 @@ function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array 
   return keccak_256(message)
 }
 
-/** 64 bytes r and s with parity, for recovery. */
+/** `compact` holds r and s, 64 bytes; `parity` is needed to recover the signer. */
 export type SplitSignature = { compact: Uint8Array; parity: 0 | 1 }
 
 export type SignatureFault = 'signature_length' | 'signature_high_s' | 'signature_invalid' | 'smart_wallet_unsupported'

@@ -53,7 +53,7 @@ type CommonMember =
   | 'detail'
   | 'instance'
 
-/** Extra members of a code, not named like common ones. */
+/** Extra members of an error; none may have the name of a common member. */
 type ExtraMembers = Readonly<Record<string, unknown>> & { readonly [name in CommonMember]?: never }
 
 export type ErrorFacts = {

@@ -19,7 +19,7 @@ export type ListField =
 /** Fields by name. */
 export type ListFields = Readonly<Record<string, ListField>>
 
-/** Field value: words, micro-USDC or count, epoch milliseconds, boolean; null if none. */
+/** A field's value: text, micro-USDC or a count (bigint), epoch milliseconds, or a boolean; null if none. */
 export type RowFact = string | readonly string[] | bigint | number | boolean | null
 export type Facts<L extends ListFields = ListFields> = { readonly [name in keyof L]: RowFact }
 
@@ -210,7 +210,7 @@ function compares(difference: number, order: Order): boolean {
 /** Named sort orders with their meaning. */
 export type ListOrders = Readonly<Record<string, string>>
 
-/** `amount`, reversed `-amount`, or an order's name. */
+/** A field to sort by, with `-` for descending, or the name of an order. */
 export type SortWord<L extends ListFields, O extends ListOrders = Record<never, string>> =
   | (keyof L & string)
   | `-${keyof L & string}`

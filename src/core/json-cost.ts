@@ -2,7 +2,7 @@ import { MAX_JSON_DIGITS, MAX_JSON_VALUES } from './limits.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Bytes that a value may follow: a comma and the opening brackets. */
+/** Bytes that precede a counted value: a comma and the opening brackets. */
 const BEFORE_A_VALUE: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 const ZERO = 0x30
 const NINE = 0x39
@@ -21,7 +21,7 @@ export function costlyPart(text: Uint8Array, maxValues = MAX_JSON_VALUES): strin
   return values > maxValues ? `contains more than ${maxValues} values` : undefined
 }
 
-/** Last byte of a string or number at a position; otherwise the position. */
+/** Index of the last byte of the string or number at `from`; `from` itself for any other byte. */
 function endOfPart(text: Uint8Array, from: number): number {
   if (text[from] === QUOTE) return endOfText(text, from + 1)
   let end = from
@@ -36,7 +36,7 @@ function isDigit(byte: number | undefined): boolean {
 /** Number of bytes to scan one by one before a native search, which is faster for long strings only. */
 const SHORT_TEXT_BYTES = 256
 
-/** Closing quote of a string, or the end. */
+/** Index of the closing quote; the length of the text if there is none. */
 function endOfText(text: Uint8Array, from: number): number {
   for (let at = from; at < text.length; ) {
     at = walked(text, at)
@@ -49,7 +49,7 @@ function endOfText(text: Uint8Array, from: number): number {
   return text.length
 }
 
-/** Scans a string to its end, or for a short distance. */
+/** Index of the closing quote, or where the scan stops after `SHORT_TEXT_BYTES`. */
 function walked(text: Uint8Array, from: number): number {
   const end = Math.min(text.length, from + SHORT_TEXT_BYTES)
   let at = from

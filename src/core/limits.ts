@@ -13,9 +13,9 @@ export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 export const MAX_DELIVERY_BODY_BYTES = MAX_DELIVERABLE_BYTES + 64 * 1024
 /** Deepest nesting of a JSON body, checked before its schema. */
 export const MAX_JSON_DEPTH = 32
-/** Most values in a JSON body; parsing more would block all requests. */
+/** Largest number of values in a JSON body; parsing more would block all requests. */
 export const MAX_JSON_VALUES = 250_000
-/** Most digits of a JSON number; parsing more would block all requests. */
+/** Largest number of digits in a JSON number; parsing more would block all requests. */
 export const MAX_JSON_DIGITS = 1_000
 export const MAX_RATING = 5
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255
@@ -33,8 +33,8 @@ export const MAX_MESSAGE_CHARS = 5_000
 export const MAX_BRIEF_CHARS = 32 * 1024
 
 /**
- * Payment windows if settlement comes before (`first`) or after (`last`) the handler, which has 30 s. The 402 requests
- * `maxTimeoutSeconds`; `marginSeconds` must remain at verification (decisions §4).
+ * Time limits for payments that settle before the handler (`first`) or after it (`last`); a handler may take 30 s. The
+ * 402 asks for `maxTimeoutSeconds`; at verification, `marginSeconds` must be left (decisions §4).
  */
 export const paymentWindows = {
   first: { marginSeconds: 6, maxTimeoutSeconds: 60 },

@@ -37,7 +37,7 @@ const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> =
   stale: 'Resend the message, which then gets a new timestamp and signature, or check the clock of the receiver.',
 }
 
-/** Local diagnosis of a failed signature; takes up to a second. */
+/** Verifies a message; for a signature that does not match, finds the likely reason. Takes up to a second. */
 export function explainWebhook(message: ReceivedWebhook): WebhookExplained {
   const verdict = verifyWebhook(message)
   if (verdict.ok) return verdict
@@ -74,7 +74,7 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   }
 }
 
-/** Returns a check: whether the received signature fits other bytes or secrets. */
+/** Returns a function that checks whether the received signature fits a given body and secrets. */
 function signedBy(header: string, { headers }: ReceivedWebhook) {
   const form = webhookForms.find(({ signature }) => signature === header)
   const given = form === undefined ? [] : signaturesIn(form, headers)

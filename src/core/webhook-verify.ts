@@ -42,7 +42,7 @@ export type WebhookVerdict =
 type Form = {
   readonly signature: string
   readonly timestamp: string
-  /** Text that is signed in front of the body. */
+  /** The signed text that precedes the body, such as the timestamp. */
   readonly prefix: (headers: ReceivedWebhook['headers']) => string
   readonly key: (secret: string) => string | Uint8Array
   /** Parses the signatures of this scheme from a header. */

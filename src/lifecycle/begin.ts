@@ -16,10 +16,10 @@ import type { ReportStart } from '../model/start.ts'
 import type { ChildWord } from './child-word.ts'
 import type { Launch } from './launch.ts'
 
-/** Others hold the lock briefly, but a busy machine may be slow. */
+/** Commands hold the lock briefly, but a busy machine may be slow. */
 const LOCK_WAIT_MS = 60_000
 
-/** Runs work exclusively among this instance's commands; the kernel frees the lock at process end. */
+/** Runs `work` while no other command of this instance does. The kernel frees the lock when the process ends. */
 export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): T {
   const db = lockedFile(join(makeFolder(places.runtime), 'start.lock'))
   try {

@@ -8,7 +8,7 @@ import { DAY_MS } from '../core/time.ts'
 const VALID_MS = 825 * DAY_MS
 /** The next start replaces a certificate that is valid for less time than this. */
 const RENEW_MS = 30 * DAY_MS
-/** Validity begins earlier, for clocks that are behind. */
+/** Validity begins this long before creation, for clocks that are behind. */
 const BEFORE_MS = DAY_MS
 const KEY_FILE = 'tls-key.pem'
 const CERTIFICATE_FILE = 'tls-cert.pem'
@@ -23,7 +23,7 @@ export type OwnCertificate = {
   readonly fingerprint: string
   /** Network name or address of this machine. */
   readonly name: string
-  /** All names for `Host` headers. */
+  /** All names and addresses that a `Host` header may contain. */
   readonly names: readonly string[]
 }
 
@@ -61,7 +61,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-/** Host name and routable addresses. */
+/** Names and addresses of this machine: loopback included, IPv6 link-local excluded. */
 function namesOfMachine(): Names {
   const own = hostname().toLowerCase()
   const inNetworks = Object.values(networkInterfaces()).flatMap((found) => found ?? [])

@@ -86,7 +86,7 @@ const here = ['anvil', 'blockTime'] as const
 
 type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 
-/** The launch with the chain and last options of the existing data, unless the launch sets its own. */
+/** Adds the chain options of the last start, except those that the launch sets; none if it names a chain. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
@@ -121,7 +121,7 @@ export function checkChain(asked: ChainParams): void {
   if (chain === 'base' || chain === 'base-sepolia') checkPublic(asked)
 }
 
-/** A public chain has no defaults: only named nodes are used. */
+/** Checks the options of a public chain, which has no default node and no default keys. */
 function checkPublic(asked: ChainParams): void {
   const { chain = 'sandbox', rpcUrl } = asked
   const missing = (['rpcUrl', 'payToKeyFile', 'gasKeyFile'] as const).find(

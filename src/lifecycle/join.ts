@@ -13,7 +13,8 @@ export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'syste
 
 /**
  * Waits for another command's start, or uses the serving daemon.
- * @throws CliError conflict for other options, pending at the time limit
+ * @throws CliError conflict for other options, pending at the time limit, failure if the start fails, interrupted by
+ * ctrl-c
  */
 export async function joinStart(
   host: StartHost,
@@ -30,7 +31,7 @@ export async function joinStart(
   }
 }
 
-/** Waits for another command's start by its registration, and never ends that start. */
+/** Watches another command's start through its registration, and never stops it. */
 async function follow(
   host: StartHost,
   other: StartRegistration,
@@ -77,7 +78,7 @@ function endedFor({ pid }: StartRegistration): CliError {
   })
 }
 
-/** Concurrent starts must have equal options. */
+/** Refuses typed options that differ from those of the start in progress. */
 function refuseOther({ pid, launch: begun }: StartRegistration, said: Typed): void {
   const others = differences(begun, said)
   if (others.length === 0) return

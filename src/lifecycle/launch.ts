@@ -17,7 +17,7 @@ const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
 const WHOLE_BPS = 10_000n
 const BPS_PER_PCT = 100n
 
-/** Shares: `operator=60,0x…=40`, percent with at most 2 decimals. */
+/** Fee shares, such as `operator=60,0x…=40`: percentages with at most 2 decimals, which sum to 100. */
 export const Payees = z.string().refine(
   (text) => fault(text) === undefined,
   (text) => fault(text) ?? 'cannot be read',
@@ -114,7 +114,7 @@ export const launchOptions = {
   logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 
-/** Start options without defaults. */
+/** Start options in which an omitted choice stays undefined; flags and lists keep their empty defaults. */
 export const typedOptions = {
   ...launchOptions,
   profile: typed(launchOptions.profile),
@@ -133,7 +133,7 @@ function typed<T>(option: z.Param<T>): z.Param<Exclude<T, undefined> | undefined
 /** Typed start options. */
 export type Typed = Partial<Launch>
 
-/** Typed options; a false flag counts as not typed. */
+/** The options that were typed; false flags and empty lists count as omitted. */
 export function saidOf(given: { readonly [name in keyof Launch]?: unknown }): Typed {
   const said = Object.entries(given).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
   return Object.fromEntries(said)
@@ -153,7 +153,7 @@ export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
   return host ?? (tls ? '0.0.0.0' : '127.0.0.1')
 }
 
-/** Sanctions and payees for the daemon; file paths become absolute. */
+/** Sanctions-list and payee options for the daemon; file paths become absolute. */
 export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {
   return {
     ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
@@ -168,7 +168,7 @@ function wholePath(source: string): string {
 
 const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
-/** Start options without those that the store holds as switches. */
+/** Start options, without the two that the store holds. */
 const Lasting = Launch.omit({ profile: true, checkoutV2: true })
 
 function fileOf(places: Pick<Places, 'state'>): string {
@@ -180,13 +180,16 @@ export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void 
   writeJson(fileOf(places), launch)
 }
 
-/** Options of the last start. Switches are left out, since the store holds them, except for an ephemeral daemon. */
+/**
+ * Options of the last start. `profile` and `checkoutV2` are left out, since the store holds them, unless it was
+ * ephemeral.
+ */
 export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
-/** Options of the current or last start. */
+/** Options of the start in progress, or of the last one; its seed is left out once there is data. */
 export function lastLaunchOf(places: Places): Launch {
   const found = registeredDaemon(places)
   if (found.state === 'starting') return Launch.parse(found.registration.launch)

@@ -6,10 +6,10 @@ import { setFlagsFromString } from 'node:v8'
 const HEAP_GROWTH_PERCENT = 30
 /** MB per semi-space, three in all; V8's default is 64. */
 const SEMI_SPACE_MB = 8
-/** Larger blocks return to the system immediately; the C library starts with 128 KB. */
+/** Freed blocks of this size return to the system immediately; by default, the C library raises this threshold. */
 const GIVE_BACK_FROM_BYTES = 128 * 1024
 
-/** Environment variables, which a running process can no longer change. */
+/** Passed to the child, since a running process can no longer change these settings. */
 export const memoryVariables: Readonly<Record<string, string>> = {
   NODE_OPTIONS: `--max-semi-space-size=${SEMI_SPACE_MB}`,
   // Per-thread pools would keep freed memory.

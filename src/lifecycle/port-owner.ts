@@ -9,7 +9,7 @@ const COMMAND_CHARS_MAX = 80
 
 export type PortOwner = { readonly pid: number; readonly program: string; readonly startedMs: number | undefined }
 
-/** The process that listens on a local port. @returns undefined without `/proc`, or for another user's process */
+/** The process that listens on a local port; undefined if none, if another user's, or without `/proc`. */
 export function portOwner(port: number): PortOwner | undefined {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(textOf(`net/${table}`) ?? '', port)))
   if (inodes.size === 0) return undefined

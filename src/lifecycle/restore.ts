@@ -27,7 +27,7 @@ export function localOnly({ globals, places }: Context): void {
   throw usage(`This command works only on the local daemon, not on ${meant}.`, { next: ['… -r local'] })
 }
 
-/** @throws CliError conflict while the daemon runs, with the way out */
+/** @throws CliError usage for a remote instance; conflict while the daemon runs, with `again` as a next command */
 export async function requireStopped(host: Context, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)
@@ -38,7 +38,7 @@ export async function requireStopped(host: Context, again: string): Promise<void
   })
 }
 
-/** The demo history needs an empty marketplace. */
+/** The error for adding the demo history to a marketplace that has data. */
 export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
   return new CliError('conflict', 'This marketplace already has data; demo data needs an empty one.', {
     facts: [`nothing was changed in ${places.data}`],

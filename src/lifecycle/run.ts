@@ -98,7 +98,7 @@ type Run = {
   readonly start: StartUnderWay
 }
 
-/** Registers a daemon that responds. If that fails, stops the daemon. */
+/** Registers the running daemon and reports it as ready; if that fails, stops it. */
 async function announced(host: Context, hooks: Hooks, run: Run) {
   try {
     const registration = registerRun(host, run)

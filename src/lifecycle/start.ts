@@ -39,14 +39,13 @@ export type Started = {
   readonly registration: DaemonRegistration
   readonly alreadyRunning: boolean
   readonly recovered: boolean
-  /** Notes of the start. */
   readonly notes: readonly string[]
 }
 
 /**
  * Starts the daemon detached. Leaves a running daemon as it is, and waits for a starting one.
  * @param said - typed options, which a concurrent start must match
- * @throws CliError about the port's owner, the engines file, or the child's last words
+ * @throws CliError with the owner of the port, the fault in the engines file, or the child's last output
  */
 export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started> {
   readEngines(launch)
@@ -77,7 +76,7 @@ function alreadyUp(registration: DaemonRegistration): Started {
   return { registration, alreadyRunning: true, recovered: false, notes: [] }
 }
 
-/** Registers the child when it is spawned, so that no command misses it. */
+/** Returns the live daemon, if any. Otherwise spawns one and registers it immediately, so that no command misses it. */
 function begin(host: StartHost, launch: Launch) {
   const { places } = host
   const found = registeredDaemon(places)
@@ -106,7 +105,7 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
 
 type Ended = Exclude<ChildWord, { kind: 'step' }>
 
-/** Waits while the child makes progress; ending this command ends the start. */
+/** Waits while the child makes progress. Ctrl-c stops the child; `--timeout` lets it continue. */
 async function waitFor(host: StartHost, child: ChildProcess, progress: Progress): Promise<Ended> {
   const { system, places, signal } = host
   const patience = patienceWith(system.now, () => (child.pid === undefined ? undefined : processWork(child.pid)))
@@ -166,7 +165,7 @@ function endedEarly(how: number | string, file: string): Ended {
   )
 }
 
-/** The child's error with the log's path; removes its registration. */
+/** The child's error, with the log's path. Removes the registration if the child has exited. */
 async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }>, host: StartHost) {
   const { places, io } = host
   const found = registeredDaemon(places)
@@ -176,7 +175,7 @@ async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }
   return new CliError(exit, sentence, { facts: [...facts, `log: ${io.path(logFile(places.state))}`], next })
 }
 
-/** The registration by the child, read without a request. */
+/** The registration that the child wrote. @throws CliError failure if the child has exited */
 function served({ places }: StartHost): DaemonRegistration {
   const found = registeredDaemon(places)
   if (found.state === 'running') return found.registration

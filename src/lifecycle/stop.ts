@@ -28,7 +28,7 @@ type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'io'
 const ABSENT = { state: 'absent' } as const
 type Choice = { graceMs: number; force: boolean }
 
-/** Stops a running or starting daemon: SIGTERM, then SIGKILL; fine if already down. */
+/** Stops a running or starting daemon by SIGTERM, then SIGKILL. Does nothing if there is none. */
 export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped> {
   const { places } = host
   // Waits for a concurrent registration.
@@ -98,7 +98,7 @@ async function gone({ system }: Context, registration: ProcessName, withinMs: nu
   return !isSameProcess(registration)
 }
 
-/** A killed process may hold its sockets briefly. */
+/** Waits for the port: a killed process may hold its sockets briefly. @returns whether the port is free */
 async function portGetsFree({ system }: Context, url: string): Promise<boolean> {
   for (let waited = 0; waited < PORT_WAIT_MS; waited += POLL_MS) {
     if (await portIsFree(url)) return true

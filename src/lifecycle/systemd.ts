@@ -41,7 +41,7 @@ export function unitOf({ places, system }: Context, launch: Launch): Unit {
   return { unit: `${lines.join('\n')}\n`, name }
 }
 
-/** A systemd word with escaped specifiers and variables. */
+/** A word of a systemd command line, quoted, with `%` and `$` escaped. */
 function quoted(word: string): string {
   const escaped = word.replaceAll('%', '%%').replaceAll('$', () => '$$')
   return /^[\w./:@=,%+-]+$/.test(escaped) ? escaped : `"${escaped.replace(/[\\"]/g, '\\$&')}"`

@@ -110,7 +110,7 @@ async function stateOf(context: Context, wanted: ExportQuery): Promise<Exported>
   return door.exportData(places.data, wanted)
 }
 
-/** Exports a backup, which is consistent; retries while payments are in progress. */
+/** Exports from a backup, since that is consistent; takes a new one while payments are in progress. */
 async function ofRunning(context: Context, door: Door, wanted: ExportQuery): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
@@ -137,7 +137,7 @@ export type LoadedState = {
   readonly files: number
   readonly sha256: string
   readonly replaced: boolean
-  /** Whether the file's signatures stay valid here. */
+  /** Whether the file's installation values were kept, so that its signatures stay valid. */
   readonly kept_installation: boolean
 }
 

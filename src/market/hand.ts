@@ -136,7 +136,7 @@ export async function personOf(
       if (from === 'balance') {
         const hold = await purse.charge(offer, agreed)
         const charged = await dispatched(transport, withHeaders(agreed, { 'x-balance-auth': key }))
-        // An insufficient balance returns an offer, which the wallet pays.
+        // If the balance is too low, the response is 402 again, and the wallet pays instead.
         if (charged.status !== PAYMENT_REQUIRED) return readAnswer(row, taken(hold, charged).body)
         hold.refuse(true)
       }

@@ -45,7 +45,7 @@ export type Traffic = {
 
 /**
  * Buys at a rate and has sellers deliver, by public requests only, until `signal` or `until`.
- * @throws AppError the last refusal when nothing works; TransportError when unreachable
+ * @throws AppError unavailable after `MAX_FAILED` failures in a row; TransportError when unreachable
  */
 export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<TrafficItem> {
   const { now } = how
@@ -112,7 +112,7 @@ function saleOf(
   return { did: `ordered: ${ware}`, act: () => deal(play, { ...by, ware }) }
 }
 
-/** The next due step. */
+/** Runs the next due step. */
 function goOn(play: Play): Promise<TrafficItem> {
   const time = play.agenda.next()
   return told(play, { who: 'everybody', did: 'continued an order' }, () => play.agenda.run(time, async () => undefined))
@@ -152,7 +152,7 @@ export function showTraffic({ at, who, did, error }: TrafficItem, io: Io): void 
 
 type TrafficParams = { readonly rate: number; readonly for?: string | undefined }
 
-/** Runs demo trade at the selected instance until ctrl-c or a time. @throws CliError usage */
+/** Runs demo trade for a time, or until ctrl-c. @throws CliError usage; no_daemon once the instance is gone */
 export async function* runTraffic(
   context: CommandContext<unknown, unknown>,
   wanted: TrafficParams,

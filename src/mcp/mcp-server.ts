@@ -298,7 +298,7 @@ export type Approvals = {
   asking(question: string): ReturnType<typeof inputRequired>
 }
 
-/** Each approval has a random id and allows one payment of the price and to the payee in its question. */
+/** Each approval has a random id. It allows one payment, with the price and the payee that its question names. */
 export function createApprovals(): Approvals {
   const waiting = new Map<string, string>()
   return {

@@ -162,7 +162,9 @@ export function secretsOf(name: EndpointName): readonly string[] {
   return reply.kind === 'json' ? reply.secrets : []
 }
 
-/** Where each argument goes: into path, query or body. */
+/**
+ * Names of an endpoint's path parameters and query parameters. Every other argument goes into the body or the payment.
+ */
 export function placesOfArguments(name: keyof Api): {
   readonly params: readonly string[]
   readonly query: readonly string[]

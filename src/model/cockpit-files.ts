@@ -1,4 +1,4 @@
-/** A custom key with its line. */
+/** A custom key binding, with its line in the file. */
 export type KeyWish = {
   readonly act: string
   /** As written: a key or a list. */
@@ -6,7 +6,7 @@ export type KeyWish = {
   readonly line: number
 }
 
-/** An ignored entry with its reason. */
+/** An ignored entry of the key file, with the reason. */
 export type KeyFault = { readonly line: number; readonly words: string }
 
 /** A snoozed problem, on this machine only. */

@@ -41,10 +41,10 @@ export function accountOwner(name: string): string {
   return colon < 0 ? '' : name.slice(colon + 1)
 }
 
-/** Only the chain account may be negative. */
+/** Whether an account may be negative: only `ext`, the outside world, may. */
 export const mayBeNegative = (name: string): boolean => name === 'ext'
 
-/** A movement between accounts; `A → B x` in the posting table. */
+/** A movement between two accounts, written `A → B x` in the posting table. */
 export type Leg = {
   readonly from: string
   readonly to: string
@@ -53,7 +53,7 @@ export type Leg = {
   readonly share?: { readonly role: 'agent' | 'provider'; readonly referredId: string | null }
 }
 
-/** A line: an account's gain or loss. */
+/** One account's gain or loss in an entry. */
 export const LedgerLine = z.strictObject({ account: z.string(), delta: Micro })
 export type LedgerLine = z.infer<typeof LedgerLine>
 

@@ -3,8 +3,8 @@ import type { Usdc } from '../core/money.ts'
 
 /**
  * Payment states (decisions §4): `reserved → settling → settled → fulfilled`, or `released` (nothing taken),
- * `refunded`, or `reversed` (reverted permanently). A payment that settles after the handler stores its result in the
- * write that makes it `settling`.
+ * `refunded`, or `reversed` (reverted permanently). If a payment settles after the handler, the write that makes it
+ * `settling` also stores the handler's result.
  */
 export const paymentStates = [
   'reserved',

@@ -7,7 +7,7 @@ export type BillingPeriod = (typeof billingPeriods)[number]
 /** `suspended`: while its provider is suspended. */
 export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
-/** Plan members that stay valid for quotes after an edit. */
+/** The values of a plan that existing quotes keep after an edit. */
 export const PlanVersion = z.strictObject({
   /** Net price of the provider; for first-party plans, the price. See `rules/pricing.ts`. */
   price: Micro,
@@ -58,7 +58,7 @@ export const SaleTerms = z.strictObject({
 })
 export type SaleTerms = z.infer<typeof SaleTerms>
 
-/** Listing members that stay valid for quotes after an edit. */
+/** The values of a listing that existing quotes keep after an edit. */
 export const ListingVersion = SaleTerms.extend({
   /** null for `quote_required` without a price. */
   price: Micro.nullable(),

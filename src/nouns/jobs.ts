@@ -43,7 +43,7 @@ export const jobStates = statesOf(jobWords, {
 
 type Standing = Pick<Job, 'status' | 'late' | 'deadline_at'> & { readonly escrow?: Job['escrow'] }
 
-/** Highlights jobs that wait for their buyer; late ones warn. */
+/** A job's state. Overdue jobs, and delivered jobs that the buyer must verify, are highlighted. */
 export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Standing, now?: number): Toned {
   if (status === 'completed' && escrow?.next_event === 'verify') return warn('? delivered')
   return isOverdue({ status, late, deadline_at: deadline }, now) ? warn(`! ${LATE_WORD}`) : jobStates[status]

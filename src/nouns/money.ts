@@ -43,7 +43,7 @@ const heldKinds = statesOf(heldWords, {
 /** Escrow of a delivered job that the buyer has not verified yet. */
 const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
 
-/** Held money without a next event is a fault: nothing will move it. */
+/** Whether nothing will move held money: it has no owner, or no next event although it is not disputed. */
 const isNobodys = ({ owner, job, next_event: next }: Hold) =>
   owner === null || (next === null && job?.status !== 'disputed')
 

@@ -227,7 +227,7 @@ function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   return [...details.values()]
 }
 
-/** Drops errors that repeat "give html or url" or "must be one of a, b". */
+/** Drops errors that repeat part of a combined one, such as "give html or url" or "must be one of a, b". */
 function withoutRepeats(errors: readonly ErrorObject[]): ErrorObject[] {
   const answered = errors.filter((error) => alternatives(error) !== undefined).map((error) => `${error.schemaPath}/`)
   const chosen = new Set(errors.filter(isChoice).map((error) => error.instancePath))

@@ -17,7 +17,7 @@ export function copyJson(value: unknown): JsonCopy {
 
 function copyNode(walk: Walk, value: unknown): unknown {
   walk.nodes += 1
-  if (!isCanonical(value)) return fail(walk, 'is a number too large for JSON or broken Unicode')
+  if (!isCanonical(value)) return fail(walk, 'is broken Unicode, or a number too large for JSON')
   if (typeof value !== 'object' || value === null || walk.fault !== undefined) return value
   if (walk.trail.length > MAX_JSON_DEPTH) return fail(walk, `is nested more than ${MAX_JSON_DEPTH} deep`)
   if (Array.isArray(value)) return value.map((item, i) => copyMember(walk, i, item))

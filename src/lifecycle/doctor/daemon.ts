@@ -16,7 +16,7 @@ const DISPUTES_SHOWN = 100
 
 type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 
-/** Checks that report attention items: the kinds of items, and the text if there are none. */
+/** By check: the kinds of attention items that it reports, and its text if there are none. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
   chain: { kinds: ['chain', 'reversed'], none: 'it responds, and its balance matches the books' },
@@ -84,7 +84,7 @@ async function storeOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** Files without a record, and missing files. */
+/** Checks for stored files without a record, and for records without their file. */
 async function filesOf(host: Examined): Promise<Diagnosis> {
   if (!hasStore(host)) return fine('none yet')
   const door = await host.system.daemon()

@@ -126,7 +126,7 @@ async function remotesOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** Refused credentials of a remote, if any. */
+/** Names the credentials that a remote rejects, or says that the check failed; undefined if all are accepted. */
 async function refusedAt(host: Examined, remote: string): Promise<string | undefined> {
   const { baseUrl: _instead, ...globals } = host.globals
   try {
@@ -167,12 +167,12 @@ function devnetOf({ places }: Examined): Diagnosis {
   return { status: 'warning', detail: `${detail}: the devnet is large and starts slowly; souk reset starts over` }
 }
 
-/** Size of a possibly vanishing file. */
+/** Size of a file; 0 if it has vanished. */
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The registration shows who holds the data; the lock ends with its process. */
+/** Finds the registration of a dead daemon, whose lock ended with its process. */
 function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
   if (found.state === 'absent') return fine('no daemon uses the data')
   const { pid, started_at: since } = found.registration

@@ -10,7 +10,7 @@ const PRIVATE_FILE_MODE = 0o600
 
 export const logFile = (state: string): string => join(state, 'daemon.log')
 export const olderLogFile = (state: string): string => join(state, 'daemon.log.1')
-/** Output of a dying process: stack traces, Node warnings. Truncated at each start. */
+/** Standard output and error of the daemon, such as stack traces. Truncated at each start. */
 export const outputFile = (state: string): string => join(state, 'daemon.out')
 
 /** Appends to `daemon.log`; a full file becomes `daemon.log.1`. */

@@ -66,7 +66,7 @@ const SOURCE_COLUMNS = 8
 /** Full time, since logs span days; terminals shorten it (`14:03:07`, `21 Nov 14:03`). */
 export const loggedTime = (atMs: number) => (Number.isNaN(atMs) ? '--:--:--' : new Date(atMs).toISOString())
 
-/** A record as text: `14:03:07 info  http     POST /v1/… 200 41ms`. */
+/** A record as text: `TIME info  http     POST /v1/… 200 41ms`. */
 export function recordLine({ atMs, fields }: LogLine): string {
   const { level, source, msg } = fields
   const extra = Object.entries(fields)

@@ -7,7 +7,7 @@ const POLL_MS = 200
 const READ_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 
-/** Complete lines of both log files, oldest first. */
+/** Lines of both log files, oldest first. */
 export function loggedLines(state: string): string[] {
   return [olderLogFile(state), logFile(state)]
     .flatMap((file) => (readText(file) ?? '').split('\n'))

@@ -119,7 +119,7 @@ type Board = {
   readonly bought: Bought
 }
 
-/** @returns id of the job concerned */
+/** Performs an action of the file. @returns the id of its job */
 async function done(board: Board, act: Act): Promise<string | null> {
   const { cast, sold, bought } = board
   if (act.buy) {

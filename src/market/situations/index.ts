@@ -4,7 +4,7 @@ import { peopleSituations } from './people.ts'
 import type { Situation } from './scene.ts'
 import { workSituations } from './work.ts'
 
-/** How to cause each event, or why that is impossible; complete by type. */
+/** For each event type: how to cause it, or why it cannot be caused. */
 export const situations: Readonly<Record<EventType, Situation>> = {
   ...peopleSituations,
   ...workSituations,

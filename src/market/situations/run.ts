@@ -78,7 +78,7 @@ async function firstOf(stream: TransportResponse, type: EventType, on?: string):
   throw new Error(`the stream ended before ${type}`)
 }
 
-/** Whether an event is about the given object; concurrent events of others are ignored. */
+/** Whether an event may be the awaited one: if `on` is given, an object of its kind must be `on` itself. */
 function isAbout({ id }: Triggered['subject'], on: string | undefined): boolean {
   const kind = (text: string) => text.slice(0, text.indexOf('_'))
   return on === undefined || kind(on) !== kind(id) || id === on

@@ -6,7 +6,7 @@ import type { Person } from '../hand.ts'
 import { made, ofCast, type Scene, type Situation } from './scene.ts'
 import type { SettingName } from './settings.ts'
 
-/** A job with its actors, created on demand. */
+/** A job. Its conversation and actors are looked up only when needed. */
 type Deal = {
   readonly job: string
   readonly thread: () => Promise<string>
@@ -36,7 +36,7 @@ async function dealOf(scene: Scene, ware: Ware): Promise<Deal> {
   }
 }
 
-/** Input: required members plus the given ones. */
+/** The input of an order: an example for the schema, with the given members on top. */
 async function orderOf({ cast, told }: Scene, id: string): Promise<{ [member: string]: Json }> {
   const { input_schema: schema } = await cast.acme.call('getService', { params: { id } })
   const { exampleInput } = await import('../../schema/example.ts')
