@@ -21,7 +21,7 @@ import { endpointOf } from '../webhooks/queue.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 
 export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
-/** Some of the items, with their total count. */
+/** The listed items of one kind, with the count of all items of that kind. */
 export type FoundItems = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
 type Reading = { readonly t: ReadTx; readonly now: number }
 
@@ -84,7 +84,7 @@ function aboutJob({ id, amount }: JobRow): Pick<Item, 'subject' | 'amount'> {
   return { subject: { kind: 'job', id }, amount }
 }
 
-/** Jobs past their promised time or deadline, as every list of jobs counts them. */
+/** Jobs past their promised time or deadline, by the same rule as in every list of jobs. */
 async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
   const pages = await Promise.all(workingJobStatuses.map((status) => t.table(jobs).page('status', [status], part)))
@@ -108,7 +108,7 @@ async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'overdue', items: await Promise.all(items), count: late.length }
 }
 
-/** Jobs whose next step was not taken in time: its cron is not running or fails. */
+/** Jobs whose next step is overdue: the cron that takes it does not run, or fails. */
 async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)

@@ -137,8 +137,8 @@ function isTroubled({ health, row }: CronView): boolean {
 }
 
 /**
- * Engine problems: installed programs that fail, and in one item the engines that disappeared or that an open job
- * needs. Engines that this machine never had are left to the doctor.
+ * Engine problems: each installed program that fails, and one item for all missing engines. Missing engines are listed
+ * if they disappeared or an open job needs them; the doctor reports the others.
  */
 export async function enginesOf(ctx: Context): Promise<FoundItems> {
   const seen = engineBoard.of(ctx).standings()
@@ -163,7 +163,7 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
   return { kind: 'engine', items, count: items.length }
 }
 
-/** Before the first check no engine counts as missing. */
+/** Names of missing engines to report. Before its first check an engine is not reported. */
 async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<readonly string[]> {
   const missing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'missing')
   const isMissed = await missable(ctx)

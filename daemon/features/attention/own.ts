@@ -22,7 +22,7 @@ type Slice<R extends Row> = {
   readonly status: string
 }
 
-/** The newest rows of the caller in a status, with their count. */
+/** The caller's newest rows in a role and status, with the count of all such rows. */
 async function ownRows<R extends Row>({ t, me }: Reading, { parties, of, role, status }: Slice<R>) {
   const { wallet } = me
   const { ids, total } = await ownIds(t, parties, { wallet, role, status, limit: MAX_OF_A_KIND, offset: 0 })

@@ -31,7 +31,7 @@ import { awaitedOf, escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
-/** A record that states how much money an account holds for it. */
+/** The amount that a record says an account must hold for it. */
 type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
 
 /** All claims on held money; call it within one read transaction. */
@@ -50,7 +50,7 @@ export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   return claims
 }
 
-/** Blocked money of a wallet is in one account, whatever it was for. */
+/** One claim per wallet: all blocked money of a wallet is in one account. */
 function keptClaims(rows: readonly PayoutRow[]): Claim[] {
   const byWallet = new Map<PayoutRow['wallet'], PayoutRow[]>()
   for (const row of rows) byWallet.set(row.wallet, [...(byWallet.get(row.wallet) ?? []), row])
@@ -159,7 +159,7 @@ function isCharge(row: LedgerRow): boolean {
   return row.ref_kind === 'subscription' && isSale(row)
 }
 
-/** Counts what a read returned. It runs outside the read, whose body may run again. */
+/** Adds the rows of one read to the totals. It runs after the read, because a read's body may run twice. */
 function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   const byId = new Map(sold.map((record) => [record.id, record]))
   for (const row of rows) {
@@ -229,7 +229,7 @@ function ownerFault({
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
 
-/** The reverse check: each claim finds its money, and no account was missed. */
+/** Compares from the other side: claims with their accounts, ledger sums with unseen accounts, charges with periods. */
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, ctx } = audit
   const read = await ctx.store.read(async (t) => {
@@ -315,7 +315,7 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     const held = (await escrow?.status())?.held ?? usdc(0n)
     const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
     const inContract = escrow ? [await escrowCheck(escrow, held, dealt)] : []
-    // Checked last, so that money leaving the contract during the comparison is not attributed to any deal.
+    // Checked last: if money left the contract during the comparison, the comparison starts again.
     const isQuiet = escrow === undefined || (await escrow.status()).held === held
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)

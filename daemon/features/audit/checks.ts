@@ -74,7 +74,7 @@ export function divisionOf(row: Pick<LedgerRow, 'kind' | 'lines'>): Division {
   return division
 }
 
-/** Money given back by a split goes to the operator if the chain reverted the buyer's payment. */
+/** Whose part an account gets. A split pays the buyer's part to `oper` if the chain reverted the buyer's payment. */
 function partOf(name: string, of: LedgerRow['kind']): 'net' | 'back' | 'fee' {
   const kind = accountKind(name)
   if (kind === 'oper' && of === 'dispute_split') return 'back'
@@ -121,7 +121,7 @@ export function saleFault(
   return undefined
 }
 
-/** Number of the last transaction, and how many were removed as released holds. */
+/** Number of the last transaction, and how many transactions were removed with their released holds. */
 export type Numbering = { readonly last: number; readonly forgotten: number }
 
 function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }: Numbering): string[] {

@@ -24,7 +24,9 @@ function awaitedWords(open: readonly DealRow[]): string {
   const words = open.flatMap((deal) =>
     deal.taken === undefined ? [] : [`${formatAmount(amountOf(deal))} of ${deal.id} (${deal.taken.state})`],
   )
-  return words.length === 0 ? '' : `; external calls released ${words.join(', ')}, which counts once the block is final`
+  return words.length === 0
+    ? ''
+    : `; external calls released ${words.join(', ')}: not in the sums until the block is final`
 }
 
 /**

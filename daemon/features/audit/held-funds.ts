@@ -13,7 +13,7 @@ import { FULFIL_PATIENCE_MS } from '../payments/settle.ts'
 import { openPayoutOf } from '../payouts/payouts.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 
-/** Held money with its owner and next event; a null part means the books have a fault. */
+/** Held money with its owner and next event; without an owner, the books have a fault. */
 export type HeldFunds = {
   readonly account: string
   readonly kind: AccountKind

@@ -27,8 +27,6 @@ import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
-/* Held money ordered by its next event; money without one comes first. */
-
 type HeldRow = AccountRow & { kind: HeldKind }
 
 /** Accounts kind by kind, ordered by name. */
@@ -39,8 +37,8 @@ async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerato
 }
 
 /**
- * Held accounts, soonest due first, so that a limit cuts the latest. Escrow is ordered by its job's due time. Money
- * without an open job, which is a fault, comes last.
+ * Held accounts, other kinds first, then escrow by its job's due time, so that a limit cuts the latest. Escrow without
+ * an open job, which is a fault, comes last.
  */
 export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   const others = kinds.filter((kind) => kind !== 'esc')

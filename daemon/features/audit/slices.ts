@@ -7,7 +7,7 @@ export const SLICE_ROWS = 500
 
 export type AuditSlice<R> = {
   readonly rows: readonly R[]
-  /** Start of the next slice; unchanged if there was nothing. */
+  /** Cursor for the next slice; the given cursor if this slice is empty. */
   readonly cursor: string | undefined
   readonly more: boolean
 }
@@ -18,7 +18,7 @@ export async function ledgerSlice(t: ReadTx, after: string | undefined): Promise
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
 }
 
-/** All remaining transactions of this read; use it for the few since the last slice. */
+/** All transactions after `after`; use it for the few that were added since the last slice. */
 export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise<AuditSlice<LedgerRow>> {
   const rows: LedgerRow[] = []
   let slice: AuditSlice<LedgerRow> = { rows, cursor: after, more: true }

@@ -90,7 +90,7 @@ async function unpackState(options: StateImport, store: string): Promise<Unpacke
   }
 }
 
-/** @throws AppError 400 if a part that every complete file has is missing */
+/** @throws AppError 400 when `part` is missing; every complete file has it */
 function there<T>(part: T | undefined): T {
   if (part === undefined) throw faultAt(1, 'the file is empty')
   return part

@@ -17,7 +17,10 @@ const LOOKED_AT = 1_000
 type Times = { readonly now: number; readonly wall: number }
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 
-/** Refuses edits that harm buyers of a running period or an open conversation. @throws AppError 409 with the way out */
+/**
+ * Refuses edits that break a promise to buyers in a paid period, or about an open job, proposal or bid.
+ * @throws AppError 409 with the way out
+ */
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
   if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')

@@ -56,7 +56,7 @@ type CatalogCall = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[1]
 
 const ownStatuses = ['active', 'inactive', 'suspended'] as const
 
-/** The provider's own listings of every status, newest first. */
+/** The caller's own listings, newest first; deleted ones are left out. */
 async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, call: CatalogCall) {
   const { ctx, now, caller } = call
   if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')

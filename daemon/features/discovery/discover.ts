@@ -19,7 +19,7 @@ const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 
 type View = z.output<typeof Listing>
 
-/** The active catalog, and a guide with requests that run here. */
+/** Returns the active catalog, and a guide whose requests work as they are on this marketplace. */
 const discover: PaidHandler<typeof discoverApi.discover> = {
   async check() {
     // Everybody may call it.

@@ -7,7 +7,9 @@ import { actOf } from './next-act.ts'
 import { differs, isEnded, noteDeposit, noteDone, noteEnd, notePutOff, noteSeen, stateAfter } from './observe.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
-/** How long after its job's deadline a buyer may claim the refund; the marketplace refunds first. */
+/**
+ * Wait after a job's deadline until the buyer can claim a refund from the contract; the marketplace refunds earlier.
+ */
 const BACKSTOP_MS = 7 * DAY_MS
 /** The latest deadline that the contract accepts, minus a margin for the chain's clock. */
 const LONGEST_WAIT_MS = 179 * DAY_MS
@@ -71,7 +73,7 @@ export function isForeign(result: EscrowResult & { ok: true }): boolean {
   return result.already && result.transaction === undefined
 }
 
-/** Records what an external call did, as far as it is final. */
+/** Reads how an external call ended a deal, and records it (see `noteEnd`). */
 export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string): Promise<void> {
   const end = await unlessStopped(port.endOf(id))
   const again = ctx.clock.wall() + AWAITED_MS
@@ -103,7 +105,7 @@ async function extend(parts: Advancing, deal: DealRow): Promise<void> {
   return ctx.store.tx((t) => noteDone(t, deal, { act: 'extend', transaction: result.transaction, change }))
 }
 
-/** The job's deadline in chain time, which the business clock does not move, plus the wait. */
+/** The contract's deadline in Unix seconds: machine time plus the job's remaining time plus `BACKSTOP_MS`. */
 function deadlineOf({ clock }: Context, { wants_deadline: wanted }: DealRow): number {
   const left = wanted === null ? 0 : Math.max(0, wanted - clock.now())
   return unixSeconds(clock.wall() + Math.min(left + BACKSTOP_MS, LONGEST_WAIT_MS))

@@ -14,8 +14,8 @@ export type ContractMirror = {
   /** Checks the contract for external calls: pause, claims of buyers, withdrawals. Never throws. */
   readonly look: () => Promise<void>
   /**
-   * Whether all refunds of a wallet are out of the contract; waits briefly for those in flight. Until then the
-   * contract may still pay the wallet, so it is not paid here.
+   * Whether all refunds to a wallet have left the contract; waits briefly for those in flight. Pay the wallet only
+   * then, because until then the contract may still pay it, too.
    */
   readonly hasReturned: (wallet: Wallet) => Promise<boolean>
   /** Pauses or resumes the contract, then calls `write`; nothing else updates the pause in between. */
@@ -30,7 +30,7 @@ export type ContractMirror = {
 
 export const contractMirror = defineResource<ContractMirror | undefined>('escrow-contract')
 
-/** Money of a job that the contract paid to its buyer itself. */
+/** Money that the contract itself paid to a job's buyer. */
 export type LeftContract = {
   readonly jobId: string
   readonly how: 'timed_out' | 'withdrawn'

@@ -60,7 +60,7 @@ export function dropped(deal: DealRow): DealRow {
   return followed({ ...deal, state: 'unused', open: false, last_error: null })
 }
 
-/** Resets the attempts, since a new action is due. */
+/** The deal with its next action due now and no failed attempts. */
 export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }

@@ -94,7 +94,7 @@ async function followPause(parts: Looking, paused: boolean): Promise<void> {
   if (!paused) await retryAll(parts)
 }
 
-/** Makes all deals due that waited for the end of the pause. */
+/** Makes due all deals that waited for the end of the pause. */
 async function retryAll({ ctx: { store } }: Looking): Promise<void> {
   for (const { id } of await everyRow(store.table(deals), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
     await store.tx((t) => noteDue(t, id))

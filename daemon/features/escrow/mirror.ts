@@ -20,8 +20,8 @@ const TAKEN = {
 } as const
 
 /**
- * Opens the mirror; from here on jobs deposit into the contract. Resolves when external calls so far are in the
- * books, as far as a node answers.
+ * Opens the mirror; from now on new jobs deposit into the contract. Before it resolves, it records all earlier external
+ * calls, unless the nodes do not answer.
  */
 export async function openMirror(ctx: Context, port: EscrowPort): Promise<ContractMirror> {
   await rememberContract(ctx, { address: port.address, pay_to: ctx.chain.payTo })

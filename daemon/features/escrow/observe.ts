@@ -7,8 +7,6 @@ import { anew, dropped } from './deal.ts'
 import { followed } from './next-act.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
-/* Functions for a deal's row; each update is one transaction. */
-
 export function differs(deal: DealRow, seen: EscrowDeal): boolean {
   if (deal.taken || deal.state !== seen.state) return true
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))

@@ -22,7 +22,7 @@ export const DealRow = z.strictObject({
   refund_to: StoredWallet,
   net: Micro,
   fee: Micro,
-  /** Last seen state; `none` before the deposit, `unused` if there was none. */
+  /** Last seen state. `none`: not deposited yet; `unused`: ended without a deposit. */
   state: z.enum(dealStates),
   /** State and transaction of an external call that is not final yet; until it is, no action is due. */
   taken: z.strictObject({ state: z.enum(escrowStates), transaction: z.string().nullable() }).exactOptional(),
@@ -32,9 +32,9 @@ export const DealRow = z.strictObject({
   covers: z.int().nullable(),
   /** Whether a deposit may be in flight. */
   sent: z.boolean(),
-  /** Whether the buyer's claim is closed, as last seen. */
+  /** Whether the contract, as last seen, no longer lets the buyer claim a refund. */
   closed: z.boolean(),
-  /** The job's wishes: deadline in business time, how the buyer's claim is closed, how the money leaves. */
+  /** What the job wants: its deadline in business time, how the buyer's claim is closed, how the money leaves. */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),

@@ -143,7 +143,7 @@ export const notExported: Readonly<Record<string, string>> = {
   admin_answers: 'copies of responses per Idempotency-Key, kept for a day',
   posting_fanouts: 'progress of notifications about a request; removed when done',
   posting_notices: 'notifications in progress; each attempt is exported as a delivery',
-  escrow_deals: 'escrow contract state of a job; the job has the outcome',
+  escrow_deals: 'escrow contract state of jobs; how a job ended is in the job',
   uncounted_jobs: 'jobs waiting to be counted',
   counted_jobs: 'effect of each job on reputation; everyone can read it in the evidence',
   standings: 'reputation totals of counted jobs; everyone can read them in the listings',

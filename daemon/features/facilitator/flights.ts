@@ -59,7 +59,7 @@ export async function wait(ctx: Context, flight: Flight, signal: AbortSignal): P
   }
 }
 
-/** After a chain error the transfer may have happened, so it reports `unavailable`, not a refusal. */
+/** Settles on the chain. After a chain error the transfer may have happened, so the result is `unavailable`. */
 async function askChain({ chain, log }: Context, row: SettlementRow): Promise<SettleResult> {
   const authorization = {
     from: row.payer,

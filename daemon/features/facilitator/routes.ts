@@ -63,7 +63,7 @@ function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof
   return read
 }
 
-/** Counts a request by its result; an internal error, such as a pause, counts as refused. */
+/** Counts a request as refused if `work` throws, for example during a pause; the caller counts all other results. */
 async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -83,7 +83,7 @@ async function verdictOf(
   const seller = sellerOf(caller)
   const known = await ctx.store.table(settlements).get(idOf(ctx, asked))
   if (known) {
-    // A settled but undelivered payment still verifies.
+    // A repeat of a settled but undelivered payment is still valid.
     if (isHanded(ctx, known) || !isRepeated(known, { asked, seller })) return 'nonce_used'
     return repeatedFault(ctx, asked)
   }

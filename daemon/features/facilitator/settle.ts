@@ -83,7 +83,7 @@ function draftOf(id: string, { asked, seller, wall }: Beginning): Draft<Settleme
   }
 }
 
-/** @throws AppError 429 for the payer, 503 for all. */
+/** @throws AppError 429 when the payer has too many waiting settlements, 503 when all payers together have */
 async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
   if ((await t.table(settlements).count('sent_payer', [payer])) >= MAX_SENT_OF_PAYER) {
     throw new AppError('rate_limited', `${MAX_SENT_OF_PAYER} payments of this wallet are being settled.`, {

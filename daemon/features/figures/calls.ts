@@ -21,12 +21,12 @@ export type AnsweredCall = {
 type Seen = { readonly at: number; readonly ms: number; readonly status: number; readonly requestId: string }
 type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen | null }
 
-/** Calls by time and by endpoint in wall time since the start, in typed arrays of fixed size. */
+/** Counts and durations of calls since the start, by wall time and by endpoint, in arrays of fixed size. */
 export type CallFigures = {
   readonly since: number
   readonly add: (call: AnsweredCall) => void
   readonly within: (span: SeriesSpan, at: number) => CallSums
-  /** Called endpoints, with sums of the last hours. */
+  /** Endpoints called so far, with their sums of the last hours. */
   readonly byEndpoint: (hours: number) => readonly EndpointCalls[]
 }
 
@@ -49,7 +49,7 @@ export const spans = {
 
 export function outcomeOf({ status, code }: Pick<AnsweredCall, 'status' | 'code'>): CallOutcome {
   if (status === 402) return 'asked_to_pay'
-  // A pause by the operator is not a failure.
+  // A pause or a disabled endpoint is the operator's decision, not a failure.
   if (status === 410 || code === 'paused') return 'switched_off'
   if (status >= 500) return 'broken'
   return status >= 400 ? 'refused' : 'answered'
@@ -61,7 +61,7 @@ const ofOperators: ReadonlySet<string> = new Set([
 ])
 const isOperators = (endpoint: string) => ofOperators.has(endpoint)
 
-/** @param endpoints names of the contract; other calls count in the sums only */
+/** @param endpoints names of the API's endpoints; calls of other paths count only in the sums by time */
 export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
   const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
   const hours = callRing(HOUR_MS, HOURS_KEPT)
@@ -80,7 +80,7 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
     add({ endpoint, status, code, ms, requestId }) {
       const at = wall()
       const outcome = outcomeOf({ status, code })
-      // Operator calls do not count as trade, and an open cockpit polls all day.
+      // Leave operator calls out of the sums by time: they are not trade, and an open cockpit polls all day.
       if (!isOperators(endpoint)) {
         minutes.add(at, outcome, ms)
         hours.add(at, outcome, ms)

@@ -29,7 +29,7 @@ export const noFlows = (): Flows => ({
   sent: ZERO,
 })
 
-/** Entry kinds of purchases; API fees are paid in but are not sales. */
+/** Entry kinds that count as sales; API fees are paid in, too, but are not sales. */
 const bought: ReadonlySet<EntryKind> = new Set([
   'escrow_hold',
   'instant_sale',
@@ -41,15 +41,14 @@ const bought: ReadonlySet<EntryKind> = new Set([
 const sources: ReadonlySet<AccountKind> = new Set(['ext', 'hold', 'bal'])
 /** Accounts of the marketplace's revenue; referral shares come out of it. */
 const kept: ReadonlySet<AccountKind> = new Set(['fees', 'ops', 'refp', 'oper'])
-/** Accounts for money returned to a buyer. */
+/** Accounts that receive money returned to a buyer. */
 const back: ReadonlySet<AccountKind> = new Set(['bal', 'rfd'])
 
-/** Adds a transaction; transfers between accounts of one owner do not count. */
+/** Adds a transaction if it is a payment, moves money out of escrow or confirms a payout; ignores all others. */
 export function addFlows(flows: Flows, { kind, lines }: Pick<LedgerRow, 'kind' | 'lines'>): void {
   if (kind === 'payout_confirmed') flows.sent = plus(flows.sent, gained(lines, new Set(['ext'])))
   const isPaidIn = bought.has(kind) || kind === 'fixed_price_call'
   const escrow = of(lines, (line) => accountKind(line.account) === 'esc')
-  // Other entries, such as refunds of undelivered work, do not count.
   if (!isPaidIn && escrow >= 0n) return
   if (bought.has(kind)) flows.sales += 1
   if (isPaidIn) addPaidIn(flows, lines)
@@ -75,7 +74,7 @@ function of(lines: readonly Line[], wanted: (line: Line) => boolean): Usdc {
   return usdc(lines.filter(wanted).reduce((sum, { delta }) => sum + delta, 0n))
 }
 
-/** Includes negative lines, so that referral shares stay part of the revenue. */
+/** Sums positive and negative lines, so that a referral share still counts as revenue. */
 function gained(lines: readonly Line[], kinds: ReadonlySet<AccountKind>): Usdc {
   return of(lines, ({ account }) => kinds.has(accountKind(account)))
 }

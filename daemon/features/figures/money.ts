@@ -57,7 +57,7 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
   }
 }
 
-/** Payments fulfilled in a transaction; counted with their response, so once. */
+/** Ids of payments whose response this transaction stores. A response is stored once, so a payment counts once. */
 function servedIn(writes: readonly Write[]): ReadonlySet<string> {
   return new Set(writes.flatMap((write) => writtenRow(answers, write)?.id ?? []))
 }
@@ -186,7 +186,7 @@ function midnight(at: number): number {
   return at - (at % DAY_MS)
 }
 
-/** Starts another day from the current holdings. */
+/** Starts the day `begins` with the escrow that the day before left; does nothing within the same day. */
 function turn(day: Day, begins: number): void {
   if (begins === day.begins) return
   day.opening = heldAfter(day.opening, day.flows)

@@ -15,7 +15,7 @@ import { jobSummary } from './view.ts'
 
 type Done = { readonly job: JobRow; readonly now: number }
 
-/** Where a buyer's action applies, to the job or its conversation, and what the response shows. */
+/** How a buyer's action finds its job, by job or by conversation, and what its response shows. */
 export type ActedAt<A> = {
   readonly placeOf: (params: { readonly id: string }) => JobPlace
   readonly show: (t: ReadTx, done: Done) => A | Promise<A>

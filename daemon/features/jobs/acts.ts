@@ -24,8 +24,8 @@ type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'>
 type ByBuyerAt = ByBuyer & { readonly at: number }
 
 /**
- * Checks a verification. At the job it pays immediately, at the conversation with the next run of the escrow monitor;
- * the checks are the same.
+ * Checks a verification. Sent to the job it pays immediately, sent to the conversation it pays at the escrow monitor's
+ * next run. The checks are the same.
  */
 export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('verify', buyer))
@@ -114,7 +114,9 @@ async function held(t: Tx, id: string): Promise<JobRow> {
   return (await lockJob(t, id)) as JobRow // found just now, and jobs stay
 }
 
-/** Starts to send a wallet's refund once its cause is durable; the auto-refund cron retries failures. */
+/**
+ * Starts payouts if the job owes a wallet a refund; call it after the commit. The auto-refund cron retries failures.
+ */
 export function sendRefunds(ctx: Context, job: JobRow): void {
   const isDue = job.payment_method === 'x402' && (job.escrow_status === 'refunded' || job.escrow_status === 'split')
   if (isDue) inBackground(ctx, 'payouts', () => runPayouts(ctx))

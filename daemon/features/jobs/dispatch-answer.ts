@@ -25,7 +25,7 @@ export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow)
 }
 
 /**
- * A dispatch response may carry the result (decisions §10), as a report of the provider.
+ * Hook that reads a provider's report from the response to a dispatch (decisions §10), and applies it.
  * @throws AppError 400 on an invalid report; the dispatch is then retried.
  */
 export function dispatchAnswers(

@@ -17,7 +17,7 @@ const LONGEST_NAP_MS = 5 * MINUTE_MS
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
-  /** Business and wall time of the last check; no wall time before the first. */
+  /** Last check, in business and wall time. Before the first check: start of the watch, and null. */
   at: z.int(),
   wall: z.int().nullable(),
   /** Business time of the current pause, as of the last check. */
@@ -34,7 +34,7 @@ const deadlineWatch = defineResource<true>('deadline watch')
 /** Watches deadlines while the daemon runs; time between two runs does not count. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
-  // Requests are refused once a stop begins.
+  // Watch deadlines only until a stop begins: from then on requests are refused.
   let stopAt: number | undefined
   ctx.stopping.addEventListener('abort', () => {
     stopAt = ctx.clock.now()
@@ -55,7 +55,7 @@ async function isAnyWatched(t: ReadTx): Promise<boolean> {
   return false
 }
 
-type Watching = { readonly now: number /** The daemon has just started. */; readonly isFirst?: boolean }
+type Watching = { readonly now: number /** Whether the daemon has just started. */; readonly isFirst?: boolean }
 
 /**
  * Updates the watch (decisions §8): time while the daemon was down or paid activity paused does not count towards
@@ -66,7 +66,7 @@ export async function watchTime(ctx: Context, { now, isFirst = false }: Watching
   const wall = ctx.clock.wall()
   await ctx.store.tx(async (t) => {
     const known = await readWatch(t)
-    // Not `ctx.switches.now()`: due decisions use this same row.
+    // Read the row and not `ctx.switches.now()`, because decisions on due jobs read the row, too.
     const { paused_at: pausedAt } = await readPlatform(t)
     const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
     const before = known?.missed ?? []
@@ -82,7 +82,7 @@ type Look = { readonly now: number; readonly wall: number; readonly isFirst: boo
 function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
   if (isPaused) return undefined // it is not over
   if (known.paused_at !== null) return spanOf(known.paused_at, now)
-  // Business time cannot be moved while the daemon is down; while it runs, only real time was missed.
+  // Nobody can move business time while the daemon is down, so all of it was missed. Later only sleep is missed.
   if (isFirst) return spanOf(known.at, now)
   const slept = wall - (known.wall ?? wall)
   return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
@@ -108,7 +108,7 @@ export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
 }
 
-/** Whether a provider had its full time; missed time was already added by `watchTime`. */
+/** Whether a provider had its full time. Call `watchTime` before it, which records missed time. */
 export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
   if (job.deadline_at === null || now < job.deadline_at) return false
   if ((await readPlatform(t)).paused_at !== null) return false

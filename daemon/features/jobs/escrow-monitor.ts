@@ -94,7 +94,7 @@ async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
 }
 
-/** Extends a deadline that passed unwatched; otherwise the job expires. */
+/** Extends the deadline of a job if it passed unwatched; expires every other job. */
 async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const extended = extendedDeadline(job, await missedSpans(t))
   if (extended === undefined) {

@@ -74,9 +74,9 @@ async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus
 }
 
 /**
- * The contract paid the buyer after the books had given the money to somebody: debts to the buyer are offset, and the
- * rest is a loss of the marketplace.
- * @throws Error while its own accounts do not cover the loss.
+ * Posts a payment of the contract to a buyer after the books had already ended the hold. It first uses up what the
+ * books owe the buyer; the marketplace bears the rest.
+ * @throws Error while the marketplace's own accounts do not cover that rest.
  */
 export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   const owed = owedAfter(job)
@@ -105,12 +105,12 @@ function owedAfter({ escrow_status: escrow, amount, dispute }: JobRow): Usdc {
   return escrow === 'refunded' ? amount : ZERO
 }
 
-/** A wallet's refund leaves by a payout created with it (decisions §4). */
+/** Opens the payout that sends a refund to the buyer's wallet (decisions §4); a balance payment needs none. */
 async function payBack(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   if (job.payment_method === 'x402') await openRefund(t, draw, { wallet: job.buyer_wallet, ref: refOf(job), at })
 }
 
-/** A refund goes back to its source; if the payment was reversed, to the participant who bore the loss. */
+/** Who gets a refund: the source of the payment, or the marketplace if the chain reverted the payment. */
 async function buyerOf(t: ReadTx, job: JobRow): Promise<Refunded> {
   const payment = await t.table(payments).get(job.payment_id)
   if (payment?.state === 'reversed') return { reversed: true }

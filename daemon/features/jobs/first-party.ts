@@ -20,8 +20,8 @@ const SCAN_ROWS = 500
 const waiting = ['dispatched', 'in_progress'] as const
 
 /**
- * Runs first-party services for dispatched jobs like any provider, and restarts those that a stop or crash
- * interrupted. Refunded work counts as unpaid. Ends with `Context.stopping`.
+ * Runs first-party services for dispatched jobs like any provider, and restarts those that a stop or crash interrupted.
+ * Counts work as unpaid once its payment is refunded or released. Ends with `Context.stopping`.
  */
 export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []
@@ -60,7 +60,7 @@ export async function startFirstParty(ctx: Context): Promise<void> {
   for (const status of waiting) await scan(ctx, status, take)
 }
 
-/** Takes up the jobs that the last stop left. */
+/** Queues the jobs that the last stop left unfinished. */
 async function scan(ctx: Context, status: JobRow['status'], take: (id: string) => void): Promise<void> {
   for await (const rows of eachPage(ctx.store.table(jobs), { index: 'status', prefix: [status], limit: SCAN_ROWS })) {
     for (const job of rows) if (await serviceOf(ctx, job)) take(job.id)

@@ -15,7 +15,7 @@ export const SHORTEST_EXTENSION_MS = HOUR_MS
 export type NextJobEvent = { readonly event: JobDueEvent; readonly at: number }
 type Facts = Pick<JobRow, 'status' | 'service_type' | 'deadline_at'> & Partial<Pick<JobRow, 'dispute'>>
 
-/** The automatic next event of a job in a state since `at`; null if none (decisions §8). */
+/** The next automatic event of a job whose status began at `at`; null if there is none (decisions §8). */
 export function nextOf(
   { status, service_type: kind, deadline_at: deadline, dispute }: Facts,
   at: number,
@@ -46,8 +46,8 @@ export function nextOf(
 export type Missed = { readonly from: number; readonly to: number }
 
 /**
- * The new deadline of a job whose deadline passed unwatched: later by the missed time, at least an hour after the
- * span. Undefined if it was not missed.
+ * The new deadline of a job whose deadline passed in a missed span: later by the missed time, and at least an hour
+ * after the span. Undefined if it did not pass in a missed span.
  */
 export function extendedDeadline(
   { deadline_at: deadline, created_at }: Pick<JobRow, 'deadline_at' | 'created_at'>,

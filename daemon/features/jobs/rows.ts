@@ -52,7 +52,7 @@ export const JobRow = z.strictObject({
   provider_amount: Micro,
   escrow_status: z.enum(escrowStatuses),
   held_at: z.int().nullable(),
-  /** True while an automatic event is due; the escrow monitor reads the open jobs. */
+  /** True while an automatic event is scheduled; the escrow monitor reads only open jobs. */
   open: z.boolean(),
   next_event: z.enum(jobDueEvents).nullable(),
   next_event_at: z.int().nullable(),

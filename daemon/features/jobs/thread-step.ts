@@ -89,7 +89,7 @@ export async function negotiate(
 function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Proposal | null {
   if (step.event === 'propose') return step.proposal
   if (proposal === null) return null
-  // Whether acceptance was in time depends on when the payment was made, not on when it took effect.
+  // The caller has checked the time: an acceptance counts from its payment, not from the payment's effect.
   if (step.event === 'accept') return { ...proposal, status: 'accepted' }
   return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
 }

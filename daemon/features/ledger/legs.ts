@@ -117,8 +117,9 @@ function saleLegs(source: string, { providerId, split, referrers }: Omit<Sale, '
 }
 
 /**
- * A dispute ruling: the buyer gets `toBuyer`, the provider its floored net of the remainder, the fees the rest.
- * @throws RangeError when the buyer would get more than was held.
+ * A dispute ruling: the buyer gets `toBuyer`, the provider its net share of the remainder (floored), the fees account
+ * everything else.
+ * @throws RangeError when `toBuyer` is negative or more than was held.
  */
 function disputeSplit(ruling: Escrowed & { readonly buyer: Refunded; readonly toBuyer: Usdc }): Leg[] {
   const { jobId, split, referrers, toBuyer } = ruling

@@ -6,7 +6,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { FulfillmentType, ServiceType } from '../../../src/model/service.ts'
 import type { ServiceRow } from './rows.ts'
 
-/** A create body in domain form. */
+/** The body of a request that creates a listing, in domain form. */
 export type ListingFields = Pick<
   ServiceRow,
   | 'name'
@@ -50,7 +50,7 @@ const NO_CATEGORY = 'other'
 const USUAL_FULFILLMENT = 'automated'
 
 /**
- * Reads a create body (decisions §7); `Schemas.refuseBroken` compiles its schemas.
+ * Reads the body of a request that creates a listing (decisions §7); `Schemas.refuseBroken` compiles its schemas.
  * @param at dotted path of the body in the request, such as `services.0.`
  * @throws AppError invalid_request that names the field.
  */

@@ -19,7 +19,7 @@ export function webhookStatusOf(service: ServiceRow, provider: WithEndpoint): We
 
 export type Liveness = Pick<ServiceRow, 'webhook_healthy' | 'webhook_status' | 'probe_at' | 'probing'>
 
-/** Row members of a status; `probeAt`: business time of the next test message. */
+/** Row members for a webhook status. `probeAt` is the business time of the next test message. */
 export function liveness(status: WebhookStatus, probeAt?: number): Liveness {
   return {
     webhook_healthy: status === 'healthy' || status === 'polling',

@@ -67,8 +67,8 @@ export type QuoteWindow = { readonly price: Usdc; readonly settle: keyof typeof 
 export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; readonly today: O | undefined }
 
 /**
- * The version to buy. A request without a payment gets today's version. A signature buys the version with the signed
- * price, a balance the cheaper one. On a tie it is the old one, since the buyer may not know the new one.
+ * The version to buy. A request without a payment gets today's version, a signed payment the version with its price, a
+ * balance payment the cheaper version. On a tie it is the old one, since the buyer may not know the new one.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

@@ -62,8 +62,6 @@ const postThreadMessage: FreeHandler<typeof threadsApi.postThreadMessage> = asyn
 
 export const threadRoutes: FreeHandlers<typeof threadsApi> = { listThreads, getThread, postThreadMessage }
 
-/* From inquiry to accepted price (decisions §9); then the conversation belongs to its job. */
-
 const JSON_INDENT = 2
 
 const inquire: PaidHandler<typeof inquiryApi.inquire> = {

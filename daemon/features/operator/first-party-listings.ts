@@ -8,12 +8,12 @@ import { liveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { refreshDirectory } from '../listings/write.ts'
 
-/** Maximum listings of one function: its own, and those of named services. */
+/** Maximum listings of one function: its own, and one for each named path that it serves. */
 const MAX_OF_FUNCTION = 16
 
 /**
- * Activates and suspends first-party listings by available engines. Listings that an administrator deactivated stay
- * so.
+ * Activates first-party listings whose engines are available, and suspends the others. Listings that an administrator
+ * deactivated stay so.
  */
 export async function syncFirstParty(ctx: Context): Promise<void> {
   const changes = await ctx.store.read(async (t) => {
@@ -36,7 +36,7 @@ export async function syncFirstParty(ctx: Context): Promise<void> {
   })
 }
 
-/** Repeats this whenever an engine appears or disappears, and records the engines. */
+/** Calls `syncFirstParty` whenever an engine appears or disappears, and records the engines. */
 export function followEngines(ctx: Context): void {
   const sync = () => {
     if (ctx.stopping.aborted) return

@@ -145,8 +145,8 @@ async function sweepChain({ chain, store, clock }: Context): Promise<number> {
 }
 
 /**
- * Runs twice: the store keeps the previous snapshot and its journal, which still hold the removed rows. The number
- * written in between makes the snapshots differ.
+ * Compacts twice, because the store keeps the previous snapshot and its journal, which still hold the removed rows. The
+ * number written in between makes the two snapshots differ.
  */
 async function shrink(ctx: Context, count: number): Promise<void> {
   await storage.of(ctx).shrink()

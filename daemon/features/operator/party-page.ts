@@ -15,7 +15,9 @@ type PartyQuery = SearchAsked & {
   readonly role?: PartyRole | undefined
   readonly status?: string | undefined
 }
-/** `rows` has the indexes `newest` and `status`; `fields` has `status`, and the `age` of `newest`. */
+/**
+ * `rows` must have the indexes `newest` and `status`; `fields` must have `status`, and `age` in the order of `newest`.
+ */
 export type OfParties<R extends Row, L extends ListFields> = {
   readonly rows: Collection<R>
   readonly parties: typeof threadParties

@@ -128,7 +128,7 @@ function inOrder(listings: readonly [string, ListingFields][]): [string, Listing
   return listings.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
-/** Listing files are create bodies (decisions §7). */
+/** Reads the listing files. Each is the body of a request that creates a listing (decisions §7). */
 async function readListings(): Promise<[string, ListingFields][]> {
   const files = (await readdir(listingsFolder)).filter((file) => file.endsWith('.json')).sort()
   return Promise.all(

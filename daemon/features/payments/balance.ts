@@ -148,7 +148,7 @@ function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | unde
   return amount
 }
 
-/** Pays balance out to the participant's wallet: `bal → out` (decisions §4, §5). */
+/** Opens a payout from the balance to the participant's wallet (decisions §4, §5). */
 const withdrawBalance: FreeHandler<typeof balanceApi.withdrawBalance> = async ({ body }, base) => {
   const { ctx, caller, retry, now } = base
   if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')

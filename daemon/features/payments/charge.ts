@@ -119,7 +119,7 @@ async function answerTo(order: Order, sale: Begun, { id, inTurn }: Turn): Promis
   return sale.kind === 'reserved' ? inTurn(() => pay(order, sale.payment)) : answerKnown(order, sale.payment, id)
 }
 
-/** Check > run > mark > settle > fulfil; a refusal on the way releases the reservation. */
+/** Checks, runs, marks, settles and fulfils, in this order; a refusal on the way releases the reservation. */
 async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
   const { ctx, seller, input } = order
   const { handler } = seller
@@ -217,7 +217,7 @@ async function sellWithin(order: Order, { id, funds, move }: Within): Promise<So
   }
 }
 
-/** Settles and fulfils after a run. */
+/** Settles and fulfils after a run, in one transaction. Undefined if the full path must do it. */
 export async function payAtOnce(order: Order, id: string, outcome: RunResult): Promise<PaidAnswer | undefined> {
   const { ctx } = order
   const move = moveOf(order)
@@ -233,13 +233,13 @@ export async function payAtOnce(order: Order, id: string, outcome: RunResult): P
     })
   } catch (error) {
     const refusal = refusalOf(error)
-    // A provider's finished work is kept until our fault is fixed.
+    // The full path keeps a provider's finished work until our fault is fixed.
     if (error instanceof Unmoved || (hasProvider && !(refusal instanceof AppError))) return undefined
     throw refusal
   }
 }
 
-/** Failed checks are repeated on the full path. */
+/** Whether the seller's check passes. If not, the full path repeats it and reports the error. */
 async function passes(order: Order): Promise<boolean> {
   try {
     await order.seller.handler.check(order.input, callOf(order))

@@ -116,7 +116,7 @@ export async function repeatOf(
   const key = idempotencyKeyOf(exchange)
   const proof = credential.kind === 'x402' ? credential.payment.signature : credential.key
   return {
-    // The payer is part of the payment id or of the key's scope.
+    // The fingerprint leaves out the payer, who is part of the payment id or of the key's scope.
     fingerprint: await fingerprintOf(exchange, null),
     idempotency: idempotencyOf(exchange, payer),
     sealKey: key === undefined ? null : { proof, idempotencyKey: key },
@@ -167,8 +167,8 @@ export function callOf({ base, payer, quote }: Order): PayCall {
 
 /**
  * Checks the tendered payment except for its funds.
- * @returns the payment id: the authorization's own on any endpoint, since its nonce works once; the request's if a
- * key pays.
+ * @returns the payment id: for a signed payment that of the authorization on every endpoint, since its nonce works
+ * once; otherwise one made from the request id.
  * @throws PaymentRefused, AppError 400 when only a signature proves the wallet.
  */
 export function verify(order: Order): string {
@@ -260,7 +260,7 @@ function acceptedFault(
   return undefined
 }
 
-/** A deposit is quoted at its minimum; a larger authorization may echo either amount. */
+/** Amounts that the echoed entry may name: a deposit's quoted minimum, or the larger amount that is signed. */
 function acceptedAmounts(credential: PaymentCredential, requirement: PaymentRequirement): string[] {
   const { min, max } = priceRange(requirement.price)
   return min === max ? [min.toString()] : [min.toString(), credential.authorization.value.toString()]

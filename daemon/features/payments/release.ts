@@ -63,7 +63,7 @@ export async function releaseHold(
   return id === null || payment.books === undefined ? {} : { books: [...payment.books, id] }
 }
 
-/** Another payment may use the key by now. */
+/** Frees a payment's idempotency key, unless another payment has taken it since. */
 export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Promise<void> {
   if (key === null) return
   const used = await t.table(idempotency).getForUpdate(key)

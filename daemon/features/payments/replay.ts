@@ -134,7 +134,7 @@ function reversed({ receipt_id }: PaymentRow): AppError {
   return new AppError('conflict', message, { extra: { receipt_id } })
 }
 
-/** The full body for the right key; otherwise without secrets. */
+/** The full body if the key is right; otherwise the body without its secrets. */
 function opened(body: string, box: string, key: SealKey): string {
   const secrets = unseal(box, key)
   if (typeof secrets !== 'object' || secrets === null) return body

@@ -129,7 +129,7 @@ function authorizationOf({ credential }: Order): PaymentRow['authorization'] {
   }
 }
 
-/** @throws AppError 429 for the wallet, 503 for all. */
+/** @throws AppError 429 when the wallet has too many open payments, 503 when all wallets together have */
 async function refuseTooMany(t: ReadTx, wallet: string): Promise<void> {
   if ((await t.table(payments).count('open_payer', [wallet])) >= MAX_OPEN_PAYMENTS) {
     throw new AppError('rate_limited', `${MAX_OPEN_PAYMENTS} payments of this wallet are still open.`, {
@@ -199,8 +199,8 @@ export async function readFunds({ ctx, credential, payer }: Order): Promise<Fund
 }
 
 /**
- * The balance after settling payments have landed; until then their money counts twice.
- * @throws PaymentRefused if nothing was settling, so the money is missing.
+ * Waits for settling payments, then reads the balance again and finds the payments whose money has moved.
+ * @throws PaymentRefused when nothing was settling, so the money is missing, or the chain does not answer.
  */
 export async function fundsAfter(order: Order, settling: readonly string[]): Promise<Funds> {
   const { ctx, payer } = order

@@ -153,7 +153,7 @@ export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carr
   return { input: { ...input, body: file.body }, outcome: file.outcome }
 }
 
-/** An ended payment without temporary data. */
+/** The row of an ended payment, without its temporary data. */
 export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow {
   return { ...payment, input: null, outcome: null, terms: null, open: false }
 }

@@ -48,7 +48,7 @@ export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKe
   }
 }
 
-/** A conflicting earlier write also counts as a refusal. */
+/** Turns a conflict with an earlier write into a refusal; returns every other error unchanged. */
 export function refusalOf(error: unknown): unknown {
   return error instanceof Conflict ? new AppError('conflict', 'Another request changed the same data first.') : error
 }
@@ -151,7 +151,7 @@ export async function refund(
   return answer
 }
 
-/** Balance to balance; x402 to the wallet by a payout; a subscription moved nothing. */
+/** Returns the money to the balance that paid, or by a payout to the wallet that signed; a subscription moved none. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
   if (payment.method === 'balance') {
@@ -220,7 +220,7 @@ export function isFinal({ failure, sent }: SettleRefusal): boolean {
 
 type SignedBytes = NonNullable<PaymentRow['authorization']>
 
-/** After a chain error the transfer may have happened, so it reports `unavailable`, not a refusal. */
+/** Settles on the chain. After a chain error the transfer may have happened, so the result is `unavailable`. */
 async function askChain(ctx: Context, payment: PaymentRow, signed: SignedBytes): Promise<SettleResult> {
   try {
     return await ctx.chain.settle(authorizationOf(ctx, payment, signed), signed.signature)

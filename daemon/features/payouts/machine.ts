@@ -4,8 +4,8 @@ import type { PayoutRow } from './rows.ts'
 
 /**
  * Payout state machine (decisions §4). Effects in the same transaction: `leave` removes the money from the books,
- * `give_back` returns it to its account, `block` keeps it for a blocked wallet, `unblock` returns that. Without an
- * effect it stays.
+ * `give_back` returns it to its account, `block` keeps it for a blocked wallet, `unblock` returns the kept money.
+ * Without an effect the money stays.
  */
 export const payoutMachine = defineMachine({
   noun: 'payout',

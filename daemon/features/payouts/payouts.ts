@@ -187,7 +187,7 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
   return 'waiting'
 }
 
-/** Whether a failed payout returns to its payee's account; refunds and payees' shares do not. */
+/** Whether the money of a failed payout returns to its payee's account; that of refunds and revenue shares does not. */
 function isOwnedBack({ kind }: PayoutRow): boolean {
   return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
 }
@@ -214,7 +214,7 @@ async function waitsForStanding(ctx: Context, { kind, source, attempts }: Payout
 /** Only an unsent payout can be taken back. */
 async function holdBack(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
-    // A withdrawal returns to the balance; a sanctioned wallet cannot spend that.
+    // A withdrawal returns to the balance, which a sanctioned wallet cannot spend.
     await step(ctx, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
     return 'failed'
   }
@@ -254,8 +254,8 @@ function refOf({ id }: PayoutRow): Ref {
 }
 
 /**
- * Continues after a payout's end: a blocked one is paid anew, and refunds that came due during it are paid. Withdrawals
- * are left to their owner, settlements to their cron.
+ * Continues after the end of a payout: opens a new one for money that was blocked, and one for refunds that came due.
+ * Withdrawals are left to their owner, other settlements to their cron.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row

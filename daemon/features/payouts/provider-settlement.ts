@@ -28,7 +28,7 @@ const work = [
   }),
 ]
 
-/** Pays providers' earnings: `prov → out`, then the chain (decisions §5). */
+/** Pays providers' earnings to their wallets (decisions §5). */
 export const providerSettlement = defineCron({
   name: 'provider-settlement',
   schedule: everyHour,

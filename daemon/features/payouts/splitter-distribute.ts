@@ -40,7 +40,7 @@ const works: readonly DueWork[] = sources.map((kind) =>
   accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
 )
 
-/** Distributes revenue among payees: `fees`, `ops → out`, or `→ oper` (decisions §5). */
+/** Distributes both revenue accounts: payees are paid to their wallets, the operator in the books (decisions §5). */
 export const splitterDistribute = defineCron({
   name: 'splitter-distribute',
   schedule: everyHour,

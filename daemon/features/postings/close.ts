@@ -45,7 +45,7 @@ export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<Postin
 
 type Rejecting = { readonly posting: PostingRow; readonly by: BidRole; readonly at: number }
 
-/** All submitted bids; an accepted one is no longer among them. */
+/** Rejects all submitted bids; an accepted bid is no longer among them. */
 async function rejectBids(t: Tx, draw: Draw, { posting, by, at }: Rejecting): Promise<void> {
   const { rows } = await t.table(bids).page('live', [posting.id], { limit: MAX_BIDS })
   for (const { id } of rows) {

@@ -6,7 +6,7 @@ import { saleKind } from '../listings/versions.ts'
 import { bidStatusAt, postingStatusAt } from './machine.ts'
 import type { BidRow, OptInRow, PostingRow } from './rows.ts'
 
-/** Public view of a request at a time. */
+/** Public view of a request, with its status at `now`. */
 export function postingView(row: PostingRow, now: number): z.output<typeof Posting> {
   return {
     id: row.id,

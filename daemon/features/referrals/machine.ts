@@ -2,10 +2,7 @@ import { defineMachine } from '../../kernel/machine.ts'
 
 export const referralRoles = ['participant', 'system'] as const
 
-/**
- * Referral money state machine (decisions §5, §11). Effects name the postings: `refp → ref`, `ref → bal`, `ref →
- * out`, `ref → blk` and back.
- */
+/** Referral money state machine (decisions §5, §11). Each effect is the kind of ledger entry that it posts. */
 export const referralMachine = defineMachine({
   noun: 'referral money',
   states: ['none', 'pending', 'payable', 'withdrawn', 'blocked'],

@@ -24,7 +24,8 @@ async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> 
 const work: readonly DueWork[] = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
   {
-    // Wallets sanctioned when their money was already payable. It checks all payable money, so no clock stops for it.
+    // Blocks money that was payable before its wallet was sanctioned. It checks all such money, so no clock stops for
+    // it.
     ...accountWork({
       name: 'referral.keep',
       kind: 'ref',
@@ -36,7 +37,7 @@ const work: readonly DueWork[] = [
   },
 ]
 
-/** Makes what referrals earned payable: `refp → ref` (decisions §5). */
+/** Makes due referral earnings payable (decisions §5). */
 export const referralRewards = defineCron({
   name: 'referral-rewards',
   schedule: everyHour,

@@ -8,8 +8,8 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf } from '../payouts/payouts.ts'
 
 /**
- * Who shares the fee of a sale; read when the fee is due, since a buyer may have registered after the purchase. Without
- * time limit (decisions §11).
+ * Who shares the fee of a sale; read when the fee is due, since a buyer may have registered after the purchase.
+ * Referrals have no time limit (decisions §11).
  */
 export async function referrersOf(
   t: ReadTx,

@@ -6,7 +6,7 @@ import { openPublication } from './publish.ts'
 import { type Counted, countedJobs, documents, type EvidenceRow, evidence } from './rows.ts'
 import { NO_JOBS } from './score.ts'
 
-/** Ids under which documents are published. */
+/** Id under which the feedback file of a job is published. */
 export function feedbackId(jobId: string): string {
   return `feedback:${jobId}`
 }

@@ -104,7 +104,10 @@ export function sanctionOf(wallet: Wallet, since: number): Draft<SanctionRow> {
   return { wallet, listed: false, manual: false, reason: null, since }
 }
 
-/** Writes a row, or removes an empty one and clears its wallet. */
+/**
+ * Writes the row of a sanctioned wallet. If nothing sanctions the wallet any more, removes the row and calls
+ * `walletCleared`.
+ */
 export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since): Promise<void> {
   const table = t.table(sanctions)
   if (row.listed || row.manual) {

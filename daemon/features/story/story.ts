@@ -133,7 +133,7 @@ async function paymentOf(t: ReadTx, { ref_id }: PayoutRow): Promise<PaymentRow |
   return job && t.table(payments).get(job.payment_id)
 }
 
-/** Ids of jobs whose earnings a payout carries: those since the account's payout before it. */
+/** Ids of jobs whose earnings a payout carries: the earnings since the account's previous payout. */
 async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow): Promise<string[]> {
   const [kind, owner = ''] = source.split(':')
   if (kind !== 'prov') return []

@@ -14,8 +14,8 @@ const MAX_COVERING = 100
 const MAX_COVERED = 1_000
 
 /**
- * The services agreed to, as they are now; undefined if the plan or one of them is gone or changed its kind, so that
- * it cannot be charged.
+ * Current rows of the services agreed to. Undefined if nothing can be charged, because the plan or a service is gone,
+ * or a service has changed its kind.
  */
 export async function agreedBundle(t: ReadTx, row: SubscriptionRow): Promise<readonly ServiceRow[] | undefined> {
   const plan = await t.table(plans).get(row.plan_id)
@@ -66,7 +66,7 @@ type Covered = { readonly id: string; readonly now: number }
 export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
-  // The rest of a period is still due after a pause.
+  // During a pause periods stand still: subscribers still get the rest afterwards.
   if (!last || last.until <= ((await readPlatform(t)).paused_at ?? now)) return
   const until = new Date(last.until).toISOString()
   throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before then.`)

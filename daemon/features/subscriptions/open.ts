@@ -21,7 +21,10 @@ export type Subscribing = PaidPeriod & {
   readonly now: number
 }
 
-/** Writes a subscription with a paid first period; the legs take its price from the source. */
+/**
+ * Writes a subscription whose first period is paid. The returned ledger legs move the price out of the account
+ * `source`.
+ */
 export async function openSubscription(
   t: Tx,
   draw: Draw,

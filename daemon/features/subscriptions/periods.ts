@@ -45,8 +45,9 @@ export function firstPeriod(period: BillingPeriod, at: number): Period {
 type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }
 
 /**
- * The period that a charge at `at` pays: the next from the same anchor, or one starting now if that is over or the
- * subscription was paused at the last end. Unpaid past periods are never charged (decisions §9).
+ * The period that a charge at `at` pays: the next one from the same anchor. It starts at `at` instead if that next one
+ * is already over, or the subscription was paused when the last one ended. Unpaid past periods are never charged
+ * (decisions §9).
  */
 export function renewedPeriod(paid: Paid, at: number): Period {
   const { anchor_at, billing_period, current_period_end, lapsed } = paid

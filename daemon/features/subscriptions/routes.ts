@@ -47,7 +47,7 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
     return { event: 'cancel_at_period_end', change: { cancel_at_period_end: true, canceled_at: now } }
   })
 
-/** The paid period continues; then nothing is charged. */
+/** The paid period continues; when it ends, the next one is not charged. */
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 

@@ -38,7 +38,7 @@ export const SubscriptionRow = z.strictObject({
   live: z.boolean(),
   cancel_at_period_end: z.boolean(),
   billing_period: z.enum(billingPeriods),
-  /** Price per period; then the provider's net and the fee. */
+  /** Price per period, divided into the provider's net and the fee below. */
   amount: Micro,
   provider_amount: Micro,
   fee: Micro,
@@ -133,8 +133,8 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
 }
 
 /**
- * Part of a paid period in which the provider was suspended. Suggests an adjustment (`oper → bal`) to the operator;
- * open until decided.
+ * Part of a paid period in which the provider was suspended. Suggests to the operator an adjustment in the subscriber's
+ * favour; open until decided.
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */

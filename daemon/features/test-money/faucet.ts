@@ -29,7 +29,7 @@ export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
   throw new AppError('forbidden', 'The faucet of this marketplace is closed: ask its operator for test money.')
 }
 
-/** Counts a grant against all daily limits, or none. @throws AppError rate_limited */
+/** Counts a grant against every daily limit, or throws and counts nothing. @throws AppError rate_limited */
 export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   const day = dayOf(asking.wall)
   const bounds = boundsOf(asking)
@@ -48,7 +48,7 @@ export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   return usdc(PER_WALLET - own - GRANT)
 }
 
-/** Removes a grant that the chain refused from the count. */
+/** Takes a grant back out of all counts, because the chain refused it. */
 export async function returnGrant(t: Tx, asking: Asking): Promise<void> {
   const table = t.table(grantDays)
   for (const { id } of boundsOf(asking)) {

@@ -5,7 +5,7 @@ import { stepAttempt } from './attempts.ts'
 import { isOverdue } from './machine.ts'
 import { attempts } from './rows.ts'
 
-/** Maximum overdue attempts expired before a list is shown. */
+/** Maximum overdue attempts ended before a list is shown. */
 const ENDED_AT_ONCE = 100
 
 /** Abandoned verification attempts. */

@@ -228,7 +228,7 @@ function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent
 
 type Notice = { readonly type: EventType; readonly row: DeliveryRow; readonly now: number }
 
-/** Disables an endpoint that responded 410, unless another one replaced it by then. */
+/** Disables an endpoint that responded 410, unless another one has replaced it since. */
 async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'type'>): Promise<void> {
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (endpoint?.url !== row.url) return

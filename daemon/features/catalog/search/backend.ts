@@ -5,7 +5,7 @@ import type { CatalogIndex } from './index.ts'
 
 type Operation = keyof CatalogIndex
 
-/** The table, on any thread; operations run in call order. */
+/** Access to the table on any thread; operations run in call order. */
 export type Backend = {
   readonly call: <Op extends Operation>(
     op: Op,
@@ -26,7 +26,7 @@ export function perform(index: CatalogIndex, op: Operation, args: readonly unkno
   return operation(...args)
 }
 
-/** The table on this thread: in memory, or for few listings. */
+/** Runs the table on this thread, for a table in memory or with few listings. */
 export function onThisThread(index: CatalogIndex): Backend {
   return {
     call: async (op, ...args) => perform(index, op, args) as never, // the operation's own result

@@ -60,7 +60,7 @@ function conditionsOf(query: CatalogQuery): Condition[] {
     ['d.reputation >= ?', min_reputation === undefined ? undefined : Math.max(min_reputation, 0)],
   ]
   const filtered = [...exact.map((one) => [one]), price, reputation].map(given).filter((column) => column.length > 0)
-  // A wide range matches most listings, so its index would cause random lookups for the other filters.
+  // Use the index of a range only if there is no other filter: a wide range would cause many random lookups.
   const isAlone = filtered.length === 1
   return filtered.flat().map(([sql, value]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), value])
 }
@@ -136,7 +136,7 @@ function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit
   ]
 }
 
-/** Ranks the latest added; looks up only those that the page may show, ties included. */
+/** A page of the latest added matches by rank. Looks up only listings that the page may show, ties included. */
 function bestOf(prepared: Prepared, { from, values }: Rows, { offset, limit }: Span): string[] {
   const latest = `select words.rowid as n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
   const worst = 'select max(score) from (select score from ranked order by score limit ?)'
