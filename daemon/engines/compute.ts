@@ -25,7 +25,7 @@ type UnpaidTime = {
   readonly add: (who: string, ms: number) => Promise<void>
   /** Remembers the thread time of delivered work. */
   readonly remember: (order: WorkOrder, ms: number) => void
-  /** Adds the remembered time when a payment is refunded. */
+  /** Adds the remembered time of an order whose payment was refunded. */
   readonly wentBack: (id: string) => Promise<void>
 }
 
@@ -87,7 +87,7 @@ type Name = keyof Operations
 export type Compute = {
   /**
    * Runs an operation on a worker thread. `how.who` names the caller; waiting callers take turns.
-   * @throws ThreadError when the operation exceeded its limits, or the operation's AppError.
+   * @throws ThreadError if it could not run or finish, its AppError, or Error for any other failure of the operation.
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
   readonly unpaid: UnpaidTime
@@ -141,7 +141,7 @@ export function isBeyondBounds(error: unknown): boolean {
   return error instanceof ThreadError && (error.failure === 'timeout' || error.failure === 'memory')
 }
 
-/** Converts the error of a task that never started or was stopped to `unavailable`; returns other errors unchanged. */
+/** Converts a `ThreadError` to `unavailable`; returns other errors unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof ThreadError)) return error
   const why = error.failure === 'busy' ? 'Too many checks are waiting' : 'The check was interrupted'

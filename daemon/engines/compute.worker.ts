@@ -5,7 +5,7 @@ import { operations } from './operations.ts'
 
 async function answerTo({ name, args }: ThreadCall): Promise<ThreadReply> {
   try {
-    // `Compute.run` checks the types of the arguments; a message to the thread loses them.
+    // `Compute.run` has typed arguments; a message to the thread loses the types.
     const operation = operations[name as keyof typeof operations] as (...args: readonly unknown[]) => unknown
     return { value: await operation(...args) }
   } catch (error) {

@@ -178,7 +178,7 @@ function upstreamsOf(around: Around) {
   }
 }
 
-/** Alpha Vantage accepts its key in the URL only. */
+/** Opens the market data API. Alpha Vantage accepts its key in the URL only. */
 function marketOf({ web, wall, config: { market } }: Around): Engine<Market> {
   const { provider = 'twelvedata', url, key } = market ?? {}
   const ways = {

@@ -20,11 +20,11 @@ import {
  * checks run on a worker thread. `how.who` names the caller; waiting callers take turns.
  */
 export type SchemaChecks = {
-  /** Compiles the schemas of a listing. @throws AppError 400 with the path in a schema that does not compile. */
+  /** Compiles a listing's schemas. @throws AppError 400 that names the path of an invalid schema, or unavailable. */
   readonly refuseBroken: (asked: Written, how: How) => Promise<void>
   /**
    * Takes the input from a purchase body and fills in the schema's defaults (decisions §8).
-   * @throws AppError 400 with the invalid paths.
+   * @throws AppError 400 with the invalid paths, or unavailable.
    */
   readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
   /** Checks a stored input against its schema. */
@@ -49,7 +49,7 @@ type Given = { readonly value: unknown; readonly text?: string }
 const PLAIN_SCHEMA_CHARS = 4_096
 const PLAIN_SCHEMA_OBJECTS = 24
 const PLAIN_VALUE_CHARS = 4_096
-/** Keywords that try a value repeatedly, compile a program, or multiply work. */
+/** Keywords that test a value several times, compile a regular expression, or multiply work. */
 const COSTLY_KEYWORD =
   /"(?:\$ref|pattern|patternProperties|allOf|anyOf|oneOf|not|if|contains|dependent\w+|unevaluated\w+|propertyNames|uniqueItems|multipleOf)":/
 
@@ -121,10 +121,10 @@ function openSchemas(threads: Compute): SchemaChecks {
   }
 }
 
-/** The schema of a stored listing; it compiled before it was stored. */
+/** Compiles the input schema of a stored listing. It was compiled before storing, so this cannot fail. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** Returns `beyond()` if a check exceeded its limits. @throws AppError unavailable when the check never started. */
+/** Returns `beyond()` if a check exceeded its limits. @throws AppError unavailable if it did not run or was stopped. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work

@@ -8,7 +8,7 @@ import { engineBoard } from './engines.ts'
 
 /** Settings key for the engines of this marketplace, each with the time when it was last available. */
 export const ENGINES_SEEN = 'engines_seen'
-/** An engine that is missing for longer is no longer reported. */
+/** How long a missing engine is reported. */
 const MISSED_MS = 30 * DAY_MS
 /** Stored dates are updated when they are this old. */
 const RENEWED_MS = DAY_MS
@@ -21,7 +21,7 @@ const seenRow = async (ctx: Context): Promise<Seen> => {
   return row ? Seen.parse(row.value) : {}
 }
 
-/** Whether an engine was available recently, also before a restart. */
+/** Returns a function that tells whether an engine was available recently, also before a restart. */
 export async function missable(ctx: Context): Promise<(engine: SeenEngine) => boolean> {
   const seen = await seenRow(ctx)
   const since = ctx.clock.wall() - MISSED_MS

@@ -26,7 +26,7 @@ export type Clock = {
 
 export const systemClock: Clock = { now: () => Date.now(), wall: () => Date.now() }
 
-/** Offset of business time from the machine's clock, and the time at which it is frozen, if it is. */
+/** Offset of business time from the machine's clock. `frozen_at` is the fixed business time; null if it runs. */
 export type ClockSetting = { readonly offset_ms: number; readonly frozen_at: number | null }
 
 export const UNMOVED: ClockSetting = { offset_ms: 0, frozen_at: null }

@@ -50,9 +50,9 @@ export type EngineBoard<E extends object> = {
   readonly ready: Promise<void>
   /** Reports that engines failed, so that they are checked again soon. */
   readonly suspect: (names: readonly (keyof E & string)[]) => void
-  /** Asks external APIs whether they respond: each at most hourly, or every minute while it fails. */
+  /** Asks each external API if it responds, at most hourly, or every minute while it fails. Then checks all engines. */
   readonly reach: () => Promise<void>
-  /** Called when availability may have changed. */
+  /** Calls `listener` when the status of an engine changes. */
   readonly onChange: (listener: () => void) => void
   readonly close: () => Promise<void>
 }

@@ -23,7 +23,7 @@ export type Log = {
 
 type Fields = { readonly source: string } & Readonly<Record<string, unknown>>
 
-/** Members that are redacted at any depth. */
+/** Members that are redacted: of the record and, where marked `*.`, of its objects. */
 const REDACTED = ['signature', 'api_key', 'authorization', 'webhook_secret', 'access_token', '*.signature', '*.api_key']
 
 export function openLog(options: { level: LogLevel; destination?: NodeJS.WritableStream }): Log {

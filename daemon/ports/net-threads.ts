@@ -116,7 +116,7 @@ function openThreads(onRoom: () => void) {
     worker.postMessage({ id: task.id, name: task.name, args: task.args } satisfies NetMessage)
   }
 
-  /** A thread keeps the process alive only while it has tasks, and exits after a minute without any. */
+  /** Removes an ended task. A thread without tasks does not keep the process alive, and exits after a minute. */
   function done(thread: Thread, id: number): void {
     if (thread.tasks.delete(id) && thread.tasks.size === 0) {
       thread.worker.unref()

@@ -49,7 +49,7 @@ export type Task = {
 
 /** Threads for named tasks with time and memory limits; a failed thread is replaced. */
 export type ThreadPool = {
-  /** @throws ThreadError, or the task's AppError */
+  /** @throws ThreadError, the task's AppError, or Error for any other failure of the task */
   readonly run: (task: Task) => Promise<unknown>
   /** Ends all threads; unfinished tasks fail as `aborted`. */
   readonly close: () => Promise<void>
@@ -139,7 +139,7 @@ type Parts = {
 function openThreads({ file, limits, next, size }: Parts) {
   const threads = new Set<Thread>()
 
-  /** Assigns tasks to free threads, and starts threads for the rest. */
+  /** Assigns tasks to free threads. Starts another thread if tasks remain. */
   function pump(): void {
     for (const thread of threads) if (thread.isReady && !thread.task && size() > 0) begin(thread)
     const starting = [...threads].filter(({ isReady }) => !isReady).length

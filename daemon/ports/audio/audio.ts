@@ -58,7 +58,7 @@ const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
 const MAX_MP3_BYTES = 6 * 1024 * 1024
 const MAX_REPORT_BYTES = 256 * 1024
 const PRIVATE_FILE = 0o600
-/** Kind in the names of the temporary files. */
+/** Part of the names of the temporary files. */
 const KIND = 'audio'
 /** User id of `nobody`, who runs ffmpeg and owns the input if the daemon runs as root. */
 const NOBODY = 65_534
@@ -164,7 +164,7 @@ function mp3Args({ gainDb, ceilingDbtp, sampleRateHz, channels, bitrateKbps }: M
   return ['-af', filters.join(','), ...rate, ...plain, '-f', 'mp3', 'pipe:1']
 }
 
-/** Parses the summary at the end of the meter's output, after any metadata of the recording. */
+/** Parses the last summary in the meter's output: metadata of the recording may imitate an earlier one. */
 function loudnessOf(progress: string, said: string): Loudness {
   const summary = said.slice(said.lastIndexOf('Summary:'))
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1] ?? Number.NaN)

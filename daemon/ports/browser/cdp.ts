@@ -33,7 +33,6 @@ export type CdpCommand<T> = {
   readonly params?: CdpParams
   /** Session id of a target (default: the browser itself). */
   readonly session?: string | undefined
-  /** Schema of the answer. */
   readonly answer: z.ZodType<T>
 }
 

@@ -56,7 +56,7 @@ export type Throttling = { readonly cpu: number; readonly latencyMs: number; rea
 
 /** Longest wait without network activity; then the page is used as it is. */
 export const REST_MS = 15 * SECOND_MS
-/** Longest wait for a page in total. */
+/** Longest wait for the parts of a page, once its navigation has begun. */
 const MAX_LOAD_MS = 25 * SECOND_MS
 /** Polling interval while loading. */
 const LOOK_MS = 50
@@ -127,7 +127,7 @@ async function load(session: PageSession, url: string): Promise<Loaded> {
   return { final_url, status, headers, redirects: traffic.redirects(), timed_out }
 }
 
-/** Waits until the page and its requests have loaded. @returns whether parts were missing */
+/** Waits until a page has loaded or a time limit is over. @returns whether parts are missing */
 async function isMissingParts(session: PageSession, loaderId?: string): Promise<boolean> {
   const { traffic } = session
   const end = performance.now() + MAX_LOAD_MS

@@ -4,7 +4,7 @@ import type { BrowserError } from './error.ts'
 import type { GuardedProxy } from './proxy.ts'
 import { type PageTraffic, type TrafficOptions, watchTraffic } from './traffic.ts'
 
-/** Commands for the page of a browser. */
+/** The DevTools session of a browser's page. */
 export type PageSession = {
   readonly send: <T>(method: string, params: CdpParams, answer: z.ZodType<T>) => Promise<T>
   readonly traffic: PageTraffic
@@ -65,7 +65,7 @@ type Progress = {
   reached: Set<string>
 }
 
-/** Opens the page. Restricts the requests of other targets before they run, and closes windows. */
+/** Opens the page. Restricts the requests of every target before it runs, and closes all other windows. */
 export async function openSession(options: SessionOptions): Promise<PageSession> {
   const { cdp, proxy } = options
   const progress: Progress = { frameId: undefined, url: 'about:blank', loaders: [], reached: new Set() }

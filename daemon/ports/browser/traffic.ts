@@ -22,9 +22,9 @@ export type PageResource = {
 
 export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
-  /** Requested parts that have not arrived. */
+  /** Number of requested parts that have not arrived. */
   readonly missing: () => number
-  /** Whether nothing is missing, and no request started or ended recently, so that none will follow. */
+  /** Whether nothing is missing, and no request has started or ended for `QUIET_MS`. */
   readonly isQuiet: () => boolean
   /** Time since the last network activity. */
   readonly silentMs: () => number
@@ -55,7 +55,7 @@ export const MAX_REQUESTS = 300
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
-/** How long after the start or end of a request others may still follow. */
+/** Once no request has started or ended for this long, no more are expected. */
 const QUIET_MS = 500
 /** Script requests that stay open this long count as long polls, which do not delay a page. */
 const LONG_POLL_MS = 5_000
@@ -90,8 +90,8 @@ const Finished = z.object({ requestId: z.string(), timestamp: z.number(), encode
 const Failed = z.object({ requestId: z.string(), timestamp: z.number() })
 
 /**
- * Allows a page to read only. Each request is checked here, because the proxy cannot see methods within TLS. Counts
- * decoded bytes. Call `guard` for every target before it runs.
+ * Lets a page send only GET and HEAD requests. Each request is checked here, because the proxy cannot see methods
+ * within TLS. Counts decoded bytes. Call `guard` for every target before it runs.
  */
 export function watchTraffic(options: TrafficOptions): PageTraffic {
   const { cdp } = options

@@ -36,7 +36,7 @@ export type SettleRefusal = {
   readonly failure: SettleFailure
   /**
    * Whether the signed bytes were ever sent. If so, anyone who has them may submit them until the authorization
-   * expires, so the reservation stays open. If not, the refusal is final.
+   * expires, so the reservation stays open. If not, the refusal is final, except `unavailable` and `token_paused`.
    */
   readonly sent: boolean
   /** The sent transaction, if any. */
@@ -50,7 +50,7 @@ export type SettleResult =
 /** Moves the authorised amount; durable when it resolves. Pass exactly the bytes that were verified. */
 export type SettleAuthorization = {
   (authorization: Authorization, signature: Hex): Promise<SettleResult>
-  /** The same within a store transaction, if the store itself holds the money. A refusal writes nothing. */
+  /** Settles within a store transaction; present if the store itself holds the money. A refusal writes nothing. */
   readonly within?: (authorization: Authorization, signature: Hex) => (t: Tx) => Promise<SettleResult>
 }
 
@@ -79,7 +79,7 @@ export type Finality = 'included' | 'confirmed' | 'final'
 /** The block that an answer refers to; `timestamp` in unix seconds of the chain. */
 export type AsOf = { readonly block: number; readonly timestamp: number; readonly finality: Finality }
 
-/** `used` without `transaction`: the payer cancelled the authorization, or it moved no money. */
+/** `used` without `transaction`: the payer cancelled the authorization, or its transfer was not found. */
 export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
 
 /** A settled transfer that the chain reverted permanently. */
@@ -185,7 +185,7 @@ export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; r
 export type ChainTransactions = {
   /** Lists transactions. `isOpen`: only those that are not final. */
   page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
-  /** Finds a transaction by its id, its nonce, or any of its hashes. */
+  /** Finds a transaction by its id, nonce or mined hash; until it is final, by any of its hashes. */
   find(id: string): Promise<ChainTransaction | undefined>
   /**
    * Removes final transactions that were last written before `before`, except calls, whose ids prevent repeats.
@@ -241,7 +241,7 @@ export type ChainPort = {
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Reports permanently reverted settlements, and those that moved money later after all; again after restarts.
+   * Reports each permanently reverted settlement, and again if its money moves after all. Includes earlier ones.
    * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void

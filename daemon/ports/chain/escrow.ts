@@ -7,7 +7,7 @@ export type EscrowTerms = {
   readonly job: string
   /** Receives the money on a timeout and on an emergency withdrawal. */
   readonly buyer: Wallet
-  /** Receives other refunds: the buyer, or `payTo` for balance payments. */
+  /** Receives every other refund. The daemon sets `payTo`, and its books then pay the buyer. */
   readonly refundTo: Wallet
   /** The provider's part; `net` and `fee` add up to the price. */
   readonly net: Usdc
@@ -67,6 +67,5 @@ export type EscrowPort = {
   dealOf(job: string): Promise<EscrowDeal>
   /** How the money left; undefined if it has not left, or there was no deposit. */
   endOf(job: string): Promise<EscrowEnd | undefined>
-  /** Total held money, and the pause state. */
   status(): Promise<{ readonly held: Usdc; readonly paused: boolean }>
 }

@@ -19,7 +19,7 @@ const DIGEST_BYTES = 32
 /** Linux builds differ by C library; the wrong one does not load. */
 const kinds = process.platform === 'linux' ? ['.glibc', '.musl'] : ['']
 
-/** Loads the native add-on; undefined if the package has none for this platform. */
+/** Loads the native add-on; undefined if none loads on this platform. */
 export function openNativeRecovery(): RecoverKey | undefined {
   const require = createRequire(import.meta.url)
   for (const file of files(require)) {
@@ -33,7 +33,7 @@ export function openNativeRecovery(): RecoverKey | undefined {
   return undefined
 }
 
-/** The add-on reads past short buffers, so lengths are checked here. */
+/** Wraps the add-on. Checks lengths first, because the add-on reads past short buffers. */
 function recoverBy(curve: Curve): RecoverKey {
   return (compact, parity, digest) => {
     if (!holds(compact, COMPACT_BYTES) || !holds(digest, DIGEST_BYTES) || (parity !== 0 && parity !== 1))

@@ -5,7 +5,7 @@ export function registryName(chainId: number, address: Wallet): string {
   return `eip155:${chainId}:${address}`
 }
 
-/** Agent identities, an ERC-721 (ERC-8004). Ids start at 0, so do not treat 0 as missing. */
+/** Agent identities: an ERC-721 token (ERC-8004). Ids start at 0, so do not treat 0 as missing. */
 export type IdentityRegistry = {
   readonly address: Wallet
   /** Its `registryName`. */
@@ -85,7 +85,7 @@ export type Anchor = {
   readonly seq: number
   readonly uri: string
   readonly transaction: Hex
-  /** Epoch milliseconds of the machine. */
+  /** Epoch milliseconds: the time of the block, or of the machine in a sandbox. */
   readonly at: number
 }
 

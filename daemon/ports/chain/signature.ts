@@ -11,8 +11,8 @@ import { dropOldest } from '../../../src/core/record.ts'
 import { openNativeRecovery, type RecoverKey } from './native-recovery.ts'
 
 /**
- * Recovers the signer of a 65-byte signature over a 32-byte digest; undefined if invalid or not strict (decisions
- * §4). Pure.
+ * Recovers the signer of a 65-byte signature over a 32-byte digest; undefined if the signature is invalid or not in
+ * strict form (decisions §4).
  */
 export type Recover = {
   (digest: Uint8Array, signature: Hex): Wallet | undefined

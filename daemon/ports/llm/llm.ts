@@ -20,7 +20,7 @@ export type Llm = {
   /** Whether the operator allows the model for a first-party service. */
   readonly serves: (slug: string) => boolean
   readonly model: string
-  /** The model's answer as JSON that is not validated. @throws UpstreamError, EngineGone */
+  /** The model's answer: parsed JSON, not validated. @throws UpstreamError, EngineGone */
   readonly ask: (question: LlmQuestion) => Promise<unknown>
 }
 
@@ -30,7 +30,7 @@ export type LlmOptions = {
   readonly uses: readonly string[]
   readonly tokensPerDay: number
   readonly wall: () => number
-  /** Returns a delimiter for the data that the author of the data cannot predict. */
+  /** Returns a random delimiter, which the author of the data cannot predict. */
   readonly nonce: () => string
 }
 

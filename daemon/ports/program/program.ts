@@ -26,7 +26,7 @@ export type ProgramRun = {
   readonly args: readonly string[]
   /** Standard input (default: none). */
   readonly stdin?: string | Uint8Array
-  /** Path of a file that the program gets open as descriptor 3. */
+  /** Path of a file that is open in the program as descriptor 3. */
   readonly file?: string
   /** Limit of standard output; a program that writes more is killed. */
   readonly maxBytes: number
@@ -131,7 +131,7 @@ export async function programStanding(
   }
 }
 
-/** Runs a program in its own process group with a minimal environment; kills the whole group. */
+/** Runs a program in its own process group with a minimal environment, then kills the group. @throws ProgramError */
 async function ended(
   file: string,
   run: ProgramRun,

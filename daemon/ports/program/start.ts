@@ -78,7 +78,7 @@ export type StarterReply =
  */
 const SMALL_BYTES = 192 * 1024 * 1024
 const IDLE_MS = 30 * SECOND_MS
-/** The single-file build has no module to start a helper with. */
+/** Whether a helper process can be started: only on Linux, and not by the single-file build, which lacks the module. */
 const hasHelper = () => process.platform === 'linux' && !process.getBuiltinModule('node:sea').isSea()
 
 /** @param smallBytes memory size up to which this process starts programs itself; only Linux needs a helper */

@@ -19,7 +19,7 @@ export class SdnUnreadable extends Error {
 }
 
 const ROOT = 'sdnList'
-/** Start of the id type of addresses. The ticker after it is ignored: one address may have several. */
+/** Start of the id type that marks an address. The ticker after it is ignored: one address may have several. */
 const ADDRESS_TYPE = 'Digital Currency Address -'
 /** Elements whose text is read, each with its parent element. */
 const wanted: Readonly<Record<string, string>> = {
@@ -105,7 +105,7 @@ type Reading = {
   readonly open: (name: string) => void
   readonly close: (name: string) => void
   readonly text: (text: string) => void
-  /** Bytes parsed since. */
+  /** Counts parsed bytes since the last tag. */
   readonly passed: (bytes: number) => void
   readonly list: () => SdnList
 }

@@ -14,7 +14,6 @@ export type SdnSource = {
   readonly id: string
   /** Public form without folders, user names and keys. */
   readonly shown: string
-  /** Whether it is a local file. */
   readonly isLocal: boolean
   readonly open: (signal: AbortSignal) => AsyncIterable<Uint8Array>
 }

@@ -111,7 +111,7 @@ type Around = {
   readonly say: (text: string) => void
 }
 
-/** Exactly the module's imports; a missing one fails at compile time. */
+/** Exactly the module's imports: it cannot be instantiated if one is missing. */
 function systemOf(around: Around) {
   const { words, bytes } = around
   return {

@@ -13,7 +13,7 @@ const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 export const FLITE = 'flite'
 const VERSION = '2.3'
 const LANGUAGE = 'en'
-/** A voice speaks about 600 characters a second on one thread. */
+/** Limits of the thread, which speaks about 600 characters a second. */
 const LIMITS: PoolLimits = { size: 1, maxWaiting: 16, deadlineMs: 26 * SECOND_MS, maxHeapMb: 256, idleMs: MINUTE_MS }
 /** Characters per run, since memory grows with them. */
 const PART_CHARS = 400

@@ -33,7 +33,6 @@ type Options = {
   readonly flite?: string
 }
 
-/** Model name of the local program. */
 const LOCAL_MODEL = 'espeak-ng'
 /** Size limit of the output: 5,000 characters in the slowest voice. */
 const MAX_RAW_BYTES = 48 * 1024 * 1024
@@ -68,7 +67,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
     return chosen.speak(wish, signal)
   }
 
-  /** Without a named voice or model, any engine may speak. */
+  /** For wishes without a voice or model: speaks with a natural voice or, if that fails, with a local one. */
   async function speakAnyhow(voices: NaturalVoices, wish: SpeechWish, signal: AbortSignal): Promise<Spoken> {
     try {
       return await byNature(voices, wish, signal)

@@ -40,7 +40,7 @@ function chunksOf(wav: Buffer): Map<string, Buffer> {
   return chunks
 }
 
-/** Concatenates waves of one rate. @throws RangeError like `pcmOf`, for no waves, and above `maxBytes` */
+/** Concatenates waves of one rate. @throws RangeError like `pcmOf`, without waves, or if longer than `maxBytes` */
 export function joinedWaves(waves: readonly Buffer[], maxBytes: number): Buffer {
   const parts = waves.map(pcmOf)
   const length = parts.reduce((sum, { samples }) => sum + samples.length, 0)

@@ -39,7 +39,7 @@ export type Handshake = {
   readonly authorization_error: string | null
   /** Whether the certificate matches the host. */
   readonly is_for_host: boolean
-  /** Certificates as the host sent them, leaf first. A root that was added locally is marked. */
+  /** Certificate chain, leaf first. Its root may come from the local store instead of the host. */
   readonly chain: readonly CertificateFacts[]
   readonly ocsp_stapled: boolean
 }

@@ -5,7 +5,7 @@ import { type Handshake, type ShakeTask, TlsError, type TlsFailure, type TlsOffe
 
 /** TLS handshakes with public hosts on port 443; sends no data. */
 export type Tls = {
-  /** @throws TlsError if there is no handshake, WebError for a refused host */
+  /** @throws TlsError if there is no handshake, WebError for a refused or unknown host, ThreadError if busy */
   readonly handshake: (host: string, how?: HandshakeOptions) => Promise<Handshake>
   readonly close: () => Promise<void>
 }
@@ -49,7 +49,7 @@ export function openTls(options: TlsOptions): Tls {
   return { handshake, close: threads.close }
 }
 
-/** Converts the error of a task that was stopped to a timeout. */
+/** Throws a timeout for a task that was stopped; rethrows other errors. */
 function throwCut(error: unknown): never {
   if (!(error instanceof ThreadError) || error.failure === 'busy') throw error
   throw new TlsError('timeout', 'The host did not finish the handshake in time.', error)

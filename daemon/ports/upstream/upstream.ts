@@ -60,7 +60,7 @@ export type BytesQuestion = Pick<UpstreamQuestion<never>, 'path' | 'body' | 'sig
 }
 
 export type Upstream = {
-  /** @throws UpstreamError, or EngineGone while the API keeps failing */
+  /** @throws UpstreamError; EngineGone if the API is not configured or keeps failing */
   readonly ask: <T>(question: UpstreamQuestion<T>) => Promise<{ readonly value: T; readonly at: number }>
   /** @throws like `ask` */
   readonly bytes: (question: BytesQuestion) => Promise<Buffer>

@@ -14,7 +14,7 @@ const KEPT_MS = 24 * HOUR_MS
 /** How long it is remembered that a robots.txt was unavailable. */
 const UNAVAILABLE_KEPT_MS = 5 * MINUTE_MS
 const MAX_SITES = 500
-/** Cache size of all rules; the oldest sites are dropped. */
+/** Limit of the cached rules of all sites; the oldest sites are dropped. */
 const MAX_KEPT_CHARS = 32 * 1024 * 1024
 /** Overhead per rule. */
 const RULE_CHARS = 64
@@ -97,7 +97,7 @@ function textOf({ body, truncated }: WebResponse): string {
   return truncated ? text.slice(0, text.lastIndexOf('\n') + 1) : text
 }
 
-/** Rules without a robots.txt: a redirect loop counts as a missing file, any other failure is an error. */
+/** Rules if robots.txt could not be fetched: a redirect loop counts as a missing file, other failures are errors. */
 function otherwise(error: unknown): RobotsRules {
   if (!(error instanceof WebError)) throw error
   if (error.failure === 'too_many_redirects') return NO_RULES

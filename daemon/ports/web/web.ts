@@ -39,7 +39,7 @@ export type Web = PublicWeb & {
   readonly ask: (request: AskRequest) => Promise<WebResponse>
   /** Connects to a public URL for the browser proxy. @throws WebError */
   readonly dial: (url: string, signal: AbortSignal) => Promise<Socket>
-  /** Whether robots.txt allows a page. @throws WebError */
+  /** Checks that robots.txt allows a page. @throws WebError if it does not */
   readonly mayRead: (url: string, signal: AbortSignal) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -197,7 +197,7 @@ async function onThread(threads: ThreadPool, request: HopRequest, signal: AbortS
   return { ...answer, body: Buffer.from(answer.body.buffer) }
 }
 
-/** Converts the error of a task: one that never started sent nothing, a lost one may have. */
+/** Throws a WebError for a failed task. A task that never started sent nothing; any other may have sent the request. */
 function throwLost(error: unknown): never {
   const connected = !(error instanceof ThreadError && error.failure === 'busy')
   throw asWebError(error, { connected, isTls: false })

@@ -50,7 +50,7 @@ export type EvmSettings = {
   readonly maxFee: bigint
   readonly maxInFlight: number
   readonly maxBatch: number
-  /** Allowed wallet factories. The first payment of such a wallet deploys it (ERC-6492). */
+  /** Allowed wallet factories. The first payment from a factory's wallet deploys the wallet (ERC-6492). */
   readonly walletFactories: readonly Wallet[]
   /** Seconds between blocks; absent if each transaction makes one. */
   readonly blockTimeS: number

@@ -67,7 +67,7 @@ export type SettlementParts = {
   readonly digestOf: (authorization: Authorization) => Uint8Array
   /** Larger payments wait for a `safe` block. */
   readonly instantLimit: Usdc
-  /** Allowed wallet factories. The first payment of such a wallet deploys it. */
+  /** Allowed wallet factories. The first payment from a factory's wallet deploys the wallet. */
   readonly walletFactories: ReadonlySet<Wallet>
 }
 
@@ -91,7 +91,7 @@ async function settle(parts: SettlementParts, authorization: Authorization, sign
   return queue.settle({ authorization, signature: signed, priority: 'payment', until })
 }
 
-/** Returns the signature for the token. Deploys the payer's wallet first if needed. */
+/** Returns the signature for the token, or a refusal. Deploys the payer's wallet first if needed. */
 async function ofDeployed(
   parts: SettlementParts,
   authorization: Authorization,
@@ -169,7 +169,7 @@ async function trial({ reads, sender, asset }: SettlementParts, data: Hex): Prom
   }
 }
 
-/** An undeployed wallet's factory must be allowed, since it decides what the wallet accepts. */
+/** Whether the payer's contract accepts a signature. The factory of an undeployed wallet must be allowed. */
 async function isContractSignature(parts: SettlementParts, authorization: Authorization, given: Hex): Promise<boolean> {
   if (isTooLong(given)) return false
   const wallet = undeployedIn(given)
@@ -187,7 +187,7 @@ export function payoutNonce(id: string): Hex {
 
 /**
  * Pays with an authorization by `payTo`. Every attempt has the same bytes, which the token accepts once. They never
- * expire, so they are resent until the money moves.
+ * expire, so the caller can retry until the money moves.
  */
 async function pay(parts: SettlementParts, { id, to, amount }: PayoutOrder): Promise<TransferResult> {
   const { payTo: from, payToKey, queue, digestOf } = parts

@@ -61,7 +61,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
     spent,
     balanceOf: async (wallet) => usdc((await reads.view({ to: asset, method: balanceOf, values: [wallet] }))[0]),
     authorizationState: async (from, nonce, finality) => {
-      // If an authorization is unused in the newest block, it was unused in earlier blocks, too.
+      // Read this block first: an authorization that is unused later was also unused in it.
       const asOf = await reads.asOf(finality)
       const [used] = await reads.call({ to: asset, method: authorizationState, values: [from, nonce] })
       if (!used) return { used, asOf }

@@ -36,7 +36,7 @@ import {
 } from './ledger.ts'
 import { openSandboxRegistries } from './registries.ts'
 
-/** Transactions of the ledger. It has no queue, so all of them are final. */
+/** Finds transactions of the ledger, which are all final. Lists none, because a sandbox has no queue. */
 function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   return {
     page: async () => ({ rows: [], total: 0 }),
@@ -150,7 +150,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
   })
 }
 
-/** Draws the test token's address; refuses a real token's (2⁻¹⁶⁰), for which signatures would be valid, too. */
+/** Draws the test token's address. Throws if it is a real token's, where the same signatures would be valid. */
 export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
@@ -257,7 +257,7 @@ function authorizationId(from: Wallet, nonce: Hex): string {
   return `${from}:${nonce}`
 }
 
-/** SHA-256 of the canonical transfer; the id contains the nonce, so hashes are unique. */
+/** SHA-256 of the canonical transfer, which its id makes unique. */
 function transactionOf(asset: Wallet, { id, from, to, amount }: Transfer): Hex {
   return `0x${hash('sha256', ['sandbox', asset, id, from ?? 'mint', to, amount].join('\n'))}`
 }

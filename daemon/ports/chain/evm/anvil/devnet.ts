@@ -25,7 +25,7 @@ const State = z.object({ best_block_number: z.union([z.int(), z.string().transfo
 type KeptState = {
   /** File to which the chain program writes its state on an orderly exit. */
   readonly dump: string
-  /** Newest complete state file; undefined if none. @throws AppError on a damaged one */
+  /** Newest complete state file; undefined if none. @throws AppError if the daemon's own copy is damaged */
   readonly newest: () => Promise<string | undefined>
   /** @param dumped - result of `anvil_dumpState`: compressed JSON in hex */
   readonly keep: (dumped: string) => Promise<void>
@@ -176,7 +176,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
 
 type Keeping = Pick<KeptState, 'keep'> & { readonly log: Log; readonly signal: AbortSignal }
 
-/** Saves the chain soon after it has new blocks, within `KEEP_SHARE`. */
+/** Saves the chain soon after new blocks, for at most 1/`KEEP_SHARE` of the time. `now` saves it at once. */
 function keepState(url: string, { keep, log, signal }: Keeping): { readonly now: () => Promise<void> } {
   let kept: unknown
   let notBefore = 0

@@ -10,7 +10,7 @@ const PACKAGE = '@foundry-rs/anvil'
 const SCRIPT_MARK = '#!'
 
 type Search = {
-  /** The configured program; nothing else is tried. */
+  /** The configured program. If given, nothing else is tried. */
   readonly given?: string | undefined
   /** Search path (default: that of this process). */
   readonly path?: string

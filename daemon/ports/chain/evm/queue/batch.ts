@@ -44,7 +44,7 @@ function feesFor(core: Core, gas: number): Fees | undefined {
   return undefined
 }
 
-/** Nodes keep about 16 pending transactions per sender. */
+/** Limit of unmined transactions; nodes keep about 16 pending ones per sender. */
 export const MAX_IN_FLIGHT = 12
 export const MAX_BATCH = 100
 const WINDOW_MS = { least: 4, most: 250, share: 8 } as const
@@ -139,7 +139,7 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
-/** Refuses an order that expired before it was signed. Uses the machine's clock, since the chain may lag. */
+/** Refuses an order that expired before a transaction was signed for it. By the machine's clock: the chain may lag. */
 function isExpired(core: Core, work: TransferWork): boolean {
   if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
   if (work.since !== undefined) return false
@@ -192,7 +192,7 @@ function leave(core: Core, work: TransferWork | CallWork): void {
   core.waiting = core.waiting.filter((other) => other !== work)
 }
 
-/** Ends an order that the token would refuse. It has settled if its authorization moved the money already. */
+/** Ends an order that the token would refuse: as settled if its authorization has moved the money, else as refused. */
 async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
   const failure = failureOf(revert)
   if (failure === 'token_paused') core.tokenPaused = true
@@ -205,7 +205,7 @@ async function decline(core: Core, work: TransferWork, revert: Hex): Promise<voi
   leave(core, work)
   if (use?.how === 'moved') settled(core, work, { transaction: use.transaction, already: true })
   else if (use?.how === 'cancelled') refused(core, work, 'authorization_cancelled')
-  // Probably used by our own transaction, whose event this node does not show yet, so the outcome is unknown.
+  // Without an event, our own transaction probably used it and this node lags, so the outcome is unknown.
   else refused(core, work, use === undefined && work.since !== undefined ? 'unavailable' : 'authorization_used')
 }
 

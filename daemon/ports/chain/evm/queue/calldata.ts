@@ -62,7 +62,7 @@ export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   return encodeFunctionData({ abi: batches, functionName: kind === 'capped' ? 'aggregate' : 'aggregate3', args: [all] })
 }
 
-/** Call data for a batch of key-signed transfers. Equal sizes, as the capped batch contract requires. */
+/** Call data for a batch of transfers; shorter if the batch contract is `capped` and all calls have equal sizes. */
 export function transfersCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const [first] = calls
   if (kind !== 'capped' || !first || !calls.every((call) => isLike(call, first))) return batchCall(kind, calls)

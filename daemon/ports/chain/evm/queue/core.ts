@@ -62,9 +62,9 @@ export type QueueTimings = {
   readonly resendMs: number
   /** How long `settle` and `call` wait before they return `unavailable`; the order continues. */
   readonly waitMs: number
-  /** How long signed bytes are kept after inclusion. */
+  /** Shortest time that signed bytes are kept after inclusion. */
   readonly keepMs: number
-  /** Time after the end of its window when a reorged transfer counts as lost. */
+  /** A reorged transfer counts as lost this long after its window has closed. */
   readonly reversalGraceMs: number
 }
 
@@ -102,13 +102,13 @@ export type TransferWork = {
   undone: Hex | undefined
   /** Whether to send it alone, because its payer has code or its batch failed. */
   alone: boolean
-  /** Failed attempts: a batch counts one, a single transaction counts two. */
+  /** Failed attempts: 1 for a batch, 2 for a single transaction. */
   tries: number
   /** Latest transaction. */
   transaction: Hex | undefined
   /** Earliest time of the next attempt, machine milliseconds. */
   notBefore: number
-  /** Number of the latest block when it was first signed. */
+  /** Number of the latest block when its first transaction was signed; event searches start there. */
   since: number | undefined
   /** Its current transaction. */
   tx: OpenTx | undefined

@@ -24,7 +24,7 @@ export async function settle(core: Core, order: TransferOrder): Promise<SettleRe
   return result ?? { ok: false, failure: 'unavailable', ...sentFacts(work) }
 }
 
-/** Finds or creates the work for an order. An unfinished earlier call with the same bytes shares it. */
+/** Finds or creates an order's work. Undefined if the queue is full or closed, or another order blocks its nonce. */
 async function joinTransfer(core: Core, order: TransferOrder): Promise<TransferWork | undefined> {
   const digest: Hex = `0x${bytesToHex(core.options.digestOf(order.authorization))}`
   const key = `${order.authorization.from}:${order.authorization.nonce}`
@@ -133,7 +133,7 @@ async function tellAgain(core: Core, work: CallWork, { included }: ChainTxRow): 
   else called(core, work, { ok: false, failure: 'unavailable', sent: true, transaction })
 }
 
-/** Waits until the transaction is confirmed. */
+/** Waits until a transaction is confirmed; returns `unavailable` if that takes longer than `waitMs`. */
 async function confirmed(core: Core, result: SettleResult & { ok: true }): Promise<SettleResult> {
   const { transaction } = result
   const tx = [...core.open.values()].find(({ row }) => row.included?.hash === transaction)

@@ -33,7 +33,7 @@ export async function follow(core: Core): Promise<void> {
   })
 }
 
-/** Whether a block must be requested: every read returns the latest block anyway. */
+/** Whether a block must be requested. The latest need not be: every read returns it anyway. */
 function isAsked(place: BlockTag | number): boolean {
   return place !== 'latest'
 }

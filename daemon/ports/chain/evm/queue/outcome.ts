@@ -36,7 +36,7 @@ export function settled(core: Core, work: TransferWork, moved: { transaction: He
   work.done.resolve({ ok: true, ...moved })
 }
 
-/** Ends a transfer as refused. If its transaction was reorged, retries it until its window closes. */
+/** Ends a transfer as refused. If its transaction was reorged, retries it while it may still move the money. */
 export function refused(core: Core, work: TransferWork, failure: SettleFailure): void {
   if (work.undone !== undefined && !isLostForGood(core, work, failure)) {
     requeue(core, work, UNDONE_RETRY_MS)

@@ -34,7 +34,6 @@ export type OrderOutcome =
       readonly data?: Hex
     }
 
-/** An event of a transaction. */
 export type EventLog = { readonly address: Wallet; readonly topics: readonly Hex[]; readonly data: Hex }
 
 export type QueueStatus = {
@@ -72,7 +71,7 @@ export type QueueStatus = {
  * out twice. Calls may be repeated with the same arguments.
  */
 export type TxQueue = {
-  /** Resends unfinished transactions of an earlier process, then accepts orders. @throws QueueRefused */
+  /** Resends an earlier process's transactions, then accepts orders. @throws QueueRefused, RpcUnavailableError */
   start(): Promise<void>
   settle(order: TransferOrder): Promise<SettleResult>
   /** Waits behind transfers. */
@@ -83,7 +82,7 @@ export type TxQueue = {
   /** Watches an external facilitator's transfer until it is final; reports a reversal. Durable when it resolves. */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
-  /** Ends all work; the next start continues. Waiting orders get `unavailable`. */
+  /** Ends all work, which the next `start` continues. Callers that still wait get `unavailable`. */
   close(): Promise<void>
 }
 

@@ -17,7 +17,7 @@ export type Receipt = {
   readonly logs: readonly EventLog[]
 }
 
-/** A node's receipt; undefined for null. @throws RpcUnavailableError if invalid */
+/** A node's receipt; undefined if the value is no receipt of a block. @throws RpcUnavailableError if it is malformed */
 export function receiptIn(value: unknown): Receipt | undefined {
   if (!isObject(value) || typeof value['blockHash'] !== 'string') return undefined
   const logs = Array.isArray(value['logs']) ? value['logs'] : []

@@ -27,7 +27,7 @@ export type KeySigner = {
   digest(hash: Uint8Array): Hex
 }
 
-/** @param key - 32 bytes hex, with or without `0x`. @throws RangeError that does not repeat it */
+/** @param key - 32 bytes hex, with or without `0x`. @throws RangeError, whose message does not contain the key */
 export async function openSigner(key: string): Promise<KeySigner> {
   const digits = key.trim()
   const hex = toBytes32(digits.startsWith('0x') ? digits : `0x${digits}`)

@@ -76,7 +76,10 @@ type SimulationResponse = {
   readonly singles: readonly RpcAnswer[]
 }
 
-/** Checks code and batch in one request; undefined if the node refuses it or it is too long. */
+/**
+ * Asks in one request which payers have code and whether the batch succeeds. Undefined without a batch, or if the
+ * request is too long or refused.
+ */
 async function probed(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse | undefined> {
   const whole = batchTrial(core, batched)
   if (!whole) return undefined
@@ -95,7 +98,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Si
   return said && { head, coded: said.coded, batch: result?.ok ? result.data : undefined, singles }
 }
 
-/** Checks code and batch in separate requests. */
+/** Asks the same in separate calls; works without a batch, too. */
 async function asked(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse> {
   const whole = batchTrial(core, batched)
   const { head, answers } = await core.options.rpc.read([
@@ -112,7 +115,7 @@ async function asked(core: Core, { keyed, batched, single }: Trial): Promise<Sim
   }
 }
 
-/** Simulates each transfer separately. */
+/** Simulates each transfer separately, and marks it to be sent alone. */
 async function eachAlone(
   core: Core,
   works: readonly TransferWork[],

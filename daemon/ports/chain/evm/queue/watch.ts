@@ -11,7 +11,7 @@ import { restore } from './reversal.ts'
 import { chainSigners, chainTxs } from './rows.ts'
 import { watchReversed } from './watched.ts'
 
-/** Another program's transaction used the nonce: requeues our orders, which still move money only once. */
+/** Gives up a nonce that another program used, and requeues its orders, which still move money only once. */
 async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   const { store, signer, wall, observe } = core.options
   const { id, version, nonce, settled, lost } = tx.row
@@ -73,7 +73,7 @@ async function replaceOrResend(core: Core, tx: OpenTx): Promise<boolean> {
   return true
 }
 
-/** Replaces a transaction: same nonce and call, fees 1/8 higher, stored before sending. */
+/** Stores a replacement: same nonce and call data, fees at least 1/8 higher. @returns false if a limit forbids it */
 async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   const { store, signer, chainId, maxFee, wall } = core.options
   const { row } = tx

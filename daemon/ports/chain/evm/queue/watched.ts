@@ -10,7 +10,7 @@ import { findUse } from './used.ts'
 
 /* Watches transfers that have no transaction of this daemon until they are final. */
 
-/** Watches reversed transfers until final: a reorganisation may bring them back. @throws RpcUnavailableError */
+/** Checks all watched transfers, since a reorganisation may restore or drop them. @throws RpcUnavailableError */
 export async function watchReversed(core: Core): Promise<void> {
   core.watchedAt = core.options.wall()
   const final = await finalBlock(core)
@@ -75,7 +75,7 @@ const LOOKED_BACK = 2_000
 
 type Foreign = { readonly row: ChainTransferRow; readonly item: ChainItem }
 
-/** Resends a dropped transfer of an external facilitator, or reports it as reversed. @throws RpcUnavailableError */
+/** Resends a facilitator's dropped transfer, or reports it as reversed. @throws RpcUnavailableError */
 async function lookAfterForeign(core: Core, { row, item }: Foreign, final: Head): Promise<void> {
   const { wall, timings } = core.options
   const authorization = authorizationOf(item)

@@ -43,7 +43,8 @@ export type RpcHealth = {
 /** JSON-RPC over several nodes. */
 export type Rpc = {
   /**
-   * Asks a node that has reached the highest known block; tries others until one answers. Node errors are passed on.
+   * Asks nodes in turn until one that has reached the highest known block answers. An error of a single call is
+   * returned as its answer.
    * @throws RpcUnavailableError
    */
   read(calls: readonly RpcCall[]): Promise<RpcRead>
@@ -140,7 +141,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
-  // Do not raise the highest head: other nodes need not reach a contract's block number.
+  // Never raises the highest head: other nodes would have to reach a number that a contract returned.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer

@@ -10,7 +10,7 @@ const UNKNOWN_TAG_CODES: ReadonlySet<number> = new Set([-32_602, -39_001, -32_00
 
 /** Safe and final blocks of a node. */
 export type Tags = {
-  /** The block of a tag, or its number by depth if the node does not know the tag. Undefined if unknown now. */
+  /** The block of a tag, or its number by depth if the node lacks the tag. Undefined without a usable answer. */
   read(tag: BlockTag, answer: RpcAnswer | undefined, head: Head): Head | number | undefined
 }
 

@@ -23,7 +23,7 @@ const CREATE2 = Uint8Array.of(0xff)
 /** A contract to deploy, with its address. */
 export type Planned = { readonly name: string; readonly address: Wallet; readonly order: Omit<CallOrder, 'id'> }
 
-/** Roles of keys and addresses. */
+/** Arguments of the contracts' constructors, and the salt of their addresses. */
 export type Roles = {
   /** Address of the gas key. It sends all transactions: test money, registrations, anchors, escrow calls. */
   readonly sender: Wallet
@@ -79,7 +79,7 @@ function planned<const T extends readonly AbiType[]>(
   }
 }
 
-/** Deploys missing contracts. @throws Error that names the failed one */
+/** Deploys missing contracts; returns their number. @throws Error that names a contract that could not be deployed */
 export async function deploy(
   plan: Readonly<Record<string, Planned>>,
   { rpc, queue }: { readonly rpc: Rpc; readonly queue: Pick<TxQueue, 'call'> },
@@ -119,7 +119,7 @@ export async function withoutCode(addresses: readonly Wallet[], rpc: Rpc): Promi
 }
 
 const ETHER = 10n ** 18n
-/** If a devnet's gas key has less than this at the start, it gets `GIVEN`, in wei. */
+/** Gas balance below which a devnet's gas key gets `GIVEN` at the start, in wei. */
 const LEAST = 1_000n * ETHER
 const GIVEN = 1_000_000n * ETHER
 

@@ -9,7 +9,7 @@ const MAX_CONNECTIONS = 32
 const MAX_REASON_CHARS = 200
 const MAX_KINDS = 1_000
 
-/** Time limits by request. Settling takes longest, because facilitators answer only after it. */
+/** Time limits by request. `settle` takes longest, because facilitators answer only once they have settled. */
 export const foreignTimings = { supportedMs: 10 * SECOND_MS, verifyMs: 15 * SECOND_MS, settleMs: 90 * SECOND_MS }
 export type ForeignTimings = Readonly<typeof foreignTimings>
 

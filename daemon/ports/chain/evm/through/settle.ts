@@ -12,7 +12,7 @@ import type { ForeignAsk, ForeignFacilitator, ForeignVersion, ForeignWord } from
 export const lookTimings = { yes: 30 * SECOND_MS, no: SECOND_MS, none: 5 * SECOND_MS }
 const FIRST_LOOK_MS = 10
 const LAST_LOOK_MS = SECOND_MS
-/** Payment window in the requests of existing x402 client packages, in seconds. */
+/** Payment window that common x402 client packages request, in seconds. */
 const WINDOW_SECONDS = 60
 /** Placeholder that hides from the facilitator which resource was purchased. */
 const RESOURCE = 'http://localhost/'
@@ -66,7 +66,7 @@ function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): Cha
   return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
 }
 
-/** Can be repeated after a crash, because it first checks whether the authorization was used. */
+/** Settles through the facilitator. Can be repeated: it first checks whether the authorization was used. */
 async function settle(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const { chain, facilitator } = bench
   const before = await chain.authorizationState(authorization.from, authorization.nonce)
@@ -84,7 +84,7 @@ async function settle(bench: Bench, authorization: Authorization, signature: Hex
 
 const noKind = { kind: 'none', reason: 'it does not support this network' } as const
 
-/** The facilitator may still send the bytes, so no refusal is final before the window closes. */
+/** A refusal that is not final before the window closes, because the facilitator may still send the bytes. */
 function given(failure: SettleFailure): SettleResult {
   return { ok: false, failure, sent: true }
 }
@@ -129,7 +129,7 @@ async function isSure(
   return used && block !== undefined && block <= asOf.block
 }
 
-/** Builds the request; undefined if the facilitator supports no x402 version on this network. */
+/** Builds the request; undefined if no x402 version is known that the facilitator supports on this network. */
 async function askOf(bench: Bench, authorization: Authorization, signature: Hex): Promise<ForeignAsk | undefined> {
   const { chain, facilitator } = bench
   const { network, caip2, asset, payTo } = chain
