@@ -91,7 +91,7 @@ async function valuesOf(context: Context, wanted: WantedValues): Promise<readonl
   return found
 }
 
-/** Names for `--fields` or `--jq` in a command's output, from the endpoint's schema or an example output. */
+/** Members of a command's output for `--fields` or `--jq`, from the endpoint's schema or an example output. */
 async function membersOf({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
   const like = command?.prints ?? command?.like
   if (like === undefined) return []

@@ -222,7 +222,7 @@ function headerOf(text: string): [string, string] {
   return [name, text.slice(at + 1).trim()]
 }
 
-/** Headers that would pay outside the wallet's limits. A signed payment counts when it is signed. */
+/** Headers that pay outside the wallet's limits. A signed payment header is allowed: it was counted when signed. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {

@@ -139,7 +139,7 @@ async function salesOf(context: Context): Promise<Period> {
   return { since, until, earned: formatAmount(earned), sales }
 }
 
-/** The time `ms` earlier, in the form of all API times, so that they compare as text. */
+/** The time `ms` before `time`, in the format of API times, so that both compare as text. */
 function before(time: string, ms: number): string {
   return new Date(Date.parse(time) - ms).toISOString()
 }

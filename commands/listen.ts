@@ -160,7 +160,7 @@ function receiverOf(context: Context, secret: string): Receiver | undefined {
     return (event) => runFor(event, { ...machine, line: exec, shell, env: system.env, onOutput: io.say })
   }
   if (forwardTo === undefined) return undefined
-  // Servers often print host and port only.
+  // Accepts `localhost:3000` without a scheme, as many servers print their address.
   const url = URL.parse(/^[\w.-]+:\d+(\/|$)/.test(forwardTo) ? `http://${forwardTo}` : forwardTo)
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw usage(`--forward-to must be a URL such as http://localhost:3000/hook; you gave "${forwardTo}".`)

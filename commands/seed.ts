@@ -12,7 +12,7 @@ import { Rate, showTraffic } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green } from '../src/text/text.ts'
 
 type Context = CommandContext<unknown, unknown>
-/** Participants read to find out whether the marketplace is in use. */
+/** Number of participants read to find out whether the marketplace is in use. */
 const PEOPLE_LIMIT = '100'
 
 export const seedDemoCommand = defineCommand({

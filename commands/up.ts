@@ -239,7 +239,7 @@ function noteOf({ io }: Context, { notes, recovered }: Started): void {
   if (recovered) io.note('the previous daemon had crashed; its data was recovered')
 }
 
-/** Whether a daemon has run here with real money. The store is no proof: a refused start leaves one too. */
+/** Whether a daemon has run here with real money. A store alone is no proof: a refused start also leaves a store. */
 function hasBegun(context: Context): boolean {
   return hasStore(context) && lastLaunch(context.places).chain === 'base'
 }
@@ -291,7 +291,7 @@ const changeable: ReadonlySet<string> = new Set([
   'trustProxy',
 ] satisfies readonly (keyof Typed)[])
 
-/** Refuses options that differ from the running daemon's. */
+/** @throws CliError conflict for options that differ from the running daemon's */
 export function requireAgreement(places: Places, registration: DaemonRegistration, { seed, ...said }: Typed): void {
   if (seed !== undefined && registration.seed !== undefined && seed !== registration.seed) {
     throw otherSeed(registration.seed, seed)

@@ -50,7 +50,7 @@ function lineOf({ sign, sentence, id, at, ms, amount }: Step, about: string): st
   return `${signs[sign]} ${id === about ? bold(sentence) : sentence}   ${dim(facts.join('  '))}`
 }
 
-/** Tree branches before each step. A branch continues if the next step of its depth or less has its depth. */
+/** Tree lines before each step. The line of a depth continues while another step of that depth has the same parent. */
 function stemsOf(steps: readonly Pick<Step, 'depth'>[]): string[] {
   return steps.map(({ depth }, at) => {
     const goesOn = (level: number) => {

@@ -189,7 +189,7 @@ async function buy(context: Context, session: Session, { listing, input }: Order
   }
 }
 
-/** Listings of third parties add the platform fee. */
+/** What a listing costs, for errors; undefined without a fixed price. Third-party listings add the platform fee. */
 function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string | undefined {
   if (price.fixed === null) return undefined
   return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`

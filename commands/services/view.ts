@@ -63,7 +63,7 @@ function showListing(listing: Listing, io: Io): void {
 
 const FACT_COLUMNS = 10
 const MORE_INDENT = 6
-/** Narrower text is not wrapped. */
+/** Text is not wrapped into a column narrower than this. */
 const MIN_FOLDED = 20
 
 /** Wraps long lines with an indent on a terminal. */
@@ -76,7 +76,7 @@ function folded(io: Io, text: string): void {
   for (const line of more) io.line(indent + ' '.repeat(MORE_INDENT) + line)
 }
 
-/** Example of the result from its schema. */
+/** First example in the result's schema, or in one of its members; undefined without one. */
 function sampleOf({ deliverable_schema: schema }: Listing): unknown {
   const named = Object.values(schema).find((inner) => isObject(inner) && Array.isArray(inner['examples']))
   const own = Array.isArray(schema['examples']) ? schema : named

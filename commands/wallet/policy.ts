@@ -205,7 +205,8 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 }
 
 /**
- * Stored form of a list entry: an id with its instance (others may use the same id), an address, or an instance.
+ * Stored form of a list entry: an id with its instance (other instances may use the same id), an address, or an
+ * instance.
  * @throws CliError usage for other values
  */
 export function listedName(where: Where, text: string): string {
@@ -259,7 +260,6 @@ export function limitRows(policy: SpendPolicy): readonly LimitRow[] {
   return limitNames.map((rule) => ({ rule, limit: policy[rule] ?? null, about: limits[rule] }))
 }
 
-/** Prints a policy. */
 export function showPolicy(io: Io, policy: SpendPolicy): void {
   for (const { rule, limit, about } of limitRows(policy)) {
     io.line(`  ${rule.padEnd(12)}  ${(limit === null ? 'no limit' : `$${limit}`).padEnd(10)}  ${about}`)

@@ -19,7 +19,7 @@ const EVENTS_BACK = 50
 
 type Context = CommandContext<unknown, unknown>
 
-/** The cockpit's connection. Each call looks up the instance again, so restarts and port changes go unnoticed. */
+/** The cockpit's connection. Each call looks up the instance again, so it survives restarts and port changes. */
 export function createLink(context: Context): Link {
   const { globals, places } = context
   const { baseUrl } = globals

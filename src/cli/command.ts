@@ -36,11 +36,11 @@ export type CommandContext<A, O> = {
 }
 
 /**
- * A command. `run` returns data and prints nothing; the frame prints JSON or calls `view`. A command that follows a
- * stream returns an async iterable, and `view` gets one item at a time.
+ * A command. `run` returns data and prints nothing; `execute` then prints JSON or calls `view`. A command that follows
+ * a stream returns an async iterable, and `view` gets one item at a time.
  */
 export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet, D = unknown, R = unknown> = {
-  /** Words that the user types after `souk`. The path of its file under `commands/` is their beginning. */
+  /** Words that the user types after `souk`. They begin with the path of the command's file under `commands/`. */
   readonly name: string
   readonly summary: string
   /** Further sentences of the help text. */

@@ -2,7 +2,7 @@ import type { Env } from '../client/paths.ts'
 import { cyan, dim, shellWord } from '../text/text.ts'
 import { type GlobalOption, globalOptions, takesValue } from './globals.ts'
 
-/** The command line as typed, and the program that it started. */
+/** The command line as typed, with its environment. */
 type Typed = {
   readonly argv: readonly string[]
   readonly env: Env
@@ -49,9 +49,9 @@ export function isOfNobody(command: string): boolean {
   return [ABOUT_DAEMON, ABOUT_CONFIG, BY_NOBODY].some((nouns) => nouns.has(noun))
 }
 
-/** Prefix of a suggestion: the typed line with something added. */
+/** Begins a suggestion that repeats the typed line with something added. */
 const AGAIN = '… '
-/** Prefix of a suggestion: the typed line without a flag. */
+/** Begins a suggestion that repeats the typed line without a flag. */
 const WITHOUT = '… without '
 const PROGRAM = 'souk'
 const SHORT_FLAG_CHARS = '-r'.length
@@ -150,8 +150,8 @@ type Started = {
 const LINK = /[\\/]node_modules[\\/]\.bin[\\/]souk$/
 
 /**
- * Whether a script of this checkout started it, such as `npm start`; npm's variables are inherited, so they are not
- * enough.
+ * Whether an npm script of this checkout, such as `npm start`, started the program. Programs started by other npm
+ * scripts inherit the same variables, so `file` must be in the checkout too.
  */
 function isOfCheckout({ npm_lifecycle_event: script, npm_package_json: manifest }: Env, file: string): boolean {
   const folder = manifest?.replace(/package\.json$/, '')

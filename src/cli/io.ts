@@ -168,7 +168,7 @@ function timesIn(text: string, { stdout, now }: System, { format, times: style }
   return stdout.isTTY === true && format === 'human' ? withShortTimes(text, { style, now: now() }) : text
 }
 
-/** Data for programs is never changed. */
+/** The text in ASCII if `--ascii` is set, for people at a terminal only; data for programs is never changed. */
 function signsFor(text: string, { ascii, format }: IoSettings, isTerminal: boolean): string {
   return ascii && isTerminal && format === 'human' ? inAscii(text) : text
 }

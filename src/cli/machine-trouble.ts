@@ -1,6 +1,6 @@
 import { errnoOf } from '../core/error.ts'
 
-/** The remedy for a system error. */
+/** A system error as it is shown to the user, with its remedy. */
 type MachineTrouble = {
   readonly sentence: string
   readonly facts: readonly string[]

@@ -157,7 +157,7 @@ export function int(): Param<number> {
   return number().refine(Number.isSafeInteger, 'must be a whole number')
 }
 
-/** A text with a parsed value; `meant` returns undefined for invalid text. */
+/** A parameter typed as text. `meant` parses the text, and returns undefined if it is invalid. */
 export function codec<T>(
   meant: (text: string) => T | undefined,
   refusal: string,
@@ -167,7 +167,7 @@ export function codec<T>(
     const value = typeof given === 'string' ? meant(given) : undefined
     return value === undefined ? refused(refusal, given) : read(value)
   }
-  // Defaults are parsed values.
+  // A default is a parsed value, so it is a `T`.
   return paramOf({ ...plain, kind: 'text', read: reads, typed: (value) => typed(value as T) })
 }
 

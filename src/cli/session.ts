@@ -76,7 +76,7 @@ export type SessionHost = {
   readonly unlessSet?: Spender['unlessSet']
 }
 
-/** Thrown with a request or change that `--dry-run` holds back; the frame shows it. */
+/** Thrown with a request or change that `--dry-run` holds back; `execute` shows it. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
   readonly held: HeldBack
@@ -252,7 +252,7 @@ function isRedirect({ status }: Pick<RawAnswer, 'status'>): boolean {
   return status >= 300 && status < 400
 }
 
-/** Redirects are not followed, since they would carry credentials elsewhere. */
+/** The error for a redirect. Redirects are not followed, since they would carry credentials elsewhere. */
 function redirected({ headers }: Pick<RawAnswer, 'headers'>): CliError {
   return new CliError('failure', 'The instance redirects to another address; souk does not follow.', {
     facts: headers.location === undefined ? [] : [`redirect target: ${headers.location}`],

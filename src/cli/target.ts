@@ -82,7 +82,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
   }
   return new CliError('no_daemon', 'The local daemon is not running: it crashed or was killed.', {
     facts: [`pid ${found.registration.pid} has exited; its data is in ${found.registration.data_dir}`],
-    // `restart` keeps its options; `up` would use defaults.
+    // `restart` keeps the daemon's options; `up` would use defaults.
     next: ['souk restart'],
   })
 }

@@ -66,7 +66,7 @@ export function checkAnswer(value: unknown, shape: string, shared: Shared): void
   if (fault) throw new BadAnswer(fault)
 }
 
-/** The first fault; the shape must not use shared ones. */
+/** The first fault; undefined for a valid value. The shape must not refer to shared shapes. */
 export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
   return faultOf(value, shape, knownOf({}))
 }
@@ -86,7 +86,7 @@ function knownOf(shared: Shared): Known {
   return { shared, answers: new Map(), shapes: new Map(), members: new Map(), patterns: new Map() }
 }
 
-/** Tables live as long as the program. */
+/** Parsed shapes by table of shared shapes. */
 const knownTables = new WeakMap<Shared, Known>()
 
 function knownFor(shared: Shared): Known {
@@ -229,7 +229,7 @@ function wordFault(value: unknown, shape: Tagged): Fault | undefined {
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
-/** The fault of the only non-null alternative, if there is one. */
+/** Undefined if one alternative holds; else the fault of the only non-null one, or that none of several matches. */
 function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   for (let at = 1; at < shape.length; at += 1) {
     const form = shape[at] ?? null

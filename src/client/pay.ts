@@ -234,7 +234,7 @@ type WireEntry = Pick<AcceptsV1, 'scheme' | 'network' | 'asset' | 'payTo' | 'max
   raw: unknown
 }
 
-/** Undefined for other chain families. */
+/** Undefined for an entry of another chain family, or above the highest amount. */
 function toEntry({ asset, payTo, amount, extra, ...entry }: WireEntry): Entry | undefined {
   if (!isAddress(asset) || !isAddress(payTo) || BigInt(amount) > MAX_AMOUNT) return undefined
   return {

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls'
 
-/** SHA-256 of the certificate's DER: 32 upper-case hex pairs with colons. */
+/** A typed SHA-256 of a certificate's DER: 32 hex pairs with or without colons, optionally after `sha256:`. */
 const FINGERPRINT = /^(?:sha256:)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})$/i
 const PAIR = /[0-9A-F]{2}/g
 

@@ -44,7 +44,7 @@ function read(places: Pick<Places, 'config'>): Readonly<Record<string, KeptRemot
   )
 }
 
-/** Saved remotes by name. */
+/** Saved remotes, sorted by name. */
 export function listRemotes(places: Pick<Places, 'config'>): readonly Remote[] {
   return Object.entries(read(places))
     .map(([name, remote]) => ({ name, ...remote }))

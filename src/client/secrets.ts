@@ -132,7 +132,7 @@ export function listenSecret(places: Pick<Places, 'config'>, make: () => string)
   return listen_secret
 }
 
-/** Removes a remote's secrets. */
+/** Removes the admin key of a remote. */
 export function dropSecrets(places: Pick<Places, 'config'>, remote: string): void {
   const secrets = read(places)
   const { [remote]: _gone, ...admin_keys } = secrets.admin_keys

@@ -125,7 +125,7 @@ function takeProgram({ shop, gate, say }: Editing) {
   }
 }
 
-/** Applies edits one by one; waits for the quote window if needed. */
+/** Applies edits of the listing one by one. An edit that the instance refuses for now is tried again later. */
 function listingChanges(editing: Editing) {
   const { host, say, signal } = editing
   let isWaiting = false

@@ -30,7 +30,7 @@ export type ProviderLine = {
   readonly session: () => Session
   /** Repeats a call until there is a response. @throws refusals that are final */
   readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
-  /** Retries a page; pauses after an empty fast response. */
+  /** Reads a page of events, with retries. A long poll that returns early without events is followed by a pause. */
   readonly nextPage: (reading: EventsAsked) => Promise<EventPage>
   /** A pause that ends with the signal. */
   readonly pause: () => Promise<void>
@@ -44,7 +44,7 @@ type LineOptions = {
   readonly onOutage?: (outage: Outage) => void
 }
 
-/** The first connection must succeed. */
+/** Connects to the instance. @throws if the first connection fails; only later calls are retried. */
 export async function openLine(host: ProviderHost, options: LineOptions): Promise<ProviderLine> {
   const { signal, maxRetries = Number.POSITIVE_INFINITY, onOutage } = options
   const own: SessionHost = { ...host, signal }

@@ -143,7 +143,7 @@ async function exampleFor({ input_schema }: Offered): Promise<Readonly<Record<st
   return input
 }
 
-/** Result of the test purchase. */
+/** Result of the test purchase, if the notice is its end; otherwise undefined. */
 async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promise<Practised | undefined> {
   if (trial?.practice === undefined || !('job_id' in item) || item.job_id !== trial.practice.job) return undefined
   if (item.event !== 'delivered' && item.event !== 'failed' && item.event !== 'over') return undefined

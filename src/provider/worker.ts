@@ -94,7 +94,7 @@ async function oneTry(trade: Trade, job: FetchedJob): Promise<Ending> {
 
 type Done = Extract<JobOutcome, { kind: 'done' }>
 
-/** After a lost response, a repeat finds the job delivered. */
+/** Delivers the result. If the instance says conflict and the job is delivered, an earlier response was lost. */
 async function deliver(line: ProviderLine, job: FetchedJob, done: Done): Promise<Ending> {
   const id = job.job_id
   try {

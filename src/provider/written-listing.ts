@@ -125,7 +125,7 @@ export type ListingPlan = {
   /** Request body: all fields of a new listing, otherwise the differences. */
   readonly body: Fields
   readonly change: 'created' | 'changed' | 'unchanged'
-  /** Names of the fields whose change buyers can see. */
+  /** Names of the changed fields that the instance returns; all fields of a new listing. */
   readonly changed: readonly string[]
 }
 

@@ -91,7 +91,7 @@ function faultsOf(error: AppError | CliError): readonly string[] {
   return [`✗ ${error.message}`, ...more.filter((line) => !error.message.includes(line)).map((line) => `  ${line}`)]
 }
 
-/** Adds the draft's path. */
+/** The error with the path of the kept draft. A cancelled edit deletes its draft, and its error stays as it is. */
 function kept(error: unknown, file: string): unknown {
   if (error instanceof CliError && error.exit === 'cancelled') {
     rmSync(join(file, '..'), { recursive: true, force: true })

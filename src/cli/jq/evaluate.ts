@@ -234,8 +234,8 @@ function slice(value: Json, from: Json, to: Json): Json {
 }
 
 /**
- * A quoted CSV cell. Cells that spreadsheets would run as formulas get an apostrophe, also after characters that they
- * strip.
+ * A quoted CSV cell. A cell that a spreadsheet would run as a formula, also after a leading tab or CR, gets an
+ * apostrophe.
  */
 function csvText(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text

@@ -51,7 +51,7 @@ async function ownKey(session: Session): Promise<Own | undefined> {
   return key === undefined ? undefined : { headers: { 'x-api-key': key } }
 }
 
-/** Participant of that credential, if any. */
+/** Participant id of the wallet's local credential; undefined without one. */
 async function ownIdIn(session: Session): Promise<string | undefined> {
   const own = await ownKey(session)
   return own && (await session.call('getBalance', own)).participant_id

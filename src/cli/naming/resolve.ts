@@ -15,7 +15,7 @@ const MEANT_MS = 2_000
 
 type Namer = Asker & {
   readonly io: Io
-  /** The object will be bought, so it cannot be the caller's own. */
+  /** The object will be bought, so the caller's own objects are the last choice. */
   readonly buys?: boolean
 }
 type Words = Readonly<Record<string, unknown>>
@@ -63,7 +63,7 @@ function isBroken({ prefix }: Kind, word: string): boolean {
   return word === '' || (prefix !== '' && word.startsWith(prefix)) || (word.startsWith('0x') && !isAddress(word))
 }
 
-/** Local wallets precede participants' names. */
+/** The id of a wallet or participant. A local wallet's name takes precedence over a participant's. */
 async function personOf(namer: Namer, kind: Kind, word: string): Promise<string> {
   const { getWallet, walletNames } = await import('../../client/wallets.ts')
   const here = walletNames(namer.places).includes(word) ? getWallet(namer.places, word).address : undefined
@@ -100,7 +100,7 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** Preferred owners of a name: oneself, the house, others; for buying, oneself last. */
+/** Matches of the best owner that has any: oneself, then the house, then others; for buying, oneself comes last. */
 function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
   const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
   return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []

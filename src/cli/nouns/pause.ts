@@ -19,7 +19,7 @@ type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 type Switching = {
   readonly says: string
   readonly send: (session: Session, body: Body) => Promise<PauseChange>
-  /** Text that counts the endpoints or items it closes; for prompts only. */
+  /** Text that counts the endpoints or items that the switch closes; for prompts only. */
   readonly scope?: (session: Session) => Promise<string>
 }
 

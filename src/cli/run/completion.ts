@@ -3,7 +3,6 @@ import type { Command, Entry } from '../command.ts'
 import { type GlobalOption, globalOptions, takesValue } from '../globals.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
-/** A completion. */
 export type Candidate = { readonly value: string; readonly summary: string }
 
 /** A value list that only the caller knows, such as wallet names. */

@@ -47,7 +47,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
     const { explain, tell } = await import('../failure.ts')
     const failure = explain(error, words)
     tell(io, failure, { error, budget })
-    // An output error is the reported failure, or follows from it.
+    // A failed flush needs no report of its own: it is the failure just reported, or follows from it.
     return io.flush().then(
       () => failure.exit,
       () => failure.exit,

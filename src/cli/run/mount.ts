@@ -39,7 +39,7 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   const tree = narrowed(program, words)
   const whole = await parseWith(tree, words)
   if (!('error' in whole)) return whole
-  // Commander shows help before it checks the words. Without the help flags it reports an unknown word instead.
+  // Commander shows help before it checks words: parse again without help flags, to find an unknown one.
   const unhelped =
     leaf || !HELP_CODES.includes(whole.error.code) ? whole : await parseWith(tree, words.filter(isNoHelp))
   return asked('error' in unhelped && UNKNOWN_CODES.includes(unhelped.error.code) ? unhelped : whole, program)
@@ -87,7 +87,7 @@ function narrowed(program: Program, [first = '']: readonly string[]): Program {
   return entries.length === 0 ? program : { ...program, entries, narrow: true }
 }
 
-/** Commands to whose help each topic belongs. */
+/** Help topics, each with the commands whose help points to it. */
 const TOPICS_OF = {
   payments: /\b(buy|inquire|subscribe|accept|register|deposit|discover|advertised|bid|award|onchain)$/,
   remotes: /^remote /,

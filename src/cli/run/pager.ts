@@ -25,7 +25,6 @@ export function pagerOf({ env }: Pick<System, 'env'>): string | undefined {
   return named.trim() === '' || named.trim() === 'cat' ? undefined : named
 }
 
-/** Whether to use a pager. */
 export function isPaged(system: System, io: Io): boolean {
   return io.isTty && system.stdinIsTty && io.settings.pager && pagerOf(system) !== undefined
 }

@@ -49,7 +49,7 @@ export async function watch(watching: Watching): Promise<void> {
   }
 }
 
-/** Output of the next run. If the instance is unreachable, the last output with a note. */
+/** Output of the next run; after a temporary failure, the last output, with a note for people. */
 async function again(watching: Watching, last: string): Promise<string> {
   try {
     return await lookAt(watching)

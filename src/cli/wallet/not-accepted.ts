@@ -9,7 +9,7 @@ import { CliError } from '../exit.ts'
 /** Clock difference that affects no payment. */
 const CLOCK_SKEW_MS = 5_000
 
-/** The error for a payment refused because of its time. The date of the response shows whose clock is wrong. */
+/** The error for a payment refused because the clocks differ; undefined for any other refusal. */
 export function clockFault(answer: RawAnswer, now: number): CliError | undefined {
   const error = errorOf(answer)
   const there = Date.parse(answer.headers.date ?? '')

@@ -256,7 +256,7 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
 type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick<RawCall, 'method' | 'path' | 'body'> }
 
 /**
- * Signs a 402 within the rules of the instance and through the spending gate. The headers are as good as money.
+ * Signs a 402 within the rules of the instance and through the spending gate. The signed headers are as good as money.
  * @throws CliError payment when not allowed
  */
 export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit, call }: Unsigned) {
@@ -306,7 +306,7 @@ function isPublic(network: Target['network']): network is Network {
 
 type OfferLimits = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
-/** Tokens that may be signed. For a remote: those recorded when it was added. Locally: those of the chain. */
+/** Network and tokens to sign for: public USDC, a remote's saved test tokens, or any test token on this machine. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: OfferLimits): PayPolicy {
   const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === LOCAL)

@@ -38,7 +38,7 @@ function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId 
   )
 }
 
-/** Required and available amounts that a refusal states. */
+/** Required and available amounts that a refusal states; undefined without both. */
 function shortageIn(extra: Readonly<Record<string, unknown>>) {
   const { required, available, request_id: requestId } = isObject(extra) ? extra : {}
   const [price, there] = [amountIn(required), amountIn(available)]
@@ -52,7 +52,7 @@ function amountIn(value: unknown): Usdc | undefined {
 
 type Refused = { readonly error: unknown; readonly costs: string | undefined }
 
-/** Adds amounts to a refusal for lack of money. */
+/** Adds amounts to a refusal for lack of money; returns any other error unchanged. */
 export async function shortFor(
   { globals }: SessionHost,
   session: Session,
@@ -67,7 +67,7 @@ export async function shortFor(
 
 type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
 
-/** An account that has a key but no wallet here can pay only from its balance. */
+/** The error for an account whose wallet is not here, so only its balance can pay; undefined without an API key. */
 export async function shortBalance(
   { globals: { pay } }: SessionHost,
   session: Session,

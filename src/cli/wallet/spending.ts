@@ -109,9 +109,7 @@ const BUYS = /\/(purchase|subscribe|award|accept)$/
 /** Paths with a service's name: only the instance knows its seller. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/**
- * Payee by path: the item in it, or the marketplace. Parses paths like the daemon; an unknown path has no known payee.
- */
+/** Payee by path: the item in it, or the marketplace; both null if unknown. Parses paths like the daemon. */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
   const parts = partsOf(path)
@@ -139,10 +137,9 @@ function isAt(parts: readonly string[], template: readonly string[]): boolean {
   return parts.length === template.length && template.every((part, at) => part.startsWith(':') || part === parts[at])
 }
 
-/** Looks up sellers. */
 type Asking = Pick<Session, 'call'>
 
-/** The payee with its seller, as the instance names it; null if unknown. */
+/** The payee, with the seller that the instance names; `seller` is null if unknown. */
 export async function payeeOf(session: Asking, call: Wanted['call']): Promise<Pick<Recipient, 'seller' | 'subject'>> {
   const paid = paidFor(call)
   if (paid.subject === null) return paid

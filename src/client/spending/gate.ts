@@ -42,13 +42,16 @@ export type Spend = {
   readonly call: string
 }
 
-/** A payment that counts against limits until it is released or refused. */
+/** A payment that counts against the limits; the methods record its result. */
 export type Hold = {
   /** Stops counting the payment, since nothing was sent. */
   release(): void
   /** Paid. */
   settle(): void
-  /** The payment was refused. It still counts unless the local daemon refused it: others could use the signature. */
+  /**
+   * Records a refusal. If the local daemon refused, a charge stops counting now, and a signature when it expires.
+   * Otherwise the payment still counts, since it could still be charged.
+   */
   refuse(isTrusted: boolean): void
 }
 
@@ -129,7 +132,7 @@ function holdOf({ places, budget }: Spender, { id, method, price }: Counted): Ho
   }
 }
 
-/** Signs a chosen offer through the gate. The headers are as good as money. */
+/** Signs a chosen offer through the gate. The signed headers are as good as money. */
 export async function signSpend(
   spender: Spender,
   spend: Spend,

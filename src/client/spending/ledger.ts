@@ -130,7 +130,7 @@ export function reserveSpend(places: Config, entry: Reserving, judge: (before: S
   })
 }
 
-/** Sums up the oldest entries, never those of the current day. */
+/** Sums up the oldest entries, never those of the last 24 hours. */
 function foldOldest(db: DatabaseSync, now: number): void {
   if (Number(db.prepare('SELECT COUNT(*) AS n FROM spends').get()?.n) < ENTRIES_MAX) return
   const given = { now, since: now - DAY_MS }

@@ -128,13 +128,12 @@ export function flagOf(rule: LimitName): string {
   return `--${rule.replaceAll('_', '-')}`
 }
 
-/** Whether approval is needed. */
 export function needsAsking({ ask_above: above }: SpendPolicy, price: Usdc): boolean {
   const limit = above === undefined ? undefined : parseAmount(above)
   return limit !== undefined && price > limit
 }
 
-/** The name of a payee to put on a list. */
+/** The name under which a payee can be put on a list; the instance alone if seller and item are unknown. */
 export function nameOf({ at, seller, subject }: Recipient): string {
   const named = seller ?? subject
   return named === null ? at : `${named}@${at}`

@@ -88,7 +88,6 @@ export function reportOf(found: readonly unknown[]): AxeReport {
 
 let text: Promise<string> | undefined
 
-/** Source text of axe-core. */
 export function axeSource(): Promise<string> {
   const beside = fileURLToPath(new URL(`./${AXE}`, import.meta.url))
   const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`axe-core/${AXE}`)

@@ -38,7 +38,7 @@ export async function loadedOk(page: BrowserPage, url: string): Promise<Loaded> 
   return loaded
 }
 
-/** @throws AppError or EngineGone when page or browser fails */
+/** Runs `work` on a page of a new browser. @throws AppError or EngineGone when page or browser fails */
 export async function inBrowser<T>(
   { engines, signal, who }: BrowserCtx,
   { field, screen }: Omit<Opening, 'input'>,

@@ -106,7 +106,7 @@ export type Device = keyof typeof devices
 type Measuring = { readonly input: JsonInput; readonly field: string; readonly device: Device }
 type Look<T> = (page: BrowserPage, speed: PageSpeed) => Promise<T>
 
-/** Loads an input field's page with a device's screen and network, and measures it. @throws as `inBrowser` */
+/** Measures the page whose URL is in an input field, with a device's screen and network. @throws like `onPage` */
 export function measure<T>(ctx: BrowserCtx, { input, field, device }: Measuring, look: Look<T>): Promise<T> {
   const { screen, line } = devices[device]
   return inBrowser(ctx, { field, screen }, async (page) => {

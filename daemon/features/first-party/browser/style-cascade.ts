@@ -73,7 +73,7 @@ function readable(css: string): StyleSheet {
 type Page = ReturnType<typeof openHtml>
 type Given = ReadonlyMap<HtmlNode, ReadonlyMap<string, string>>
 
-/** For each element, the value of each property that wins the cascade. */
+/** For each element, the winning value of each declared property. */
 function declaredFor(page: Page, rules: readonly StyleRule[]): Given {
   const weighed = new Map<HtmlNode, Map<string, { value: string; weight: number }>>()
   const tell = (node: HtmlNode, declared: readonly Declared[], weight: number) => {

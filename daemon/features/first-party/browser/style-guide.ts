@@ -202,7 +202,7 @@ function typographyOf(facts: readonly StyleFacts[]) {
 const UNITS = [8, 5, 4, 3, 2, 1] as const
 const MOST = 0.75
 
-/** The largest unit of which most distances are multiples. */
+/** The spacing scale; its unit is the largest that divides most distances. */
 function spacingOf(uses: readonly Use[]) {
   const whole = uses.reduce((sum, { count }) => sum + count, 0)
   const fits = (unit: number) =>

@@ -53,7 +53,7 @@ type Walk = {
   /** Text since the last block. */
   open: string[]
   time: string | undefined
-  /** Number of open lists. */
+  /** Number of open list items; text within one is an `item` block. */
   items: number
   readonly flush: () => void
   readonly into: (node: HtmlNode) => void

@@ -122,7 +122,7 @@ function asWritten(words: string, section: Section | undefined): ChangeKind | un
   return reading?.kind ?? (section === 'addition' ? 'addition' : undefined)
 }
 
-/** A line that adds something may announce a new requirement or an end of life. */
+/** Kind of a line that adds something: it may also announce a new requirement or a deprecation. */
 function addedAs(words: string): ChangeKind {
   if (FUTURE.test(words)) return 'deprecation'
   if (/^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'

@@ -134,7 +134,7 @@ function fromPublished(page: WebPage | undefined, focus: string): Drafted | unde
   }
 }
 
-/** Parsed OpenAPI description; undefined if the page is none. */
+/** Parsed OpenAPI description; undefined if the page is not one. */
 function describedBy(page: WebPage) {
   const parsed = parsedOf(page)
   const version = parsed?.openapi ?? parsed?.swagger
@@ -215,7 +215,7 @@ function questionsOf({ sure, unsure, origin, prose }: Unknowns): string[] {
   ].slice(0, MAX_QUESTIONS)
 }
 
-/** Whether a text contains a path or word of the buyer's focus. */
+/** Whether a text contains a path or word of the buyer's focus; true without a focus. */
 export function suits(focus: string, text: string): boolean {
   if (focus === '') return true
   const plain = text.toLowerCase()

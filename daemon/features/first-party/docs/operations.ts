@@ -24,7 +24,7 @@ export type ApiOperation = {
   readonly summary: string
   readonly parameters: readonly Parameter[]
   readonly request: unknown
-  /** Status → example of its body, if any. */
+  /** Example body by status; undefined for a status without an example. */
   readonly responses: ReadonlyMap<string, unknown>
 }
 
@@ -220,7 +220,7 @@ const REQUIRED_HEAD = /^(required|mandatory|req\.?|needed|required\/optional|pre
 const YES = /^\W*(yes|y|true|required|mandatory|must|m|x|✓|✔|✅)\b|^[✓✔✅]/i
 const MAX_LABEL_CHARS = 120
 
-/** @param said words above it, such as `Query parameters` */
+/** Adds the rows of a table: parameters or statuses. @param said words above the table, such as `Query parameters` */
 function describeTable(operation: Open, rows: readonly (readonly string[])[], said: string): void {
   const [head = [], ...body] = rows
   const column = (pattern: RegExp) => head.findIndex((cell) => pattern.test(cell.trim()))

@@ -37,7 +37,7 @@ function given(json: Json | undefined): Coerced | undefined {
   return json === undefined ? undefined : { json }
 }
 
-/** Matches `https://schema.org/InStock`, `InStock` and `instock`. */
+/** The allowed value that a text means: `https://schema.org/InStock` and `instock` both mean `InStock`. */
 function chosen(value: string, choices: readonly unknown[]): Coerced | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, '')
   const said = [plain(value), plain(lastSegment(value))]

@@ -206,7 +206,7 @@ function valuesOf(
   { items, path, base }: Wanted,
 ): { best: Candidate; values: Json[] } | undefined {
   const one = candidates(named, singular(path))
-  // Otherwise the plural name itself, such as the heading `features` above a list.
+  // If nothing has the singular name, the plural name counts, such as the heading `features` above a list.
   const found = one.length > 0 ? one : candidates(named, path)
   const [best] = found
   if (!best) return undefined

@@ -1,7 +1,7 @@
 import type { DnsAnswer, DnsRecord, RecordType } from '../../../ports/dns/message.ts'
 import { reachOf } from '../../../ports/web/target.ts'
 
-/** Asks a resolver; undefined if none responds, which differs from "no records". */
+/** Asks a resolver; undefined without a usable response, which differs from "no records". */
 export type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
 
 export type HostFacts = {

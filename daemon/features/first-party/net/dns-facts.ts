@@ -8,14 +8,14 @@ import { type MailFacts, mailOf } from './mail-facts.ts'
 export type NameServerFacts = {
   readonly name: string
   readonly addresses: readonly string[]
-  /** Whether its name is an alias, which RFC 2181 (10.3) forbids. */
+  /** Whether the server's name is an alias, which RFC 2181 (10.3) forbids. */
   readonly alias: boolean
   readonly answered_udp: boolean
   readonly answered_tcp: boolean
-  /** Whether it is authoritative for the zone. */
+  /** Whether the server is authoritative for the zone. */
   readonly authoritative: boolean
   readonly serial: string | null
-  /** NS records that it returns, sorted. */
+  /** NS records that the server returns, sorted. */
   readonly names: readonly string[]
 }
 
@@ -45,7 +45,7 @@ const MAX_EXCHANGERS = 8
 const NOBODY = 'nobody-has-this-name-7f3a'
 
 type Ctx = ServiceCtx<'dns'>
-/** Looks up the DNS and mail facts of a domain. @throws AppError provider_failed when no resolver responds */
+/** Looks up the DNS and mail facts of a domain. @throws AppError provider_failed without a usable SOA response */
 export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   const zone = domain.registrable ?? domain.host
   const unanswered = new Set<string>()

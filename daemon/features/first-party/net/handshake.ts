@@ -15,7 +15,7 @@ export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, ho
   }
 }
 
-/** The error for a host without usable addresses. */
+/** Converts a web error about the host's addresses for the buyer; other errors pass. */
 export function unreachable(error: unknown): unknown {
   if (!(error instanceof WebError) || error.failure === 'aborted') return error
   if (error.isRefusal || error.failure === 'dns_failed') return wrongField('domain', error.message, error)

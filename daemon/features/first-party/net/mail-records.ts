@@ -69,7 +69,7 @@ function mechanismOf(word: string): { readonly term?: SpfTerm; readonly error?: 
 
 export type DmarcRecord = { readonly tags: ReadonlyMap<string, string>; readonly errors: readonly string[] }
 
-/** Other texts at the name are ignored (RFC 7489, 6.6.3). */
+/** Whether a text at the `_dmarc` name is a DMARC record; receivers ignore all others (RFC 7489, 6.6.3). */
 export function isDmarc(text: string): boolean {
   return /^v\s*=\s*DMARC1\s*(;|$)/.test(text)
 }
@@ -113,7 +113,7 @@ export function readDmarc(text: string): DmarcRecord {
 
 export type DkimKey = { readonly selector: string; readonly key: string; readonly bits: number | null }
 
-/** Undefined if it is no key record; an empty key is revoked (RFC 6376, 3.6.1). */
+/** Undefined if the text is not a key record. An empty key means that it was revoked (RFC 6376, 3.6.1). */
 export function readDkim(selector: string, text: string): DkimKey | undefined {
   const tags = new Map(
     text.split(';').map((part) => [part.split('=')[0]?.trim() ?? '', part.slice(part.indexOf('=') + 1)]),

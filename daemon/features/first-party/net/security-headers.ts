@@ -71,7 +71,7 @@ export function judgeHeaders(headers: Headers): HeaderVerdict[] {
   })
 }
 
-/** Security headers and server of a response. */
+/** Security headers and the `server` header of a response. */
 export function shownHeaders(headers: Headers): Record<string, string> {
   const shown = [...securityHeaders, 'server'].flatMap((name) => {
     const value = headers[name]

@@ -63,7 +63,7 @@ export const tlsAudit = defineService({
   },
 })
 
-/** Two requests at a time, to spare the host. */
+/** Collects the facts with at most two requests at a time, to spare the host. */
 async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen> {
   const [shake, root] = await Promise.all([mainHandshake(ctx, host), rootOf(ctx, host)])
   const at = ctx.now()

@@ -55,7 +55,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   /** Time limit (default: `DEFAULT_TIMEOUT_MS`). */
   readonly timeoutMs?: number
   /**
-   * Fetches data without parsing it: `make` parses untrusted text, or a step if the next request depends on it.
+   * Fetches the data. Untrusted text is parsed in `make`, or in a step if the next request depends on it.
    * @throws AppError input_invalid
    */
   readonly read?: (input: JsonInput, ctx: ServiceCtx<Need, Want>) => Promise<Source> | Source
@@ -65,9 +65,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
    * @throws AppError input_invalid
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
-  /**
-   * Fetches more for another round, in which `make` runs again; undefined ends. There are at most `MAX_ROUNDS` rounds.
-   */
+  /** Fetches more for another round, in which `make` runs again; undefined ends the run, as `MAX_ROUNDS` does. */
   readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
   /** Whether `make` takes only milliseconds, so that it can run on the main thread. */
   readonly isQuick?: (input: JsonInput) => boolean
@@ -119,7 +117,7 @@ export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 /** Retry-After when the queue is full. */
 const BUSY_RETRY_S = 5
 
-/** For services without web access. */
+/** Default for callers that give no web access; each request fails. */
 const noWeb: PublicWeb = { get: refuse, resolve: refuse, check: () => undefined }
 
 function refuse(): Promise<never> {

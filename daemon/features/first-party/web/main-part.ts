@@ -2,7 +2,7 @@ import { Readability } from '@mozilla/readability'
 import JSDOMParser from '@mozilla/readability/JSDOMParser.js'
 import { bodyBlocks, type HtmlNode, isUnseen, parseHtml, visibleBlocks } from './html.ts'
 
-/** Readability compares all elements with one another. */
+/** Element limit, since Readability compares all elements with one another. */
 const MAX_ELEMENTS = 20_000
 /** Fewer characters are no main part. */
 const MIN_CHARS = 250

@@ -55,7 +55,7 @@ function filesIn(value: unknown, name = 'result'): readonly Found[] {
 
 type Held = { readonly holder: { readonly [name: string]: unknown }; readonly name: string }
 
-/** Names text documents: Markdown by member name, API descriptions by format. */
+/** The file for a text member that is Markdown or an OpenAPI description; undefined for any other text. */
 function documentOf(member: string, text: string, { holder, name }: Held): Found | undefined {
   const data = Buffer.from(text)
   const markdown = /^(.*?)_?markdown$/.exec(member)
