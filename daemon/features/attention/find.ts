@@ -256,7 +256,7 @@ async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'unserved_period', items: await Promise.all(items), count: count - open.length + rows.length }
 }
 
-/** Dead webhook messages except tests; `endpointsOf` reports failing endpoints by listing. */
+/** Dead webhook messages. Dead tests are left out: `endpointsOf` reports failing endpoints by listing. */
 async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const part = { index: 'state', prefix: ['dead'], limit: MAX_DUE_ROWS }
   const dead: DeliveryRow[] = []

@@ -9,7 +9,7 @@ const KEEP_MS = 30 * SECOND_MS
 type Found = { readonly at: number; readonly check: Promise<Check | null> }
 const found = new WeakMap<Context, Found>()
 
-/** Whether the chain agreed with the books at the last comparison; null if unknown. */
+/** The last comparison of the books with the chain, at most `KEEP_MS` old; null if it failed. */
 export function driftOf(ctx: Context): Promise<Check | null> {
   const now = ctx.clock.wall()
   const last = found.get(ctx)

@@ -113,7 +113,7 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
 
 /** Response for a settlement in progress, which makes existing server packages retry. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
-  // The response is pending even without a transaction hash.
+  // Without a hash, ask the chain for it; the response is pending even if the chain does not know it.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
   return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
 }

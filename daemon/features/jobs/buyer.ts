@@ -31,7 +31,7 @@ export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
   return 'verifies'
 }
 
-/** The buyer accepts the delivery; the escrow monitor pays. @throws AppError 409 */
+/** Accepts the delivery, or only rates it (see `verifyEffect`); the escrow monitor pays. @throws AppError 409 */
 export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const verification = verificationOf(verified)

@@ -67,7 +67,7 @@ function isPrepaid(job: JobRow): boolean {
 
 const undelivered: readonly JobRow['status'][] = ['dispatched', 'in_progress']
 
-/** @throws AppError 409 while the provider still has time */
+/** Whether the provider has missed its deadline. @throws AppError 409 while the provider still has time */
 async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>): Promise<boolean> {
   if (!undelivered.includes(job.status)) return false
   if (await isOverdue(t, job, at)) return true

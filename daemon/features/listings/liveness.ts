@@ -5,7 +5,7 @@ import { polls, type ServiceRow } from './rows.ts'
 
 type WithEndpoint = Pick<ParticipantRow, 'webhook_url'>
 
-/** Endpoint of a listing; null if its provider polls. */
+/** Endpoint of a listing: its own, else its provider's; null if there is none. */
 export function endpointUrl(listing: Pick<ServiceRow, 'webhook_url'>, provider: WithEndpoint): string | null {
   return listing.webhook_url ?? provider.webhook_url
 }

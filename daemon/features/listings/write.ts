@@ -46,7 +46,7 @@ export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live
   }
 }
 
-/** Writes a new listing and its consequences. @throws AppError conflict over `MAX_LISTINGS`. */
+/** Writes a new listing and its consequences. @throws AppError 409 over `MAX_LISTINGS`, 403 while suspended. */
 export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<ServiceRow> {
   const { provider, now } = row
   await refuseSuspendedNow(t, provider.id)

@@ -43,7 +43,7 @@ const uploadThreadFile: UploadHandler<Row> = {
 type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
 type Attachable = { readonly thread: ThreadRow; readonly side: PartyRole }
 
-/** @throws AppError 404, 403 for anyone but the parties, 409 when cancelled or full */
+/** @throws AppError as `ofParty` does, and 409 when the conversation is cancelled or full */
 async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
   const found = await ofParty(t, thread, asker)
   refuseClosed(found.thread)

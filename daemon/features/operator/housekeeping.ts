@@ -110,7 +110,7 @@ const sweeps: readonly Sweep[] = [
   sweep({ collection: deliveries, index: 'ended', timeOf: at, keepMs: 30 * DAY_MS }),
 ]
 
-/** Removes rows past their retention, and ends abandoned ones. */
+/** Removes rows past their retention and files without a record, and ends overdue verification attempts. */
 export const housekeeping = defineCron({
   name: 'housekeeping',
   schedule: everyHour,

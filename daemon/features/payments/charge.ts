@@ -29,7 +29,7 @@ import { singleFlight } from './single-flight.ts'
 
 /**
  * A paid request from headers to response, in the order of decisions §2 and §4. `admit` refuses a disabled endpoint
- * (404, 410, 503), and answers free for callers that need not pay.
+ * (404, 410, 503), and responds to callers that need not pay.
  */
 export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
   const credential = await provenCredential(request) // 400: two of them, or over plain http

@@ -79,7 +79,7 @@ export async function offer(request: PaidRequest, credential: Exclude<Credential
   return offerReply(request, quote, { fault: credential.fault, message: `The payment header: ${credential.detail}.` })
 }
 
-/** The 402 of a key without a covering subscription. @throws AppError 401 on an unknown one. */
+/** The 402 for a key without a covering subscription, else undefined. @throws AppError 401 on an unknown key. */
 export async function offerUnlessCovered(
   request: PaidRequest,
   credential: Tendered,

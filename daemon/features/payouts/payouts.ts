@@ -154,7 +154,7 @@ export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
 
 async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   const { id } = payout
-  // Money still in the contract may be paid by the contract itself.
+  // Wait while the contract still holds refunds to this wallet, because the contract itself may pay them.
   const isBack = payout.kind !== 'refund' || (await contractMirror.of(ctx)?.hasReturned(payout.wallet))
   if (isBack === false) return 'waiting'
   const verdict = await screen(ctx, payout.wallet)
@@ -203,8 +203,7 @@ async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanction
 }
 
 /**
- * Whether earnings return to their account because the payee was suspended before sending. Refunds never wait for
- * that.
+ * Whether an unsent payout returns to its account, because the account's owner is suspended. Refunds are always sent.
  */
 async function waitsForStanding(ctx: Context, { kind, source, attempts }: PayoutRow): Promise<boolean> {
   if (kind === 'refund' || attempts > 0) return false

@@ -34,7 +34,7 @@ export function checkPosting({ body, now }: Pick<CreateParams, 'body' | 'now'>):
   }
 }
 
-/** Writes a request and queues its notifications. @throws AppError 400, 409 */
+/** Writes a request and queues its notifications. @throws AppError 400, 403, 409 */
 export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: CreateParams): Promise<PostingRow> {
   await refuseSuspendedNow(t, poster.id)
   if ((await t.table(postings).count('poster_open', [poster.id])) >= MAX_OPEN_POSTINGS) {

@@ -261,7 +261,7 @@ const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ pa
   return { id: params.id, product_id: params.id, deleted: true }
 }
 
-/** @throws AppError 404 when the product does not exist, 403 when it belongs to another participant. */
+/** @throws AppError 404 for an unknown product or another owner's draft, 403 for any other product of another owner */
 function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRow {
   if (!row?.kept) throw notFound('The product')
   if (row.provider_id !== caller.id) throw row.status === 'draft' ? notFound('The product') : notYours('The product')

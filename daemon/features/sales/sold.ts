@@ -18,7 +18,7 @@ const MAX_KEPT = 20_000
 /** Maximum job changes buffered during the first read. */
 const MAX_WAITING = 10_000
 
-/** Jobs of a listing bought within the days, oldest day first, and the refunded ones. */
+/** Numbers of a listing's jobs bought within the days: by day, oldest first; in total; and refunded. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
 /** Numbers of jobs that ended on a business day. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }

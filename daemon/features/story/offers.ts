@@ -4,7 +4,7 @@ import type { LoggedRequest } from './request-log.ts'
 /** Maximum age of an offer that counts as the one before a payment. */
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
-/** Finds the request that got the price which another request paid. */
+/** Finds the earlier request that got the price which `request` paid or tried to pay; undefined if unknown. */
 export type OfferOf = (request: LoggedRequest) => LoggedRequest | undefined
 
 /** A 402 that refuses a payment is an attempt, not an offer. */

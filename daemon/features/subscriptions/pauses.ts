@@ -9,8 +9,8 @@ import { extendCoverage } from './coverage.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /*
- * Platform pauses do not shorten periods (decisions §9): at the unpause the rest is extended, and the next period
- * starts after it.
+ * Platform pauses do not shorten periods (decisions §9): when a pause ends, each running period is extended by it, and
+ * the next period starts later.
  */
 
 /** Settings key of pauses that are not compensated yet. */

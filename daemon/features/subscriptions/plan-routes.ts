@@ -113,7 +113,7 @@ async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanR
   return plan
 }
 
-/** @throws AppError 400 that names the first service which is not an active, fixed-price service of the owner */
+/** @throws AppError 400 for the first entry that is a duplicate or no active, fixed-price service of the owner */
 async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: ParticipantRow): Promise<void> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   ids.forEach((id, at) => {
@@ -169,7 +169,7 @@ async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
 
 type Beginning = { readonly planId: string; readonly participant: ParticipantRow | null }
 
-/** Checked before the charge and again when the subscription begins. @throws AppError 403 or 409 */
+/** Checked before the charge and again when the subscription begins. @throws AppError 403, 404 or 409 */
 async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginning) {
   const plan = await openPlan(t, planId)
   if (!subscriber) {

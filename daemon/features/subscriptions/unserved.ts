@@ -31,7 +31,7 @@ export async function settleUnserved(t: Tx, { id, participantId, now }: Settled)
   await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
 }
 
-/** The remainder after a compensation. */
+/** Members of the row after a compensation: open from `now` on if the service stays suspended, otherwise closed. */
 export function afterSettling({ since, period_end }: UnservedPeriodRow, now: number) {
   const goesOn = since !== null && now < period_end
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }

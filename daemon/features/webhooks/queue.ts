@@ -159,7 +159,7 @@ export async function redirect(t: Tx, id: string, { url, now }: { url: string; n
 /**
  * Resends a delivery with the same bytes and new attempts.
  * @param owner - required owner; undefined for the operator
- * @throws AppError 404 when it is another's, 409 when it is obsolete
+ * @throws AppError 404 for an unknown delivery or another owner's, 409 when it cannot be sent again
  */
 export async function replay(
   t: Tx,

@@ -103,8 +103,8 @@ function inOrder() {
 }
 
 /**
- * Progress to record. Several writes may share a sequence number, so a write records the one before its own and
- * closing records the last. A failed write invalidates the table until a rebuild.
+ * Sequence numbers to record. Several writes may share a number, so each write records the number before its own;
+ * closing records the last one. A failed write invalidates the table until a rebuild.
  */
 function progressFrom(start: number) {
   let last = start
