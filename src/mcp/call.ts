@@ -92,7 +92,9 @@ function placed(given: ToolArguments, name: string): string {
 
 type Opened = Calling & { readonly params: readonly string[] }
 
-/** Credentials of a call: the admin key, else the access token of a job, else the API key of the wallet. */
+/**
+ * Credentials of a call: the admin key, the access token of a job, or the API key of the wallet; none if it is signed.
+ */
 async function headersFor(host: SessionHost, session: Session, { tool, given, params }: Opened) {
   const { endpoint } = tool
   const kind = endpoints[endpoint][2]

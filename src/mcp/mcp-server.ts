@@ -62,7 +62,7 @@ type Served = {
   readonly io: Io
   readonly tools: ReadonlyMap<string, EndpointTool>
   readonly approvals: Approvals
-  /** Requests of clients with an older revision whose resource was not found. */
+  /** Ids of requests by clients with an older revision whose resource was not found. */
   readonly misses: Set<RequestId>
 }
 
@@ -136,7 +136,7 @@ function serverOf(served: Served): Server {
   return server
 }
 
-/** A wrong resource address is a protocol error: the client chose it, not the model. */
+/** Reads a resource. A wrong address is a protocol error, since the client chose it, not the model. */
 async function readNamed(served: Served, asking: Asking, uri: string) {
   const host = hostOf(served, asking)
   try {
@@ -189,12 +189,12 @@ function unknownTool({ tools }: Served, name: string): ProtocolError {
   )
 }
 
-/** Demo wallets hold test money and need no approval. */
+/** Adds the default policy. Demo wallets hold test money and need no approval. */
 async function withPolicy(host: SessionHost, session: Session): Promise<SessionHost> {
   return (await session.wallet())?.well_known ? host : { ...host, unlessSet: ASK_ALWAYS }
 }
 
-/** Every call gets its own command context, so limits apply per call. */
+/** Each call gets a command context of its own, so limits apply per call. */
 function hostOf({ context, io, approvals }: Served, { server, ctx }: Asking): SessionHost {
   const { globals, places, system } = context
   const { inputResponses, signal } = ctx.mcpReq
@@ -280,7 +280,7 @@ const WAITING_MAX = 100
 const ID_BYTES = 12
 const QUESTION_CHARS_MAX = 500
 
-/** Ends the call with a question to the user. The client repeats the call with the answer. */
+/** Thrown to end a call with a question to the user. The client then repeats the call with the answer. */
 export class AskFirst extends Error {
   override readonly name = 'AskFirst'
   readonly question: string

@@ -37,7 +37,7 @@ export type EndpointTool = {
 
 const ADMIN_GROUP = 'admin'
 const PLATFORM_GROUP = 'platform'
-/** Group of the services that an instance can switch on, such as `site-audit`. */
+/** Group of the services that an instance can enable one by one, such as `site-audit`. */
 const NAMED_GROUP = 'named'
 const DEFAULT_GROUPS = 'default'
 const ALL_GROUPS = 'all'
@@ -94,7 +94,7 @@ export function chosenTools(given: {
   return endpointTools({ ...given, groups })
 }
 
-/** Tools take and return JSON and are opened by the caller's own credentials. The facilitator has none. */
+/** Whether an endpoint can be a tool: JSON in and out, called with the caller's own key. The facilitator's cannot. */
 function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
   const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed' && servedWith === undefined
   const isAsked = body === undefined || body.kind === 'json' || body.orJson
@@ -156,7 +156,7 @@ function bodyOf({ body }: Endpoint): z.ZodType | undefined {
   return body?.kind === 'multipart' ? body.fields : body?.schema
 }
 
-/** Secret members of a response, which are kept on this machine. */
+/** Names of the secret members of a response. The agent does not see their values. */
 export function secretsOf(name: EndpointName): readonly string[] {
   const { reply }: Endpoint = api[name]
   return reply.kind === 'json' ? reply.secrets : []
@@ -188,7 +188,7 @@ export type ArgumentSchema = { readonly type: 'object'; readonly [member: string
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Times a recursive schema is expanded. Deeper levels become any object. */
+/** How often a recursive schema is expanded. Deeper levels accept any object. */
 const EXPANSIONS_MAX = 2
 /** The only string format that all clients accept. */
 const KNOWN_FORMAT = 'date-time'
@@ -243,7 +243,7 @@ function isAnything(schema: Node): boolean {
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {
   if (name === 'const') return [['enum', [value]]]
   if (name === 'format' && value !== KNOWN_FORMAT) return []
-  // Dropped: without `additionalProperties`, an object allows any members.
+  // Dropped, since an object without `additionalProperties` allows any members.
   if (name === 'additionalProperties' && isObject(value) && '$ref' in value) return []
   if (name === 'properties' && isObject(value)) {
     const properties = Object.entries(value).map(([one, schema]) => [one, simplifiedValue(schema, expansion)])

@@ -11,7 +11,7 @@ export type KeyFault = { readonly line: number; readonly words: string }
 
 /** A snoozed problem, on this machine only. */
 export type PutOff = {
-  /** Its instance, since ids such as `cron reputation` occur at every instance. */
+  /** The problem's instance, since ids such as `cron reputation` occur at every instance. */
   readonly instance: string
   readonly id: string
   /** End of the snooze, wall time; if absent, the snooze ends when the text changes. */
@@ -20,7 +20,7 @@ export type PutOff = {
   readonly said: string
 }
 
-/** Lists as they were left: filter, order and hidden columns by screen, and the view of each. */
+/** State of the lists when the cockpit was closed: filter, order and hidden columns by screen, and the views. */
 export type KeptViews = {
   readonly filters: Readonly<Record<string, string>>
   readonly sorts: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export type KeptViews = {
   readonly views: Readonly<Record<string, string>>
 }
 
-/** Marketplaces whose lists are kept. */
+/** Largest number of marketplaces whose lists are kept. */
 export const KEPT_VIEWS_MAX = 100
 
 /** Largest number of snoozed problems; the oldest are dropped. */

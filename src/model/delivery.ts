@@ -21,7 +21,7 @@ export type CronRun = z.infer<typeof CronRun>
 
 /**
  * Delivery states (decisions §10): `pending`, `delivered`, `dead` (all attempts failed), `dropped` (obsolete). A
- * replay returns to `pending`.
+ * replayed delivery is `pending` again.
  */
 export const deliveryStates = ['pending', 'delivered', 'dead', 'dropped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]

@@ -20,7 +20,7 @@ export type JobStatus = (typeof jobStatuses)[number]
 
 export const paymentMethods = ['x402', 'balance', 'subscription'] as const
 export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] as const
-/** States of a job's money in the escrow contract. */
+/** States of a job's money in the escrow contract on the chain. */
 export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
 
 /** States of a deal; `unused`: it ended before a deposit. */
@@ -47,7 +47,7 @@ export type Ruling = (typeof rulings)[number]
 export const jobDueEvents = ['expire', 'verify', 'release', 'resolve', 'remind'] as const
 export type JobDueEvent = (typeof jobDueEvents)[number]
 
-/** Who verified a delivery: the buyer, a ruling, or `auto`, by time or service type. */
+/** Who verified a delivery: the buyer, a ruling, or `auto` (after a time, or immediately by service type). */
 export const Verification = z.strictObject({
   by: z.enum(['buyer', 'auto', 'ruling']),
   rating: z.int().nullable(),

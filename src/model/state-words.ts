@@ -3,7 +3,7 @@ import type { HeldKind } from './ledger.ts'
 import type { threadStatuses } from './thread.ts'
 import type { AttemptStatus, payoutStates, SubscriptionStatus, tiers } from './words.ts'
 
-/* Displayed words of states, once: lists show them, and filters accept them beside the states of the API. */
+/* Displayed words of states. Lists show them, and filters accept them in addition to the API's states. */
 
 export const jobWords: Readonly<Record<JobStatus, string>> = {
   created: 'new',
@@ -18,7 +18,7 @@ export const jobWords: Readonly<Record<JobStatus, string>> = {
   disputed: 'disputed',
   refunded: 'refunded',
 }
-/** A working job past its promised time. */
+/** Word for a job in progress that is past its promised time. */
 export const LATE_WORD = 'overdue'
 
 export const threadWords: Readonly<Record<(typeof threadStatuses)[number], string>> = {
@@ -39,7 +39,7 @@ export const subscriptionWords: Readonly<Record<SubscriptionStatus, string>> = {
   canceled: 'cancelled',
   expired: 'ended',
 }
-/** A subscription that is cancelled from the end of its period on. */
+/** Word for a subscription that is cancelled at the end of its period. */
 export const ENDING_WORD = 'ends'
 
 export const attemptWords: Readonly<Record<AttemptStatus, string>> = {
@@ -50,7 +50,7 @@ export const attemptWords: Readonly<Record<AttemptStatus, string>> = {
   expired: 'ran out',
 }
 
-/** Reserved money by kind, except that of jobs. */
+/** Words for held money by kind. Money of a job shows the job's state instead. */
 export const heldWords: Readonly<Record<HeldKind, string>> = {
   esc: 'in escrow',
   hold: 'being paid',
@@ -68,7 +68,7 @@ export const payoutWords: Readonly<Record<(typeof payoutStates)[number], string>
   confirmed: 'arrived',
   failed: 'failed',
 }
-/** A payout to a sanctioned wallet. */
+/** Word for a payout to a sanctioned wallet. */
 export const BLOCKED_WORD = 'kept back'
 
 export const tierWords: Readonly<Record<(typeof tiers)[number], string>> = {

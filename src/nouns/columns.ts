@@ -16,7 +16,7 @@ export const warn = toned('warn')
 export const bad = toned('bad')
 export const accent = toned('accent')
 
-/** Displayed states: their words behind signs. */
+/** Displayed states: a sign and the word of each. */
 export function statesOf<K extends string>(
   words: Readonly<Record<K, string>>,
   signs: Readonly<Record<K, Sign>>,

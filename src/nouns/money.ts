@@ -30,7 +30,7 @@ import { dollars } from './postings.ts'
 
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
-/** Label of each kind of held money. Money of a job has the job's state instead. */
+/** Label of each kind of held money. For a job's money, the job's state is shown instead. */
 const heldKinds = statesOf(heldWords, {
   esc: dim('○'),
   hold: accent('●'),

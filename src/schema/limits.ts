@@ -4,11 +4,11 @@ import { type AnyObject, isObject } from '../core/json.ts'
 export const MAX_SCHEMA_BYTES = 32 * 1024
 /** Nesting of subschemas, with every `$ref` expanded. */
 export const MAX_SCHEMA_DEPTH = 8
-/** Properties in the whole schema, with every `$ref` expanded. */
+/** Number of properties in the whole schema, with every `$ref` expanded. */
 export const MAX_SCHEMA_PROPERTIES = 200
-/** Subschemas, with every `$ref` expanded. The cost per validated value grows with them. */
+/** Number of subschemas, with every `$ref` expanded. The cost per validated value grows with it. */
 export const MAX_SUBSCHEMAS = 500
-/** Characters of all keyword values, with every `$ref` expanded, so that references cannot multiply long values. */
+/** Number of characters of all keyword values, with every `$ref` expanded, so that references cannot multiply them. */
 export const MAX_EXPANDED_CHARS = 4 * MAX_SCHEMA_BYTES
 /** Nesting of the JSON text. */
 export const MAX_JSON_DEPTH = 64
@@ -23,14 +23,14 @@ export const CHECKS_PER_STEP = 10
 /** Values with more nodes report only their first error. */
 export const MAX_NODES_FOR_ALL_ERRORS = 200
 export const MAX_DETAILS = 20
-/** Ajv errors read per value. */
+/** Number of Ajv errors that are read for a value. */
 export const MAX_ERRORS_READ = 1_000
-/** Allowed values listed per message. */
+/** Number of allowed values that a message lists. */
 export const MAX_LISTED = 20
 export const MAX_LISTED_CHARS = 60
 
 export const MAX_COMPILED_SCHEMAS = 1_000
-/** Schemas compiled by one Ajv. It keeps them all, so it is replaced after this many. */
+/** Number of schemas compiled by one Ajv. It keeps them all in memory, so a new Ajv replaces it after this many. */
 export const MAX_COMPILES_PER_AJV = 1_000
 
 /** A keyword's value if it is an array, else an empty array. */

@@ -25,7 +25,7 @@ const sequences: Readonly<Record<string, string>> = {
   [styles.cyan]: '\u001B[36m',
 }
 
-/** Palettes: `cb` uses blue and orange, `mono` only weight. */
+/** Palettes: `cb` uses blue and orange; `mono` uses only bold and underline. */
 export const palettes = ['default', 'cb', 'mono'] as const
 export type PaletteName = (typeof palettes)[number]
 
@@ -49,7 +49,7 @@ const MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
 const REPLACEMENT = '\uFFFD'
 
-/** Untrusted text without style markers. */
+/** Replaces style markers in untrusted text. */
 export function withoutMarks(text: string): string {
   return text.replace(MARKS, REPLACEMENT)
 }
@@ -182,7 +182,7 @@ export function wrap(text: string, width: number): string[] {
 
 const GAP = '  '
 const BELOW = ' '.repeat(6)
-/** A text stands beside its term if it gets at least this fraction of the width: a quarter. */
+/** Divisor of the width: a text stands beside its term if it gets at least a quarter of the width. */
 const BESIDE_PARTS = 4
 
 /** A term with its text at the right, or below if there is little room. U+00A0 keeps words together. */

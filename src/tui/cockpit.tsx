@@ -35,7 +35,7 @@ export type CockpitProps = {
   readonly host: Host
   readonly look: Look
   readonly onSuspend: () => void
-  /** Undefined if Ink draws itself. */
+  /** Undefined if Ink draws the frames. */
   readonly painter: Painter | undefined
 }
 

@@ -19,7 +19,7 @@ type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.Wri
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''
-  // Listens to `readable`, as Ink does. After flowing mode, a paused stream would give its next reader nothing.
+  // Uses `readable`, as Ink does. With `data` events, a paused stream would give Ink nothing later.
   const hear = () => {
     heard += String(stdin.read() ?? '')
     if (ANSWER.test(heard)) resolve()

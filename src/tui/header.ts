@@ -19,7 +19,7 @@ import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
-/** Smaller offsets are only the latency of the request. */
+/** Clock offsets are rounded to this, since small ones are only the latency of the request. */
 const LEAST_SHIFT_MS = 60_000
 const MS_PER_SECOND = 1_000
 /** From this width the header shows money and uptime. */
@@ -27,7 +27,7 @@ const FULL_COLUMNS = WIDE_COLUMNS
 /** Below this width the header shows only what is unusual. */
 const ROOMY_COLUMNS = 80
 
-/** Parts of the header that are dropped if it is too wide. */
+/** Which optional parts the header shows. They are dropped if it is too wide. */
 type HeaderRoom = { readonly money: boolean; readonly actor: boolean; readonly clock: boolean }
 
 /** The header. Left: marketplace, user and state. Right: clock offset, problems, freshness and time. */

@@ -20,7 +20,7 @@ const viewsOf = {
   requestView: ['all', ...postingStatuses],
 } as const satisfies Partial<Record<keyof Ui, readonly string[]>>
 
-/** Restores known views and screens; a file of another version may have others. */
+/** Restores views and screens. Unknown ones, from a file of another version, are ignored. */
 export function withKeptViews(ui: Ui, kept: KeptViews | undefined): Ui {
   if (kept === undefined) return ui
   const ofScreens = <T>(values: Readonly<Record<string, T>>) =>

@@ -51,7 +51,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     maxFps: FRAMES_PER_SECOND_MAX,
     exitOnCtrlC: false,
     patchConsole: false,
-    // Otherwise Ink draws nothing where CI is set.
+    // Without this, Ink draws nothing if the variable `CI` is set.
     interactive: true,
   })
   const failures: unknown[] = []

@@ -49,7 +49,7 @@ export function createPainter({ look, write }: PainterOptions): Painter {
   function put(rows: readonly Row[], before: readonly Row[]): void {
     const changed = rows.map((row, i) => changeOf(row, before[i], i + 1)).join('')
     shown = rows
-    // Rests the cursor in the top left corner, where output of Ink cannot scroll the screen.
+    // Puts the cursor in the top left corner, so that output of Ink cannot scroll the screen.
     if (changed !== '') write(BEGIN + changed + HOME + END)
   }
 

@@ -188,7 +188,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   ]
 }
 
-/** Writing as another wallet changes no data yet, so it is not confirmed. */
+/** Choosing the wallet to write as changes no data, so it is not confirmed. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
   const summary = wallet === undefined ? 'stop writing as another wallet' : `write as ${wallet} in Threads`
   return {

@@ -87,7 +87,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   return [...above, table.head, ...table.body]
 }
 
-/** Business time now: runs with the machine's clock since the last response, unless it is frozen. */
+/** Current business time. Since the last response it runs with the machine's clock, unless it is frozen. */
 function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   if (value === undefined) return wall
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
@@ -149,7 +149,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
   ]
 }
 
-/** Moving by a day runs many crons one after the other, so it may take long. */
+/** Long timeout, since a move by a day runs many crons one after the other. */
 const MOVE_TIMEOUT_MS = 5 * 60_000
 const SNAPSHOT = 'before-clock'
 

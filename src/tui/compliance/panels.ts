@@ -112,7 +112,7 @@ function hoursOf(ms: number): string {
   return hours >= 1 && hours < HOURS_UNTIL ? `${hours}h` : shortSpan(ms)
 }
 
-/** What the sanctions list caused: refused calls and kept payouts. */
+/** What the sanctions list caused: refused calls, and payouts that are kept back. */
 function hitWords(health: HealthFacts | undefined, kept: Kept | undefined): Line {
   if (health === undefined || kept === undefined) return [dim('…')]
   const [, refused = 0] = health.refusals.find(([reason]) => reason === 'sanctioned') ?? []
@@ -190,7 +190,9 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
   return [left, strong(money), `  ${whose}`, dim(what)]
 }
 
-/** Who read private data: administrators, and participants who exported their own. Then the count of other actions. */
+/**
+ * Who read private data: administrators, and participants who exported their own. Last, the count of all admin actions.
+ */
 function readLines({ reads, exports, view }: PanelsModel, width: number): Line[] {
   const { value } = reads
   const head = rule(width, 'Reads of private data', [dim('in 24 h')])

@@ -114,7 +114,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
 
-/** How long identity checks stay open, measured at the newest open one. */
+/** How long identity checks stay open, computed from the first open one; empty without one. */
 function lifeWords(rows: readonly VerificationAttempt[]): string {
   const open = rows.find(isUnderWay)
   if (open === undefined) return ''

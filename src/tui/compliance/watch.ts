@@ -6,13 +6,13 @@ import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Kept payouts that are listed. The screen only counts the rest. */
+/** Limit on listed payouts that are kept back. The screen only counts the others. */
 const KEPT_ROWS = 3
 /** Rows per response. */
 const ACTS = '100'
 const REQUESTS = '200'
 
-/** A payout to a sanctioned wallet that is kept back. Times are business time. */
+/** A payout that is kept back because its wallet is sanctioned. Times are business time. */
 export type KeptFacts = {
   readonly id: string
   readonly kind: PayoutKind

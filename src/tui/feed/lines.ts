@@ -237,7 +237,7 @@ function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
   return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
 }
 
-/** Whether the names for a sentence are known. */
+/** Whether the names that a sentence needs are known. */
 function hasNames(type: string, { buyer, provider }: EventNames): boolean {
   return buyer !== '' || provider !== '' || !type.includes('.')
 }

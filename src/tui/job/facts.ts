@@ -4,7 +4,7 @@ import { buyerOf, type Job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { safe } from '../../text/text.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Newest messages, history entries and bookings that are shown. */
+/** Limit on messages, history entries and bookings that are shown; the newest ones are kept. */
 const ENTRIES_MAX = 200
 
 /** A job's displayed fields, sanitised for a terminal; amounts like `$0.525`. */

@@ -21,7 +21,7 @@ const filterOf: Readonly<Record<JobView, string>> = {
 
 export type Jobs = {
   readonly jobs: readonly Job[]
-  /** Matching jobs on all pages. */
+  /** Number of matching jobs on all pages. */
   readonly total: number
   /** How many jobs were searched, in words. Empty if all were. */
   readonly among: string

@@ -86,7 +86,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** Facts to filter by. `late` and `open` follow from the data at hand. */
+/** A job's values for filters. `late` and `open` are computed from its other fields. */
 function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
   const { id, status, escrow, payment } = one
   return {
@@ -172,7 +172,7 @@ function giveBack(host: Host, jobs: readonly Job[]): void {
 
 type Model = {
   readonly listed: Query<Jobs>
-  /** Views in which the filter matches. */
+  /** Other views in which the filter matches, in words. Empty if there are none. */
   readonly elsewhere: string
   readonly jobs: readonly Job[]
   readonly chosen: number

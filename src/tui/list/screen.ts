@@ -47,9 +47,9 @@ export type ListScreen<R> = {
   readonly title: string
   /** Text that an empty list shows. */
   readonly none: string
-  /** Filter and order that the user cannot change. */
+  /** Filter that always applies, and the default order. */
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
-  /** Words for that order. */
+  /** Words for the default order. */
   readonly order?: string
   /** Replaces the operator's list by one that is filtered here. */
   readonly own?: {
@@ -156,7 +156,7 @@ function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] 
   return joinedPanels(listedLines(model, { width: split, height }), right, { width: area.width, split, height })
 }
 
-/** The list with the lines above it, and with the drawer below it unless the drawer is beside it. */
+/** Draws the lines above the list, the list, and the drawer if that is not beside the list. */
 function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
   const { noun, columns, listed, rows, chosen, view } = model
   const { width } = area

@@ -94,7 +94,7 @@ function inSight(ids: readonly string[], chosen: number, height: number): readon
 
 const COUNTS_KEPT = 1_000
 
-/** A hook: fetches the step counts of visible rows. Counts of other rows are kept from before. */
+/** A hook: fetches the step counts of visible rows, and keeps those of rows that were visible before. */
 function useCounts(host: Host, ids: readonly string[]): StepCounts {
   const wanted = useSettled(ids.join(','), host.clock)
   const told = useQuery(fetchSteps(host.link, wanted), { name: `steps ${wanted}`, every: SLOW_EVERY_MS })
@@ -157,7 +157,7 @@ function readRequest(request: Answered) {
     code: text(code),
     jobId: text(request.job_id),
     receiptId: text(request.receipt_id),
-    /** Id of the request that got the price (402) which this one paid. Empty if none. */
+    /** Id of the earlier request whose price (402) this request paid. Empty if none. */
     offerId: text(request.offer_id),
     isOperator: caller === 'admin' || path.startsWith('/dashboard/'),
     raw: request,
@@ -226,7 +226,7 @@ function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
   }
 }
 
-/** Limit on requests in one query for steps. The instance needs the trace of each, so only visible ones are counted. */
+/** Limit on requests in one query for step counts. Each count needs a trace, so only visible rows are counted. */
 const COUNTED_MAX = 50
 
 type StepCounts = ReadonlyMap<string, number>

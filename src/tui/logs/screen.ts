@@ -146,7 +146,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
     .map((text): Line => [' ', text])
 }
 
-/** A run of a cron. The log has only the failed ones. */
+/** A cron run, as the list of crons reports it; the log has only failed runs. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
 
 const results: Readonly<Record<CronRunFacts['result'], Piece>> = {

@@ -34,7 +34,7 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
 const SECONDS_PER_MINUTE = 60
-/** The newest complete buckets, from which rates per minute are computed. */
+/** Number of complete buckets, the newest ones, from which rates per minute are computed. */
 const RECENT_BUCKETS = 5
 
 export function moneyLines(river: Query<RiverFacts>, now: number, width: number): Line[] {
@@ -181,7 +181,7 @@ function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: 
 const TIMES = 4
 const NOW = 'now'
 
-/** The row of times below the chart: one at the start of each quarter, and `now` at the end. */
+/** The row of times below the chart: one at every quarter of its width, and `now` at the end. */
 function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
   const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
   const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * shown.length) / TIMES))

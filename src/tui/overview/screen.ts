@@ -109,7 +109,7 @@ type Model = View & {
   readonly crons: readonly CronFacts[]
   readonly stream: Stream
   readonly business: number | undefined
-  /** The panel with the focus. `chosen` is its row. */
+  /** The panel with the focus. `chosen` is the index of its chosen row. */
   readonly panel: OverviewPanel
   readonly chosen: number
   readonly readonly: boolean
@@ -190,7 +190,7 @@ function panelsIn({ width, height }: ScreenArea): readonly OverviewPanel[] {
   return overviewPanels.filter((panel) => isAway[panel] !== true)
 }
 
-/** The panel with the focus. The inbox takes it while that panel is hidden. */
+/** The panel with the focus, or the inbox while that panel is hidden. */
 function panelIn({ panel }: Ui, area: ScreenArea): OverviewPanel {
   return panelsIn(area).includes(panel) ? panel : 'needs'
 }
@@ -339,7 +339,7 @@ function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chos
   }
 }
 
-/** Why a key does nothing: the inbox has no focus, or no problem that the key is for. */
+/** Says why a key does nothing: the inbox has no focus, or it has no problem for this key. */
 function nothingChosen(panel: OverviewPanel, nothing: string): string {
   return panel === 'needs' ? nothing : 'First select the open problems: press tab.'
 }

@@ -23,7 +23,7 @@ export const AXIS_COLUMNS = 6
 /** Charts with fewer rows have no label at half height. */
 const HALF_FROM = 4
 
-/** A chart with labels at its maximum and half at the left. Each row has one tone. */
+/** A chart with an axis at the left, labelled at the maximum and at half of it. Each row has one tone. */
 export function chart(values: readonly number[], { width, height }: { width: number; height: number }): Line[] {
   const shown = values.slice(-Math.max(1, width - AXIS_COLUMNS)).map((value) => Math.max(0, value))
   const most = Math.max(...shown, 0)

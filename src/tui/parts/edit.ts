@@ -2,7 +2,7 @@ import { tail, take, widthOf } from '../../text/text.ts'
 import { type Key, typed } from './keys.ts'
 import { accent, type Line } from './line.ts'
 
-/** The cursor in an edited text, and the text's earlier state. */
+/** The cursor in an edited text, and the text's earlier versions for undo. */
 export type Cursor = {
   /** Characters behind the cursor; 0 at the end. */
   readonly after: number

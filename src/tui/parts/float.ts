@@ -34,7 +34,7 @@ function topOf(rows: number, chosen: number, height: number): number {
 /** Text between blanks and hairlines. */
 const WORD = /[^\s─│┬┼┴]+/gu
 
-/** Draws a row of the box. Words at its edges are dropped: a part of an id or amount could be misread. */
+/** Draws a row of the box. Words that its edges would cut are dropped: a part of an id could be misread. */
 function covered(line: Line, over: Line, edges: readonly [from: number, to: number]): Line {
   const text = textOf(line)
   const whole = text.replace(WORD, (word, at: number) => {

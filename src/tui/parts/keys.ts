@@ -57,7 +57,7 @@ const singles: Readonly<Record<string, Key>> = {
 
 /** The keys in a chunk of input. A chunk has several if a key is held down or the line is slow. */
 export function keysOf(input: string, flags: KeyFlags): Key[] {
-  // Terminals send alt and a key as esc and that key. No key uses alt, so it is read as esc.
+  // Terminals send alt-x as esc and x. No action uses alt, so these are read as two keys.
   if (flags.meta) return ['esc', ...keysOf(input, { ...flags, meta: false })]
   const name = named.find(([flag]) => flags[flag])?.[1]
   if (name !== undefined) return [name]

@@ -43,7 +43,7 @@ function cut(line: Line, width: number): Line {
     kept.push(typeof piece === 'string' ? shown : { ...piece, text: shown })
     if (shown !== text) break
   }
-  // A column is left if a wide character did not fit.
+  // Fills the column that is left if a wide character did not fit.
   return [...kept, '…', ' '.repeat(room)]
 }
 

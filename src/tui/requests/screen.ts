@@ -17,7 +17,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 
 type Bid = WireAnswer<Api['listBids']>['bids'][number]
 
-/** The bids of a request. Only its poster may read them; others have `isDenied`. */
+/** The bids of a request. Only its poster may read them; for anyone else, `isDenied` is set. */
 type Bids = { readonly of: string; readonly bids: readonly Bid[]; readonly isDenied: boolean }
 
 const fetchBids =

@@ -27,7 +27,7 @@ export type Services = {
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
-/** Listings, best sellers first. Without the admin key, or from older instances, only a catalog search by words. */
+/** Fetches listings, most sold first. Without the admin key, or from older instances, it only searches the catalog. */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
   async (signal: AbortSignal): Promise<Outcome<Services>> => {

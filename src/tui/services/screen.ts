@@ -198,7 +198,7 @@ type Model = {
   readonly services: readonly ServiceFacts[]
   readonly chosen: number
   readonly shown: Sold | undefined
-  /** The public catalog instead of the operator's list. */
+  /** Whether the rows come from the public catalog instead of the operator's list. */
   readonly isPublic: boolean
   readonly shop: Shop
   /** The opened row, shown in place of the list. Undefined if none is open. */

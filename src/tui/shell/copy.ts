@@ -47,7 +47,7 @@ const moneyWords: readonly (readonly [string, readonly string[]])[] = [
   ['p_', ['admin', 'payees']],
 ]
 
-/** Commands by prefix of the id. Only the operator can see all subscriptions, so they have the operator's list. */
+/** Commands by id prefix. A subscription has the operator's list, since only the operator can see all of them. */
 const marketWords: readonly (readonly [string, (id: string) => readonly string[]])[] = [
   ['plan_', (id) => ['plans', 'view', id]],
   ['sub_', (id) => ['admin', 'subs', 'list', '--filter', `id:${id}`]],

@@ -15,7 +15,7 @@ export type Field = {
   readonly check: (value: string, values: Values) => string | undefined
 }
 
-/** A field that must not be empty. `needs` ends its message: `needs a reason`. */
+/** A field that must not be empty. `needs` completes its error message, such as `needs a reason`. */
 export function needed(field: Omit<Field, 'check'>, needs: string): Field {
   return { ...field, check: (value) => (value.trim() === '' ? `needs ${needs}` : undefined) }
 }

@@ -57,7 +57,7 @@ type OtherViews<V> = {
   readonly fetchIn: (view: V) => Fetch<{ readonly total: number }>
 }
 
-/** A hook: views with matches, `2 in done, 2 in all`, if the current one has none. */
+/** A hook: the other views in which the filter matches, such as `2 in done, 2 in all`. Empty if this one matches. */
 export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
   const { views, current, name, fetchIn } = asked
   const isEmpty = asked.admin && asked.asked.filter !== undefined && asked.found?.total === 0
@@ -71,7 +71,7 @@ export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
   return useQuery(fetch, { name: `elsewhere ${others.length} ${name}`, every: ONCE_MS }).value ?? ''
 }
 
-/** Text of a filter without matches. */
+/** What a list shows if its filter matches nothing. */
 export function noMatchWords(name: string, view: string, elsewhere: string): string {
   if (elsewhere === '') return ` no such ${name}: esc clears the filter`
   return ` no such ${name} in ${view}, but ${elsewhere}: v changes the view`
@@ -112,7 +112,7 @@ export function listAsked<L extends ListFields>(
 type Local<T, L extends ListFields> = {
   readonly fields: L
   readonly factsOf: (row: T) => Facts<L>
-  /** Milliseconds on the clock that ages are measured by. */
+  /** Current time in milliseconds, on the clock by which ages are measured. */
   readonly now: number
 }
 

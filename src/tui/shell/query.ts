@@ -2,7 +2,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
 import { type Pace, pacedSubscription } from './pace.ts'
 
-/** A value that can be observed. Keys read it at any time. */
+/** An observable value, which key handlers can read at any time. */
 export type StateStore<T> = {
   readonly get: () => T
   readonly set: (next: T) => void

@@ -13,7 +13,7 @@ import type { Ui } from './ui.ts'
 /** A completion. */
 export type LineWord = { readonly value: string; readonly summary: string }
 
-/** What the cockpit needs of the command line. */
+/** The parts of the command line that the cockpit uses. */
 export type CommandLine = {
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
   /** Splits a line into words as a shell does. Undefined while a quote is open. */
@@ -38,7 +38,7 @@ export type Face = {
   /** Draws the screen, in at most `height` rows. */
   readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
-  /** The window is too small to draw the screen, so its keys are ignored. */
+  /** True if the window is too small to draw the screen. Its keys are then ignored. */
   readonly isCard?: true
   /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
   readonly columns?: readonly string[] | undefined
@@ -101,7 +101,7 @@ export type View = {
 /** Terminal size. */
 export type Size = { readonly columns: number; readonly rows: number }
 
-/** What header and footer need in addition. */
+/** What header and footer need in addition to `View`. */
 export type FrameView = View & {
   readonly place: Place
   readonly clock: Query<BusinessClock>
@@ -116,7 +116,7 @@ export type Tab = {
   readonly title: string
   /** Short title. */
   readonly short: string
-  /** Which part of the screen is shown. Parts with other hooks need another value. */
+  /** Name of the shown part of the screen. Parts with different hooks need different names. */
   readonly part?: (ui: Ui) => string
 }
 

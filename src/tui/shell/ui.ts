@@ -41,7 +41,7 @@ export function logPart(view: LogView): LogPart {
   return view === 'paid' || view === 'refused' || view === 'admin' ? 'requests' : view
 }
 
-/** Tabs of a drawer. Headers and bodies of requests are not logged, so they have none. */
+/** Tabs of a drawer. None shows headers or bodies of requests, since these are not logged. */
 export const logTabs = ['story', 'json'] as const
 export type LogTab = (typeof logTabs)[number]
 
@@ -201,10 +201,10 @@ export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
   return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
 }
 
-/** Chosen in place of an id until the rows of another page are loaded. */
+/** Placeholders for the chosen id until the rows of another page are loaded. */
 const FIRST_ROW = 'first row'
 const LAST_ROW = 'last row'
-/** Rows that a page key moves. Fewer than fit, so that some earlier rows stay visible. */
+/** Number of rows that a page key moves: fewer than fit, so that some earlier rows stay visible. */
 const PAGE_ROWS = 10
 
 const steps = {
@@ -220,7 +220,7 @@ export const stepNames = Object.keys(steps) as readonly CursorStep[]
 
 type Walk = { readonly step: CursorStep; readonly lastPage: number }
 
-/** The page after a cursor step. A step beyond the last or first row changes the page. */
+/** The page on which a cursor step ends. A step beyond the last or first row changes the page. */
 function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): number {
   if (step === 'first') return 0
   if (step === 'last') return lastPage

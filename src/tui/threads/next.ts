@@ -5,7 +5,7 @@ import { keyFor } from '../shell/bindings.ts'
 import type { View } from '../shell/screen.ts'
 
 const WHO_COLUMNS = 10
-/** From this width there is a hint on writing as a party. */
+/** From this width, a hint says how to write as a party. */
 const ROOMY_COLUMNS = 60
 /** Columns that the command is indented by. */
 const SAME_COLUMNS = 10

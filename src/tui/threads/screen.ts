@@ -139,7 +139,7 @@ function factsOf(thread: Thread): Facts<typeof threadFields> {
 
 type Model = {
   readonly listed: Query<Threads>
-  /** Views in which the filter matches. */
+  /** Other views in which the filter matches, in words. Empty if there are none. */
   readonly elsewhere: string
   readonly threads: readonly Thread[]
   readonly chosen: number

@@ -7,7 +7,7 @@ import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
 
-/** Runs `:as NAME`: messages are then written as that wallet. Without a name, that ends. */
+/** Runs `:as NAME`: messages are then written as that wallet. Without a name, the default writer is restored. */
 export async function speakAs(host: Host, wallet: string | undefined): Promise<void> {
   if (host.readonly) {
     refuse(host, 'This cockpit is read-only: it cannot write messages.')
