@@ -78,7 +78,7 @@ export type Operations = {
   readonly exampleInput: (schemaText: string) => JsonObject | undefined
   /** Computes the result of a first-party service from its input and the data fetched for it. */
   readonly make: (slug: string, input: never, source: unknown) => unknown
-  /** Runs a step of a first-party service that parses untrusted data. */
+  /** Runs one of a first-party service's steps, which parse untrusted data. */
   readonly step: (name: string, args: readonly unknown[]) => unknown
 }
 type Name = keyof Operations

@@ -7,7 +7,7 @@ export type EngineStanding = {
   readonly status: EngineStatus
   /** One sentence, without text from outside. */
   readonly detail: string
-  /** How to get it: a package, or a member of the engines file. */
+  /** How to get the engine: a package, or a member of the engines file. */
   readonly fix?: string
 }
 
@@ -31,7 +31,7 @@ export type SeenEngine = EngineStanding & {
   readonly name: string
   /** Undefined before the first check. */
   readonly lookedAt?: number
-  /** Whether it was available at some time since the start. */
+  /** Whether the engine was available at some time since the start. */
   readonly wasThere: boolean
   readonly reached?: Reached & { readonly at: number }
 }

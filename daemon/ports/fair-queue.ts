@@ -5,7 +5,7 @@ export type FairQueue<T> = {
    * @returns the rejected item: in a full queue the newest of the longest lane, possibly the item itself
    */
   readonly push: (who: string, item: T) => T | undefined
-  /** Next item, from the next lane. */
+  /** Takes the next item from the next lane; undefined if the queue is empty. */
   readonly shift: () => T | undefined
   /** Removes an item; false if not found. */
   readonly remove: (who: string, item: T) => boolean

@@ -18,7 +18,7 @@ export function lowerProcess(pid: number): void {
     // Linux autogroups share processors by session, so lower the session's priority, too.
     if (isLinux) writeFileSync(`/proc/${pid}/autogroup`, String(PRIORITY_STEPS))
   } catch {
-    // It ended, or there are no autogroups.
+    // The process ended, or there are no autogroups.
   }
 }
 

@@ -22,7 +22,7 @@ export class ThreadError extends Error {
 }
 
 export type PoolLimits = {
-  /** Maximum threads. They start on demand and end after `idleMs` without work. */
+  /** Maximum number of threads. They start on demand and end after `idleMs` without work. */
   readonly size: number
   /** Limit of waiting tasks in all lanes. */
   readonly maxWaiting: number

@@ -34,7 +34,7 @@ export type Paper = {
 /** Script text, or the result of `prepared` for it. */
 type Script = string | Buffer
 
-/** A page in its own browser. All methods may throw BrowserError. */
+/** A page in its own browser. All methods may throw BrowserError, or CdpError, which `withPage` converts. */
 export type BrowserPage = {
   /** @throws WebError for a refused or unreachable address */
   readonly load: (url: string) => Promise<Loaded>

@@ -42,7 +42,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It exited by itself.
+    // The process has exited already.
   }
 }
 

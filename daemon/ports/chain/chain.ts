@@ -44,7 +44,7 @@ export type SettleRefusal = {
 }
 
 export type SettleResult =
-  /** `already`: an earlier call moved the money, in this transaction. */
+  /** `already`: an earlier call moved the money, with this `transaction`. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
 
 /** Moves the authorised amount; durable when it resolves. Pass exactly the bytes that were verified. */
@@ -178,7 +178,7 @@ export type ChainTransaction = {
   readonly included: { readonly hash: Hex; readonly block: number; readonly ok: boolean; readonly at: number } | null
 }
 
-/** Query for transactions, newest first. */
+/** Query for all transactions, newest first, or for the open ones only, oldest first. */
 export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; readonly offset: number }
 
 /** Sent transactions and their outcome. */

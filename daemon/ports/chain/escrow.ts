@@ -52,7 +52,7 @@ export type EscrowAct =
 export type EscrowFailure = 'paused' | 'ended' | 'not_held' | 'other_terms' | 'refused' | 'unavailable'
 
 export type EscrowResult =
-  /** `already`: an earlier call did it. `transaction` is absent if unknown. */
+  /** `already`: an earlier call succeeded. `transaction` is absent if unknown. */
   | { readonly ok: true; readonly already: boolean; readonly transaction?: Hex }
   | { readonly ok: false; readonly failure: EscrowFailure; readonly reason?: string }
 
@@ -62,7 +62,7 @@ export type EscrowPort = {
   /** Deposits money of `payTo`, whose key signs exactly these terms. */
   deposit(terms: EscrowTerms): Promise<EscrowResult>
   act(act: EscrowAct): Promise<EscrowResult>
-  /** Pauses or resumes deposits and releases. */
+  /** Pauses or resumes deposits, releases and splits. */
   setPaused(isPaused: boolean): Promise<EscrowResult>
   dealOf(job: string): Promise<EscrowDeal>
   /** How the money left; undefined if it has not left, or there was no deposit. */

@@ -34,7 +34,7 @@ export async function leftoversIn({ folder, kind, now, owners }: Sweep): Promise
   const left: string[] = []
   for (const name of found) {
     const path = join(folder, name)
-    // Another daemon may remove it first.
+    // Another daemon may remove the file first.
     const seen = await stat(path).catch(() => undefined)
     if (seen && owners.includes(seen.uid) && isLeft(name.slice(`souk-${kind}-`.length), seen.mtimeMs, now))
       left.push(path)

@@ -12,7 +12,7 @@ export type ProgramFailure = 'absent' | 'busy' | 'timeout' | 'aborted' | 'output
 export class ProgramError extends Error {
   override readonly name = 'ProgramError'
   readonly failure: ProgramFailure
-  /** Its last output, for the log. */
+  /** The program's last output, for the log. */
   readonly said: string
 
   constructor(failure: ProgramFailure, message: string, said = '') {
@@ -44,7 +44,7 @@ export type ProgramLimits = {
 
 /** A local program that processes untrusted data. */
 export type SystemProgram = {
-  /** Its path; undefined if not installed. */
+  /** Path of the program; undefined if not installed. */
   readonly path: () => string | undefined
   /** @throws ProgramError */
   readonly run: (run: ProgramRun) => Promise<{ readonly stdout: Buffer; readonly stderr: string }>

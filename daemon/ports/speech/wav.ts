@@ -10,7 +10,7 @@ const FORMAT_PCM = 1
 const FORMAT_MU_LAW = 7
 const FORMAT_CHUNK_BYTES = 16
 
-/** Samples of a piped WAV file, whose declared lengths are unreliable. @throws RangeError unless 16-bit mono */
+/** Returns the samples of a piped WAV, whose declared lengths are unreliable. @throws RangeError unless 16-bit mono */
 export function pcmOf(wav: Buffer): Pcm {
   const chunks = chunksOf(wav)
   const format = chunks.get('fmt ')

@@ -1,4 +1,4 @@
-// A worker thread of `../net-threads.ts`: runs many requests concurrently.
+// A worker thread of `../net-threads.ts`: runs many tasks concurrently.
 import { parentPort } from 'node:worker_threads'
 import type { NetMessage, NetReply } from '../net-threads.ts'
 import { saidOf, type TaskReply, type ThreadCall } from '../threads.ts'

@@ -34,7 +34,7 @@ export type Translator = {
   readonly targets: () => readonly string[] | undefined
   /** Whether a pair is supported; undefined if only the API knows. */
   readonly knows: (from: string, to: string) => boolean | undefined
-  /** @throws UpstreamError (`asker` for an unsupported pair), ProgramError */
+  /** @throws UpstreamError (`asker` for an unsupported pair), EngineGone, ProgramError */
   readonly translate: (wish: TranslationWish, signal: AbortSignal) => Promise<Translated>
 }
 

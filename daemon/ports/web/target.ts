@@ -41,7 +41,7 @@ export type WebRules = {
   readonly ownPort: () => number
   /** Whether webhooks may point to this machine, because no other machine can reach the marketplace. */
   readonly localWebhooks: boolean
-  /** Places exempt from the rules; tests only. */
+  /** Hosts and ports that are exempt from the rules; for tests only. */
   readonly exempt?: (place: WebPlace) => boolean
 }
 

@@ -32,7 +32,7 @@ const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,ui
 const resolve = method('resolve', ['bytes32', 'uint256'], [])
 const extend = method('extend', ['bytes32', 'uint64'], [])
 const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
-/** Attempts per order. A reverted transaction keeps its order id, so each retry gets a new one. */
+/** Limit of attempts per order. A reverted transaction keeps its order id, so each attempt gets a new id. */
 const MAX_REVERTED = 5
 
 /** Events by which money leaves the contract, with the job's state afterwards. */

@@ -90,7 +90,7 @@ type AnswerOf = (call: RpcCall) => Promise<ReadResponse>
 
 /** Batched chain reads. All throw RpcUnavailableError when no node answers. */
 export type Reads = {
-  /** @throws CallReverted, RpcUnavailableError also for an invalid answer */
+  /** @throws CallReverted; RpcUnavailableError, also for an invalid answer */
   call<In extends readonly AbiType[], Out extends readonly AbiType[]>(
     question: Question<In, Out>,
   ): Promise<ValuesOf<Out>>
@@ -105,9 +105,9 @@ export type Reads = {
   /** The latest block with this finality. */
   asOf(finality: Finality): Promise<AsOf>
   code(address: Wallet): Promise<Hex>
-  /** Logs of an included transaction; empty for others. */
+  /** Logs of a transaction; empty if it is in no block. */
   logsOf(transaction: Hex): Promise<readonly FoundLog[]>
-  /** The newest logs, newest first, at most `limit`. Searches back to `fromBlock`, but at most `MAX_SLICES`. */
+  /** The newest logs, newest first, at most `limit`. Searches at most `MAX_SLICES` slices, back to `fromBlock`. */
   newestLogs(filter: LogFilter, limit: number): Promise<readonly FoundLog[]>
 }
 
@@ -198,7 +198,7 @@ async function newestLogs(ask: Ask, { fromBlock, limit, ...filter }: Search): Pr
   return found.slice(0, limit)
 }
 
-/** @throws CallReverted, RpcUnavailableError also for a malformed answer */
+/** @throws CallReverted; RpcUnavailableError, also for a malformed answer */
 function decoded<const Out extends readonly AbiType[]>(answer: RpcAnswer, contract: Wallet, gives: Out): ValuesOf<Out> {
   if (!answer.ok) throw refusalOf(answer)
   try {

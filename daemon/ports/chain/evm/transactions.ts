@@ -6,7 +6,7 @@ import { type ChainTxRow, chainTransfers, chainTxs } from './queue/rows.ts'
 
 /** Limit of open transactions to search for a hash, oldest first. */
 const MAX_SCANNED = 1_000
-/** Rows read in one transaction. */
+/** Number of rows that one store transaction reads. */
 const SWEEP_ROWS = 200
 const HASH = /^0x[0-9a-f]{64}$/i
 const NONCE = /^\d{1,15}$/

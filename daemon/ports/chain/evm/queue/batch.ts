@@ -58,7 +58,7 @@ const HELD_MS = 500
 const CALL_PATIENCE_MS = 2_000
 /** Number of `waitMs` after which a call fails if its gas cannot be estimated. */
 const CALL_WAITS = 10
-/** Attempts of a transfer: in a batch, then alone. */
+/** Number of `tries` after which a transfer is refused: it goes in a batch, then alone. */
 const MAX_TRIES = 2
 const MS = 1_000
 

@@ -205,7 +205,7 @@ export type Core = {
   isMissing: boolean
   /** Expected size of the next batch, from the size of the last ones. */
   crowd: number
-  /** Blocks that were seen as head, by hash, newest last. */
+  /** Heads that were seen, by hash, newest last. */
   readonly line: Map<Hex, Head>
   readonly counts: Counts
   lastError: QueueStatus['lastError']

@@ -2,7 +2,7 @@ import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Finality, Reversal, SettleResult } from '../../chain.ts'
 
-/** A transfer by signed authorization (EIP-3009); repeats have the same outcome. */
+/** A transfer by signed authorization (EIP-3009). A repeated order has the same outcome. */
 export type TransferOrder = {
   readonly authorization: Authorization
   /** A key's signature (65 bytes), or a contract wallet's (up to `MAX_SIGNATURE_BYTES`). */

@@ -98,7 +98,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Si
   return said && { head, coded: said.coded, batch: result?.ok ? result.data : undefined, singles }
 }
 
-/** Asks the same in separate calls; works without a batch, too. */
+/** Asks in separate calls which payers have code and whether the batch succeeds; works without a batch, too. */
 async function asked(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse> {
   const whole = batchTrial(core, batched)
   const { head, answers } = await core.options.rpc.read([
@@ -137,7 +137,7 @@ function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | und
   return { from: signer.address, to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/** Simulates one transfer, if possible by the batch contract, which does not depend on a node's revert format. */
+/** Call that simulates one transfer, if possible by the batch contract, whose answer is the same on every node. */
 function singleCall(core: Core, work: TransferWork): RpcCall {
   const { batch, signer, token } = core.options
   const [one] = batchedCalls(core, [work], ALONE_GAS)

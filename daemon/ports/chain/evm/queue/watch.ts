@@ -42,9 +42,9 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
 
 /** Limit of doublings of the resend interval. */
 const MAX_DOUBLINGS = 4
-/** Blocks without the transaction before it is resent. */
+/** Number of blocks without the transaction before it is resent. */
 const PATIENT_BLOCKS = 3
-/** Resends before a fee is raised although it is sufficient. */
+/** Number of resends before a fee is raised although it is sufficient. */
 const PATIENT_SENDS = 3
 /** Limit of signed versions per nonce. */
 const MAX_SENDS = 24

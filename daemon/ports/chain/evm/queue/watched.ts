@@ -70,7 +70,7 @@ export async function followForeign(
   core.watch.ring()
 }
 
-/** Blocks to search back: the length of a payment window and a margin. */
+/** Number of blocks to search back: the length of a payment window and a margin. */
 const LOOKED_BACK = 2_000
 
 type Foreign = { readonly row: ChainTransferRow; readonly item: ChainItem }
