@@ -154,7 +154,7 @@ export type ChainFacts = {
   readonly uncovered: bigint
   /** Payouts sent but not confirmed yet. */
   readonly sent: bigint
-  /** Money of jobs released by an external contract call that is not final yet. */
+  /** Job money that an external call released from the contract, while that call is not final. */
   readonly awaited: bigint
 }
 

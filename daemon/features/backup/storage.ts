@@ -61,7 +61,7 @@ export function cutSentence(cut: JournalCut): string {
 
 const MB = 1024 * 1024
 
-/** AppError unavailable for a full disk; its message says what to do. */
+/** The error `unavailable` for a full disk; its message says what to do. */
 export function diskFull(dataDir: string, cause?: unknown): AppError {
   return new AppError(
     'unavailable',

@@ -20,7 +20,7 @@ function reputationOf(standing: StandingRow | undefined): ReputationView {
   return { ...rest, dimensions: { ...dimensions } }
 }
 
-/** Members of both listing forms (specification, Service listing). */
+/** Members that both listing forms have (specification, Service listing). */
 function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
   const prices = splitOf(service)
   return {

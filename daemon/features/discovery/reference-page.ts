@@ -24,8 +24,8 @@ const settings = {
 let page: Promise<Encoded> | undefined
 
 /**
- * The reference page: Swagger UI over this daemon's description. The page is self-contained; its policy allows these
- * two scripts and this origin only.
+ * The reference page: Swagger UI over this daemon's description. The page is self-contained; its
+ * Content-Security-Policy allows only its two scripts and this origin.
  */
 export function referencePage(): Promise<Encoded> {
   page ??= makePage()

@@ -10,7 +10,7 @@ import { openLook } from './look.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
-/** How long a payout waits for its refund, and a withdrawal for its deposit. */
+/** How long a payout waits until the contract has returned the money, and a withdrawal until its deposit has landed. */
 const RETURN_MS = 10 * SECOND_MS
 
 const TAKEN = {

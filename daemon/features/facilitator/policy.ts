@@ -87,7 +87,7 @@ export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).put({ id, day: dayOf(wall), seller: seller.id, settlements: settled, gas })
 }
 
-/** Removes a settlement that was never sent from the day's count. */
+/** Subtracts a settlement from the day's count, because it was never sent. */
 export async function unspend(t: Tx, sellerId: string, at: number): Promise<void> {
   const id = `${dayOf(at)}:${sellerId}`
   const row = await t.table(facilitatorDays).getForUpdate(id)

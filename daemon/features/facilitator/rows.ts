@@ -25,7 +25,7 @@ export const SettlementRow = z.strictObject({
   /** The paid resource, as the server named it. */
   resource: z.string().nullable(),
   transaction: StoredHex.nullable(),
-  /** Machine milliseconds after which the row is not needed: the authorization's end, bounded. */
+  /** Machine milliseconds after which the row is not needed: the authorization's end, or an earlier limit. */
   needed_until: z.int(),
   /** Epoch milliseconds of the machine. */
   created_at: z.int(),

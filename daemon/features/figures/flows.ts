@@ -39,7 +39,7 @@ const bought: ReadonlySet<EntryKind> = new Set([
 ])
 /** Accounts that a buyer's money comes from. */
 const sources: ReadonlySet<AccountKind> = new Set(['ext', 'hold', 'bal'])
-/** Accounts of the marketplace's revenue; referral shares come out of it. */
+/** Revenue accounts of the marketplace; `refp` holds the referral shares, which count as revenue, too. */
 const kept: ReadonlySet<AccountKind> = new Set(['fees', 'ops', 'refp', 'oper'])
 /** Accounts that receive money returned to a buyer. */
 const back: ReadonlySet<AccountKind> = new Set(['bal', 'rfd'])

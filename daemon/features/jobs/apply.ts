@@ -9,7 +9,7 @@ import { isEnd, type JobTransition, jobMachine } from './machine.ts'
 import { type JobStep, tellStep } from './notify.ts'
 import { type JobRow, jobs, putJob } from './rows.ts'
 
-/** Maximum timeline entries of a job. Progress reports stop a few before it, to leave room for the job's end. */
+/** Maximum timeline entries of a job. Progress reports stop a few entries earlier, to leave room for the job's end. */
 const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300

@@ -82,7 +82,7 @@ type Look = { readonly now: number; readonly wall: number; readonly isFirst: boo
 function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
   if (isPaused) return undefined // it is not over
   if (known.paused_at !== null) return spanOf(known.paused_at, now)
-  // Nobody can move business time while the daemon is down, so all of it was missed. Later only sleep is missed.
+  // Nobody moves business time while the daemon is down, so all of it was missed. Later only a wall-time gap counts.
   if (isFirst) return spanOf(known.at, now)
   const slept = wall - (known.wall ?? wall)
   return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
@@ -108,7 +108,7 @@ export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
 }
 
-/** Whether a provider had its full time. Call `watchTime` before it, which records missed time. */
+/** Whether a provider had its full time. Call `watchTime` first: it records missed time. */
 export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
   if (job.deadline_at === null || now < job.deadline_at) return false
   if ((await readPlatform(t)).paused_at !== null) return false

@@ -60,7 +60,7 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** How often to check a job whose money an external call released, until that is final. */
+/** How often to check a job whose money an external call released, until that call is final. */
 const TAKEN_MS = MINUTE_MS
 
 /** Ends the review, or extends it by the time that the marketplace was not usable. */

@@ -66,7 +66,7 @@ async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<Es
   return 'split'
 }
 
-/** Removes money from the books that the contract paid to the buyer. */
+/** Removes from the books the money that the contract paid to the buyer. */
 async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
   const legs = legsOf.escrowLeft({ jobId: job.id, amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })

@@ -67,7 +67,7 @@ async function scan(ctx: Context, status: JobRow['status'], take: (id: string) =
   }
 }
 
-/** The first-party service of a job; undefined for others, and if it is not available. */
+/** The first-party service of a job; undefined for other jobs, and if the service is not available. */
 async function serviceOf(ctx: Context, { service_id }: JobRow): Promise<FirstParty | undefined> {
   const service = await ctx.store.table(services).get(service_id)
   return service && service.first_party_slug !== null ? firstParty.of(ctx)(service.first_party_slug) : undefined

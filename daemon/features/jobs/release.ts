@@ -30,7 +30,7 @@ export function refuseEscrowPaused(since: number | null): void {
 
 type Due = { readonly job: JobRow; readonly by: JobRole; readonly at: number }
 
-/** How often to check whether a provider may be paid; the end of a suspension triggers it directly. */
+/** How often to check whether a provider may be paid; the end of a suspension triggers a check, too. */
 const REVIEW_MS = DAY_MS
 const WAITS = 'release_waits'
 

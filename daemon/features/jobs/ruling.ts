@@ -101,7 +101,7 @@ const leftSentences = {
   withdrawn: 'The funds were withdrawn from the escrow contract in an emergency.',
 } as const
 
-/** A contract payout to the buyer ends the job, in the transaction that records it. */
+/** Makes a payout of the contract to the buyer end the job, in the transaction that records the payout. */
 export function followContract(): void {
   leftContract.follow(endPaidByContract)
 }

@@ -6,8 +6,8 @@ import { balanceOf } from './post.ts'
 import { type HistoryRow, history, type LedgerRow, ledger } from './rows.ts'
 
 /*
- * The books are append-only, except for fully returned holds: anyone with a cent could create such pairs endlessly,
- * so they are removed with their payment.
+ * The books are append-only, except for fully returned holds. Anyone with a cent could create holds and returns
+ * endlessly, so both are removed with their payment.
  */
 
 /** Counter id of removed transactions, which the audit takes into account. */
@@ -35,8 +35,8 @@ export async function forgottenCount(t: ReadTx): Promise<number> {
 }
 
 /**
- * Removes transactions whose lines sum to zero per account, with their balance history. Keeps them otherwise, or if
- * the history would no longer match the balance.
+ * Removes transactions with their balance history, if their lines sum to zero per account and the rest of the history
+ * still ends with the balance.
  */
 export async function forgetCancelled(t: Tx, ids: readonly string[]): Promise<void> {
   const rows = await t.table(ledger).getMany(ids)

@@ -56,7 +56,7 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
 export type Tender =
   /** The request only asks for the price. */
   | { readonly kind: 'none' }
-  /** `maxTimeoutSeconds`: of the accepted offer, if the payment names it. */
+  /** `maxTimeoutSeconds` is that of the accepted offer, if the payment names an offer. */
   | { readonly kind: 'signed'; readonly value: bigint; readonly maxTimeoutSeconds?: number | undefined }
   | { readonly kind: 'balance' }
 

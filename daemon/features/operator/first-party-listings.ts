@@ -65,7 +65,7 @@ function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
   return firstPartyStatus(ctx, row.first_party_slug ?? '')
 }
 
-/** Old stores hold unavailable first-party listings as inactive and unedited. */
+/** Whether a listing is as it was seeded: old stores keep unavailable first-party listings inactive and unedited. */
 function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
   return listed_at === updated_at
 }

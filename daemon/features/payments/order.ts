@@ -167,8 +167,8 @@ export function callOf({ base, payer, quote }: Order): PayCall {
 
 /**
  * Checks the tendered payment except for its funds.
- * @returns the payment id: for a signed payment that of the authorization on every endpoint, since its nonce works
- * once; otherwise one made from the request id.
+ * @returns the payment id. A signed payment has its authorization's id on every endpoint, since the nonce works once;
+ * any other payment has an id made from the request id.
  * @throws PaymentRefused, AppError 400 when only a signature proves the wallet.
  */
 export function verify(order: Order): string {
@@ -208,7 +208,7 @@ export function authorizationId(
 
 export type VerificationFacts = {
   wallNowSeconds: number
-  /** Seconds required before `validBefore`: `paymentWindows[order].marginSeconds`. */
+  /** Seconds required before `validBefore`: `paymentWindows[settle].marginSeconds`. */
   marginSeconds: number
   /** Signer, recovered under the asset's domain, or as confirmed by its contract. */
   signer: Wallet | null
@@ -276,7 +276,7 @@ function authorizationFault({ credential, requirement, facts }: VerifiedPayment)
   return undefined
 }
 
-/** A signature of another form is a contract's, already checked. */
+/** A signature of any other form belongs to a contract wallet and has been checked already. */
 function signatureFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
   if (facts.signer === credential.authorization.from) return undefined
   const split = splitSignature(credential.signature)

@@ -73,7 +73,7 @@ export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Prom
 /** Maximum reservations per wallet and hour that may end without a charge, since their work is unpaid. */
 export const MAX_UNPAID_ATTEMPTS = 600
 
-/** Counted in memory, by wall time; a restart loses at most an hour's count. */
+/** Unpaid attempts by wallet, in memory and by wall time; a restart loses at most an hour's count. */
 export const unpaidAttempts = defineResource<RateLimiterMemory>('counts of unpaid attempts')
 
 export const countingUnpaid = (): RateLimiterMemory =>

@@ -84,7 +84,7 @@ export const AnswerRow = z.strictObject({
 })
 export type AnswerRow = z.infer<typeof AnswerRow>
 
-/** A used `Idempotency-Key` in its scope → its payment. */
+/** The payment for which an `Idempotency-Key` was used, by the key in its scope. */
 export const IdempotencyRow = z.strictObject({
   id: z.string(),
   version: z.int(),

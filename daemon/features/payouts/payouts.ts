@@ -265,7 +265,7 @@ async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: numb
   await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
 
-/** Returns blocked payouts of cleared wallets and pays them anew. */
+/** Returns the money of blocked payouts whose wallet was cleared, and pays it again. */
 async function reviewBlocked(ctx: Context): Promise<void> {
   for (;;) {
     const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
@@ -278,7 +278,7 @@ async function reviewBlocked(ctx: Context): Promise<void> {
 
 async function review(ctx: Context, row: PayoutRow): Promise<void> {
   if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
-  // Unblock a payee's share only if it can be sent immediately; otherwise it would be divided again.
+  // Unblock a payee's share only if it can be sent immediately: back in the revenue account it would be divided again.
   else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
   else await step(ctx, row.id, { event: 'unblock' })

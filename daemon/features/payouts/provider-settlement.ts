@@ -51,8 +51,8 @@ function providerOf(table: Participants, { id }: AccountRow): Promise<Participan
 }
 
 /**
- * One payout per wallet at a time; later earnings wait for the next run, a suspended provider's for the end of its
- * suspension.
+ * Whether earnings can be settled now: a wallet has one payout at a time, and a suspended provider waits for the end of
+ * its suspension.
  */
 async function canSettle(t: ReadTx, { account, sanctioned }: AccountItem): Promise<boolean> {
   const provider = await providerOf(t.table(participants), account)

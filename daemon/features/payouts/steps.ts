@@ -111,7 +111,7 @@ const announced: Partial<Record<PayoutEvent, EventType>> = {
   unblock: 'payout.unblocked',
 }
 
-/** Emits the event of a step, if relevant to others. */
+/** Emits the event of a step, if the step has one. */
 export async function announce(
   t: Tx,
   draw: Draw,

@@ -55,7 +55,10 @@ async function finished(t: Tx, id: string): Promise<boolean> {
 
 type Telling = { readonly optIn: OptInRow; readonly posting: PostingRow; readonly now: number }
 
-/** Writes to the event log, and queues for an endpoint if there is one. @returns whether it notified the participant */
+/**
+ * Writes a notification to the event log, and queues it for the endpoint if there is one.
+ * @returns whether it notified the participant
+ */
 async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promise<boolean> {
   const { id: participantId } = optIn
   const participant = await t.table(participants).get(participantId)

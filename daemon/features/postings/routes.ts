@@ -119,7 +119,7 @@ const listPostings: FreeHandler<typeof postingsApi.listPostings> = async ({ quer
     total,
     limit,
     offset,
-    // Also past the end, so that a poller can resume.
+    // There is a cursor even past the end, so that a poller can resume.
     next_cursor: isSearch ? null : String(last?.number ?? cursor ?? START),
   }
 }

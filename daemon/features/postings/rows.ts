@@ -74,7 +74,7 @@ export const PostingRow = z.strictObject({
   expires_at: z.int(),
   /** Set while the request is open and its poster suspended; others cannot see it. */
   poster_suspended: z.literal(true).exactOptional(),
-  /** The poster's job of which this is a part; null if none. */
+  /** The poster's job of which this request is a part; null if none. */
   parent_job_id: z.string().nullable(),
   /** Number of bids, without withdrawn ones. */
   bid_count: z.int(),

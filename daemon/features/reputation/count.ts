@@ -14,7 +14,7 @@ import { lockStanding, subjectsOf } from './standings.ts'
 const MAX_LOOKED_AT = 1_000
 
 /**
- * Counts ended or changed jobs. Each is one transaction that also dequeues it, so it is counted once; a job counted
+ * Counts ended or changed jobs. One transaction counts a job and dequeues it, so it is counted once; a job counted
  * before is replaced.
  */
 export const countWork = {

@@ -25,7 +25,7 @@ export type IdentityLinkRow = z.infer<typeof IdentityLinkRow>
 
 const bytes32 = StoredHex
 
-/** The calls, fixed before the first attempt; retries repeat them. */
+/** The chain calls of a publication, fixed before the first attempt; retries repeat them. */
 export const Publishing = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('feedback'),

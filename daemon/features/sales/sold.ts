@@ -125,7 +125,7 @@ async function readHeld(t: ReadTx, { open, from }: Pick<Known, 'open'> & Pick<Re
   }
 }
 
-/** Counts a written job if it is new, and if it has ended. */
+/** Counts a written job as sold if it is new, and as ended if it has ended. */
 function take({ listings, sellers, ended, open }: Known, job: JobRow, isNew: boolean): void {
   const days = [dayIn(listings, job.service_id, job), dayIn(sellers, job.provider_id, job)]
   if (isNew) for (const day of days) countSold(day, job)

@@ -6,7 +6,7 @@ import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
 import type { Tx } from '../../store/port.ts'
 import { compliance, readSdnState, swapList, writeSdnState } from './sanctions.ts'
 
-/** Facts of a list that are compared with the current one. */
+/** Facts of a new list that are compared with those of the current list. */
 type SdnFacts = {
   readonly publishDate: string | null
   readonly recordCount: number | null

@@ -30,8 +30,8 @@ const SNAPSHOT = 'watch_snapshot'
 type Kind = 'trust_queries' | 'explorer_interactions'
 
 /**
- * Daily view counts (decisions §11), in memory and saved together. A caller is a hash with the day's salt, which is
- * deleted with the day.
+ * Daily view counts (decisions §11), in memory and saved together. A caller is a hash with the day's salt; closing the
+ * day deletes the salt.
  */
 export type ViewCounter = {
   readonly count: (kind: Kind, visitor: Visitor) => void

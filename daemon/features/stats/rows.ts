@@ -10,7 +10,7 @@ export const WatchDayRow = z.strictObject({
   distinct_callers: z.int(),
   /** Salt for hashing the day's callers, hex; null once the day is closed. */
   salt: z.string().nullable(),
-  /** Whether the snapshot has closed it. */
+  /** Whether the snapshot has closed the day. */
   closed: z.boolean(),
 })
 export type WatchDayRow = z.infer<typeof WatchDayRow>

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { LoggedRequest } from './request-log.ts'
 
-/** Maximum age of an offer that counts as the one before a payment. */
+/** Maximum time between an offer and the payment that it led to. */
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
 /** Finds the earlier request that got the price which `request` paid or tried to pay; undefined if unknown. */

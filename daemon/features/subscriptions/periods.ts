@@ -32,7 +32,7 @@ export type Period = {
   readonly current_period_end: number
 }
 
-/** The period starting at `at`, the anchor of later ones. */
+/** The period that starts at `at`; later periods are counted from there. */
 export function firstPeriod(period: BillingPeriod, at: number): Period {
   return {
     anchor_at: at,

@@ -160,7 +160,7 @@ const subscribe: PaidHandler<typeof plansApi.subscribe> = {
   },
 }
 
-/** @throws AppError 404 for no such plan, 409 for a deleted one. */
+/** @throws AppError 404 for an unknown plan, 409 for a deleted one. */
 async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
   const plan = await planOf(t, id)
   transition(planMachine, { event: 'subscribe', from: plan.status, by: 'subscriber' })
@@ -193,7 +193,7 @@ const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = 
   check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
 
   async fulfil(t, draw, fulfilment) {
-    // The quoted plan, even if the path has another plan by now.
+    // The quoted plan, even if the path has been given another plan since.
     const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
     const { answer, ...posted } = await subscribe.fulfil(t, draw, {
       ...fulfilment,

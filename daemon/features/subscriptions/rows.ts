@@ -72,7 +72,7 @@ export const SubscriptionRow = z.strictObject({
 })
 export type SubscriptionRow = z.infer<typeof SubscriptionRow>
 
-/** A service covered by a live subscription; for purchases, and checks before removing a listing. */
+/** A service covered by a live subscription; read by purchases and before a listing is removed. */
 export const CoverageRow = z.strictObject({
   /** `<subscription id>:<service id>`. */
   id: z.string(),

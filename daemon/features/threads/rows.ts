@@ -94,7 +94,7 @@ export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<Thre
   return thread
 }
 
-/** Replaces a thread that this transaction has locked; lists order by last change. */
+/** Replaces a thread that this transaction has locked; lists are ordered by last change. */
 export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
   const thread = await t.table(threads).put(draft)
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })

@@ -58,7 +58,7 @@ export async function updateHealthOfAll(t: Tx, providerId: string, now: number):
   for (const service of await sharing(t, providerId)) await updateHealth(t, service.id, now)
 }
 
-/** Resets health after the shared endpoint changed. */
+/** Resets the health of all listings that use a provider's endpoint, after that endpoint changed. */
 export async function forgetHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider) return

@@ -57,7 +57,7 @@ export function laneOf({ participant_id: participant, url }: DeliveryRow): Lane 
 export type Lanes = {
   /** Records when a lane is due; the earliest time counts. */
   readonly note: (lane: Lane, at: number) => void
-  /** Starts due lanes with a free slot. */
+  /** Starts due lanes while there are free slots. */
   readonly beginDue: (now: number) => void
   readonly busy: ReadonlyMap<string, Promise<void>>
 }

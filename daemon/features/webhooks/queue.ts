@@ -198,7 +198,7 @@ export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Pr
 
 type OneTry = { readonly row: DeliveryRow; readonly sent: SentAttempt; readonly now: number }
 
-/** Records an attempt for a row that this transaction has locked, in a lane or not. */
+/** Records an attempt for a row that this transaction has locked, of a queued delivery or a direct call. */
 export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
   const tries = row.tries + 1
   const jitter = (draw.bytes(1)[0] as number) / MAX_BYTE

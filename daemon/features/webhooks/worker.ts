@@ -38,7 +38,7 @@ export type DeliveryHooks = {
    * @throws AppError when the response is refused, which fails the attempt
    */
   readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
-  /** Writes what follows from a message's end, in the transaction that records it. */
+  /** Writes what follows from a message's end, in the transaction that records the end. */
   readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
 
@@ -51,7 +51,7 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Starts with deliveries left by a stop; then each tick and each new delivery triggers it. */
+  /** Starts the worker: first with deliveries that a stop left, then at each tick and each new delivery. */
   readonly start: (ticker: Ticker) => Promise<void>
   /** Checks for due deliveries, for example after the clock was moved. */
   readonly wake: () => void

@@ -27,13 +27,13 @@ export type Catalog = {
 /** Maximum concurrent queries; each may take tens of milliseconds. */
 export const MAX_WAITING_QUERIES = 256
 
+export const catalog = defineResource<Catalog>('catalog')
+
 /**
  * Opens the table in a file, or in memory for `:memory:`. A missing, damaged or outdated file is created anew with
  * sequence 0.
  * @throws when another process holds the file or the disk refuses
  */
-export const catalog = defineResource<Catalog>('catalog')
-
 export async function openCatalog({ path }: { path: string }): Promise<Catalog> {
   const table = openTable(path)
   const order = inOrder()

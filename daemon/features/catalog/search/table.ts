@@ -9,7 +9,7 @@ export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 /** Listings per message of a rebuild: copying blocks this thread. */
 const STAGE_LISTINGS = 250
 
-/** The table: on this thread while small or in memory, else on its own. */
+/** The table: on this thread while it is small or in memory, otherwise on a thread of its own. */
 export type SearchTable = Backend & {
   /** Sequence number found at the start. */
   readonly seq: number

@@ -5,8 +5,6 @@ import { STRIDE_ROWS } from '../../../store/searched-page.ts'
 import type { JobRow } from '../rows.ts'
 import { isLate } from '../view.ts'
 
-/* Open jobs in order of their next event, without reading the ended ones. */
-
 /** Open jobs, soonest event first; stop reading when you have enough. */
 export async function* openByDue(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
   const seen = new Set<string>()
