@@ -32,7 +32,7 @@ export const UsdNumber = z
   .codec(
     z.number().refine((dollars) => parseAmount(String(dollars)) !== undefined, 'must be dollars, at most 6 decimals'),
     isUsdc,
-    // String() gives the number as typed.
+    // String() gives the digits as they were written, without a rounding error.
     { decode: (dollars) => parseAmount(String(dollars)) ?? ZERO, encode: (amount) => Number(formatAmount(amount)) },
   )
   .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })

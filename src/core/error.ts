@@ -32,7 +32,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** An invalid field: `path` dotted, `""` for the whole body. */
+/** An invalid field. `path` is dotted, or `""` for the whole body. */
 export type ErrorDetail = { path: string; message: string }
 
 /** System error code, such as `ENOENT`. */

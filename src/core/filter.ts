@@ -93,7 +93,7 @@ function termOf(word: string, fields: ListFields): Term {
   return { field: name, not: not !== isContrary, wanted: given.flatMap((value) => wantedOf(value, named, fields)) }
 }
 
-/** Lists name this column either way. */
+/** The state column has two names, of which a list may use either. */
 const otherName: Readonly<Record<string, string>> = { state: 'status', status: 'state' }
 
 function fieldNamed(typed: string, fields: ListFields): Named | undefined {
@@ -171,7 +171,7 @@ function spanOf(text: string): number | undefined {
   return digits === undefined || !isKeyOf(UNIT_MS, unit) ? undefined : Number(digits) * UNIT_MS[unit]
 }
 
-/** Whether a row's facts match. @param now time in epoch milliseconds from which ages are counted */
+/** Whether a row's facts match. @param now epoch milliseconds, at which ages are measured */
 export function passesFilter({ terms }: Filter, facts: Facts, now: number): boolean {
   return terms.every(({ field, not, wanted }) => {
     const isMet = (one: FilterParams) => {

@@ -25,7 +25,7 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** Whether nesting is within a limit. */
+/** Whether a value is nested at most `left` levels deep. */
 export function isShallow(value: unknown, left: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return left > 0 && Object.values(value).every((member) => isShallow(member, left - 1))

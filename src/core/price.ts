@@ -27,7 +27,7 @@ export function parsePrice(input: unknown, path = 'price'): Usdc {
 }
 
 function readPrice(input: unknown, path: string): Usdc {
-  // String() gives the number as typed; extra decimals are refused, not rounded.
+  // String() gives the digits as they were written. Extra decimals are refused, not rounded.
   const text = typeof input === 'number' ? String(input) : input
   const amount = typeof text === 'string' ? parseAmount(text) : undefined
   if (amount === undefined || !isPrice(amount)) throw notAPrice(path)

@@ -5,7 +5,7 @@ import { unixSeconds } from './time.ts'
 const SECRET_PREFIX = 'whsec_'
 
 export type Signing = {
-  /** The same in all attempts; the receiver's idempotency key. */
+  /** Message id. It is the same in all attempts, so receivers use it as their idempotency key. */
   readonly id: string
   readonly body: string
   /** Current secret first; during a rotation also the previous. */

@@ -180,16 +180,13 @@ export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void 
   writeJson(fileOf(places), launch)
 }
 
-/**
- * Options of the last start. `profile` and `checkoutV2` are left out, since the store holds them, unless it was
- * ephemeral.
- */
+/** Options of the last start, without `profile` and `checkoutV2`, which the store of a lasting daemon holds. */
 export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
-/** Options of the start in progress, or of the last one; its seed is left out once there is data. */
+/** Options of the start in progress. Otherwise those of the last start, without its seed once there is data. */
 export function lastLaunchOf(places: Places): Launch {
   const found = registeredDaemon(places)
   if (found.state === 'starting') return Launch.parse(found.registration.launch)

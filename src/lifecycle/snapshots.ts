@@ -17,7 +17,7 @@ export type Snapshot = {
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const ENDING = '.tar'
 
-/** Folder of snapshots: beside the log, so that clearing data keeps it. */
+/** Folder of snapshots. It is next to the log, so clearing the data keeps it. */
 export function snapshotFolder({ places }: Context): string {
   return join(places.state, 'snapshots')
 }

@@ -31,7 +31,7 @@ const PRIVATE_FILE_MODE = 0o600
 /** How long a stuck start may take to end. */
 const STUCK_GRACE_MS = 5_000
 
-/** Environment passed to the daemon; tokens, proxies and shell state are not. */
+/** Environment variables passed to the daemon. Tokens, proxies and shell state are not passed. */
 const KEPT_VARIABLES =
   /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SOUK_(CONFIG_DIR|DATA_DIR|INSTANCE)|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_\w+)$/
 

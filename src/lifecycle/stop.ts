@@ -42,7 +42,7 @@ export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped
   return { stopped: how !== 'crashed', how, pid, url, port_free: free }
 }
 
-/** All local instances whose folders are in the same place, including this one. */
+/** All local instances whose folders are in the same parent folder, including this one. */
 export function instancesBeside({ places, system }: Pick<Context, 'places' | 'system'>): Places[] {
   const { chosenData: dataDir } = places
   const names = namesIn(dataDir ?? dirname(places.state)).filter(isInstanceName)
@@ -81,7 +81,7 @@ async function end(
 }
 
 function signal(registration: ProcessName, name: 'SIGTERM' | 'SIGKILL'): void {
-  // Checks again, since the pid may be reused by now.
+  // Checks again, since another process may have this pid now.
   if (!isSameProcess(registration)) return
   try {
     process.kill(registration.pid, name)

@@ -18,7 +18,7 @@ type Door = Awaited<ReturnType<Context['system']['daemon']>>
 type ExportQuery = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
-/** Attempts to find a moment without payments in progress. */
+/** Number of attempts to find a moment without payments in progress. */
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 

@@ -103,7 +103,7 @@ export async function keepWallet(places: SeedContext['places'], name: string, cr
 
 /** A URL that refuses connections, since port 9 (discard) is unused. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** Delays after which each delivery attempt is due. */
+/** Times after an event by which its second and later delivery attempts are due. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -128,7 +128,7 @@ export function planFinale(scene: Scene): void {
   planPeople(scene)
 }
 
-/** Two plans and three buyers, one without money to renew. */
+/** Schedules subscriptions: two plans and three buyers, one of whom cannot pay the renewal. */
 function planSubscriptions({ play, stock, until }: Scene): void {
   const { agenda, cast, shelf } = play
   let palettes = ''
@@ -160,7 +160,7 @@ function planSubscriptions({ play, stock, until }: Scene): void {
   })
 }
 
-/** Three disputes: refunded, split, and open with evidence. */
+/** Schedules three disputes: one refunded, one split, and one open with evidence. */
 function planDisputes({ play, until }: Scene): void {
   const { agenda, operator } = play
   const rule = (job: string, body: { outcome: 'refund' | 'split'; buyer_amount?: string }, reason: string) =>
@@ -216,7 +216,7 @@ function planOpenJobs({ play, until }: Scene): void {
   agenda.at(until - 40 * MINUTE_MS, async () => void (await buy(play, { who: 'quill', ware: 'palette' })))
 }
 
-/** A buyer's dead endpoint, and a listing whose endpoint just failed. */
+/** Schedules a buyer's dead endpoint, and a listing whose endpoint has just failed. */
 function planDeadEndpoint({ play, until }: Scene): void {
   const { agenda, cast, shelf } = play
   const down = until - DOWN_MS
@@ -277,7 +277,7 @@ function planRequests({ play, until }: Scene): void {
   })
 }
 
-/** Identities, referral money, a sanctioned wallet, and a provider that polls. */
+/** Schedules identity checks, referral money, a sanctioned wallet, and a provider that polls. */
 function planPeople({ play, until, stage }: Scene): void {
   const { agenda, cast, operator } = play
   agenda.at(until - 80 * DAY_MS, async () => {
@@ -300,7 +300,7 @@ function planPeople({ play, until, stage }: Scene): void {
   agenda.at(until - 90 * MINUTE_MS, () => hookOf(cast.lingua, null))
 }
 
-/** @returns id of the verification, which waits for the vendor */
+/** Starts a verification and consents to it. @returns its id; it then waits for the vendor */
 async function consented(who: Person, operatorName: string): Promise<string> {
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
   const token = new URL(url).pathname.split('/').at(-1) ?? ''

@@ -19,7 +19,7 @@ const SPEED = 60
 const MAX_FAILED = 20
 /** Sales between top-ups. */
 const SALES_PER_TOP_UP = 30
-/** Without `legal`, the listing whose endpoint is gone. */
+/** `legal` is left out, since its endpoint is gone. */
 const wares = ['french', 'palette', 'french', 'audit', 'copy', 'palette'] as const satisfies readonly Ware[]
 const methods = ['x402', 'balance'] as const
 
@@ -134,7 +134,7 @@ async function told(
   }
 }
 
-/** Largest rate of one process. */
+/** Largest number of sales per minute in one process. */
 const MAX_RATE = 600
 const RATE = /^(\d{1,4})(?:\/min)?$/
 

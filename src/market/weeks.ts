@@ -16,7 +16,7 @@ import type { Ware } from './cast.ts'
 const WEEK_MS = 7 * DAY_MS
 const wares = ['french', 'audit', 'palette', 'copy', 'french', 'legal', 'palette'] as const satisfies readonly Ware[]
 
-/** Quill has no balance, so its subscription becomes past due. */
+/** Quill is left out, so that its subscription becomes past due. */
 const depositors = ['acme', 'bot7'] as const satisfies readonly BuyerName[]
 const methods = ['x402', 'balance'] as const
 

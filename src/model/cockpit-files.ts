@@ -16,7 +16,7 @@ export type PutOff = {
   readonly id: string
   /** End of the snooze, wall time; if absent, the snooze ends when the text changes. */
   readonly until?: number
-  /** Its text when snoozed. */
+  /** The problem's text when it was snoozed. */
   readonly said: string
 }
 

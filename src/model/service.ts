@@ -9,7 +9,7 @@ export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
 /** The values of a plan that existing quotes keep after an edit. */
 export const PlanVersion = z.strictObject({
-  /** Net price of the provider; for first-party plans, the price. See `rules/pricing.ts`. */
+  /** The provider's net price; for a first-party plan, the price that buyers pay. */
   price: Micro,
   billing_period: z.enum(billingPeriods),
   service_ids: z.array(z.string()),

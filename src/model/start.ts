@@ -17,7 +17,7 @@ export type StartStep = keyof typeof startSteps
 /** Reports a step; `detail` is progress: `40 %`, `day 31 of 98`. Throws when the start is cancelled. */
 export type ReportStart = (step: StartStep, detail?: string) => void
 
-/** A step as a line. */
+/** A step as one line of text, with its progress. */
 export function startWords({ step, detail }: { readonly step: string; readonly detail?: string | undefined }): string {
   const words: string = Object.entries(startSteps).find(([name]) => name === step)?.[1] ?? step
   return detail === undefined ? words : `${words}: ${detail}`

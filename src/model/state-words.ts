@@ -50,7 +50,7 @@ export const attemptWords: Readonly<Record<AttemptStatus, string>> = {
   expired: 'ran out',
 }
 
-/** Words for held money by kind. Money of a job shows the job's state instead. */
+/** Words for held money by kind. For money of a job, the job's state is shown instead. */
 export const heldWords: Readonly<Record<HeldKind, string>> = {
   esc: 'in escrow',
   hold: 'being paid',

@@ -13,7 +13,7 @@ export const threadStatuses = [
   'cancelled',
 ] as const
 
-/** Proposal states; `expired` follows from time, `superseded` means replaced. */
+/** Proposal states. `expired` is computed from the time; `superseded` means replaced. */
 export const proposalStatuses = ['open', 'accepted', 'declined', 'expired', 'superseded'] as const
 export type ProposalStatus = (typeof proposalStatuses)[number]
 
@@ -24,7 +24,7 @@ export const Proposal = z.strictObject({
   agent_price: Micro,
   provider_net_price: Micro,
   message: z.string(),
-  /** null: as the listing. */
+  /** null: as in the listing. */
   estimated_delivery: z.string().nullable(),
   /** Listing terms when the price was offered; absent in old rows. */
   terms: SaleTerms.exactOptional(),

@@ -16,7 +16,7 @@ export const warn = toned('warn')
 export const bad = toned('bad')
 export const accent = toned('accent')
 
-/** Displayed states: a sign and the word of each. */
+/** The displayed text of each state: its sign, then its word. */
 export function statesOf<K extends string>(
   words: Readonly<Record<K, string>>,
   signs: Readonly<Record<K, Sign>>,

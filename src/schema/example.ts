@@ -4,7 +4,7 @@ import { listOf, membersOf } from './limits.ts'
 import { compilePattern } from './pattern.ts'
 import { compileInputSchema } from './schema.ts'
 
-/** Texts that are tried, plainest first. */
+/** Sample texts, tried in this order. */
 const SAMPLE_TEXTS = [
   'example', 'Example', 'example text', 'abc', 'ABC', 'a', 'A', '1', '12', '123', '1234', '12345', '123456', '0.5', '1.0.0',
   'en', 'en-US', 'USD', 'US', 'a1', 'A1', 'svc_0123456789abcdef', '#336699', '192.0.2.1', 'example.com',

@@ -8,7 +8,10 @@ export class BudgetSpent extends Error {
 
 let stepsUsed = 0
 
-/** Adds steps before the work is done. Validations are synchronous, so one counter is enough. @throws BudgetSpent */
+/**
+ * Counts the steps of the work that follows. Validations are synchronous, so one counter is enough.
+ * @throws BudgetSpent
+ */
 export function charge(steps: number): void {
   if (stepsUsed + steps > MAX_VALIDATION_STEPS) throw new BudgetSpent('validation budget spent')
   stepsUsed += steps

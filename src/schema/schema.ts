@@ -60,7 +60,7 @@ function isKeyed(schema: AnyObject): boolean {
 
 const keyedSchemas = new WeakMap<AnyObject, AnyObject>()
 
-/** Schema of an object with these named members. Cached by object. */
+/** Schema of an object with one required member for each named schema. Cached by object. */
 function keyedSchema(schema: AnyObject): AnyObject {
   const known = keyedSchemas.get(schema)
   if (known !== undefined) return known
@@ -112,7 +112,7 @@ function isText(schema: unknown): boolean {
   return isObject(schema) && schema['type'] === 'string'
 }
 
-/** Fields of root and `allOf` parts. */
+/** The fields that the root and its `allOf` parts declare. */
 function fieldsOf(root: Expanded): Fields {
   const parts = [root, ...listOf(root['allOf']).filter(isObject)]
   const known = parts.flatMap((part) => Object.entries(membersOf(part['properties'])))

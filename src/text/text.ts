@@ -85,7 +85,7 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Untrusted text for a cell of a screen. */
+/** Makes untrusted text safe for a screen cell: one line, without control characters and style markers. */
 export function safe(text: string): string {
   return text.toWellFormed().replace(/\s+/g, ' ').replace(CONTROLS, REPLACEMENT).replace(MARKS, REPLACEMENT).trim()
 }

@@ -2,7 +2,7 @@
 export type TimeStyle = 'local' | 'utc' | 'iso'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** A time as the API writes it. In quotes it is part of a document and stays. */
+/** A time as the API writes it. One in quotes is part of a document, and is not shortened. */
 const ISO_TIME = /(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g
 
 type Shown = { readonly style: TimeStyle; readonly now: number }

@@ -262,7 +262,7 @@ const PICKER_ROWS_LEAST = 14
 
 const HELP_COLUMNS = { group: 6, keys: 11 } as const
 
-type Help = { readonly where: Where; readonly title: string /** Rows gone down. */; readonly at: number }
+type Help = { readonly where: Where; readonly title: string /** Rows scrolled down. */; readonly at: number }
 
 /** Draws the keys of a screen, grouped by purpose and scrolled by `at` rows. */
 export function helpBox({ where, title, at }: Help, area: ScreenArea): Line[] {

@@ -22,7 +22,7 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' |
   readonly now: () => number
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
-  /** Aborted: leaves. */
+  /** Closes the cockpit. */
   readonly signal: AbortSignal
 }
 

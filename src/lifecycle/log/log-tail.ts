@@ -25,7 +25,7 @@ export async function* followLines(state: string, system: Waiting, signal: Abort
       if (open !== undefined) yield* newLines(open)
       const next = rotated(path, open)
       if (next !== undefined) {
-        // The old file was read to its end above.
+        // Closes the old file, which was read to its end above.
         if (open !== undefined) closeSync(open.file)
         open = next
         continue

@@ -32,7 +32,7 @@ async function linked(scene: Scene): Promise<void> {
   if (identity) await who.call('linkIdentity', { body: identity })
 }
 
-/** @returns id of the verification, which waits for the vendor */
+/** Starts a verification and consents to it. @returns its id; it then waits for the vendor */
 async function consented(scene: Scene): Promise<string> {
   const who = await visitor(scene)
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})

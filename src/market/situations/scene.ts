@@ -27,7 +27,7 @@ export type Scene = Opened & {
 export type Situation =
   | (Sayable & {
       readonly make: (scene: Scene) => Promise<void>
-      /** Business time that it needs, milliseconds. */
+      /** Milliseconds of business time that the situation needs. */
       readonly moves?: number
     })
   | { readonly why: string }

@@ -50,7 +50,7 @@ export function panelLines(model: PanelsModel, { width, height }: ScreenArea): L
   const side = isSplit ? width - split - 1 : width
   const list = sanctionLines(model, split)
   const most = Math.max(list.length - 1, Math.floor(height / REFUSALS_SHARE))
-  // Unknown while unreachable.
+  // Unknown while the instance cannot be reached.
   const refused =
     health.value === undefined
       ? [rule(side, REFUSED), ...waitingLines(health, side)]

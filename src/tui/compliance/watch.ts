@@ -82,7 +82,7 @@ export type ReadLog = {
   readonly reads: readonly ReadFacts[]
   /** Number of all reads. `reads` may cover only the newest of them. */
   readonly total: number
-  /** All administrators' acts. */
+  /** Number of all admin actions. */
   readonly acts: number
 }
 

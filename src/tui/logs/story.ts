@@ -31,7 +31,7 @@ export function useStory(host: Host, id: string): Story | undefined {
 
 const signs: Readonly<Record<Step['sign'], Piece>> = { done: good('✓'), waits: accent('●'), failed: bad('✗') }
 const KIND_COLUMNS = 11
-/** Width for milliseconds. */
+/** From this width, times have milliseconds. */
 const FINE_FROM = 56
 
 /** Draws a trace. Steps are indented by depth. */

@@ -33,7 +33,7 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
   { name: 'referral money', kinds: ['ref', 'refp'], of: 'referrer' },
   { name: 'kept back', kinds: ['blk'], of: 'wallet' },
 ]
-/** Minimum rows. */
+/** Number of rows in a lower area. */
 const SHORT_ROWS = 3
 
 type Room = {

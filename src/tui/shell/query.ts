@@ -26,7 +26,7 @@ export function createStore<T>(initial: T): StateStore<T> {
   }
 }
 
-/** Unwatched values kept. */
+/** Beyond this many queries, the oldest that nobody watches is dropped. */
 const KEPT_MAX = 64
 /** For data fetched once and on request only, since the instance logs each read. */
 export const ONCE_MS = Number.POSITIVE_INFINITY

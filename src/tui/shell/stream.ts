@@ -24,7 +24,7 @@ export type LiveEvent = {
   readonly subject: string
   /** Members of the data, as `name value`. */
   readonly detail: string
-  /** Text members. */
+  /** The first members of the data, as text. */
   readonly said: Readonly<Record<string, string>>
   readonly about: EventNames
 }
