@@ -73,7 +73,7 @@ export const command = defineCommand({
     'souk api getCatalog --cache 10m -q .total',
   ],
   /**
-   * Returns the instance's response unchanged; its OpenAPI description has the schemas. With -i it returns {status,
+   * Returns the response unchanged; its schema is in the instance's OpenAPI description. With -i it returns {status,
    * headers, body}, with --curl {curl, credentials}, with --silent {}.
    */
   async run(context) {

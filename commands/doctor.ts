@@ -83,7 +83,7 @@ async function examined(context: Context) {
     }
     const { status, detail } = finding
     checks.push({ id, status, detail, fix: finding.fix === undefined ? null : context.io.hint(finding.fix) })
-    // Parts are shown only on request: a new machine lacks many, and the check itself names them.
+    // A check lists its parts only with --online or --only: its own row already names missing ones.
     if (parts && (online || only.includes(id)))
       checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
   }

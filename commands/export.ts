@@ -53,7 +53,7 @@ export const command = defineCommand({
   },
 })
 
-/** What the command prints. A `WrittenLine` is not yielded: it goes to stdout unchanged, since it is hashed. */
+/** What the command prints. `exportWhole` writes `WrittenLine`s to stdout itself, unchanged, since they are hashed. */
 type Printed = ExportLine | WrittenLine | Written | SavedState
 
 async function* run(context: Context): AsyncGenerator<Printed> {

@@ -60,7 +60,7 @@ function differences(document: OpenApiDocument, health: HealthAnswer): string[] 
   const rows = health.endpoints.flatMap(({ method, path, status }) => {
     const name = `${method} ${path.replace(/:([A-Za-z]+)/g, '{$1}')}`
     const described = operations.get(name)?.['x-status']
-    // Under the cutover, deferred endpoints are omitted on purpose.
+    // During the checkout v2 cutover, the description omits deferred endpoints on purpose.
     if (!operations.has(name)) return status === 'deferred' ? [] : [`${name} is ${status}, but not described`]
     return described === undefined || described === status
       ? []

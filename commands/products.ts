@@ -87,7 +87,7 @@ export const productsBuy = defineCommand({
 
 type Context = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
 
-/** Checks the target path before paying. */
+/** The target path, checked before paying; undefined without --output. */
 async function targetOf(host: Context, session: Session, id: string): Promise<string | undefined> {
   const { output } = host.options
   if (output === undefined) return undefined

@@ -184,7 +184,7 @@ function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   }
 }
 
-/** Reads the last line of the local daemon's log. */
+/** Reads the last line of the local daemon's log; undefined for a remote. */
 function lastWordsOf(context: Context): CockpitOptions['lastWords'] {
   if (createLink(context).place.name !== LOCAL) return undefined
   return async () => {

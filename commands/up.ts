@@ -254,7 +254,7 @@ async function agreed(context: Context, launch: Launch): Promise<Launch> {
   throw usage('Nothing was started: real money was not confirmed.', { next: ['souk up', 'souk up --chain devnet'] })
 }
 
-/** `frozen`, `real`, or a start time. @throws CliError usage */
+/** `frozen`, `real`, or a start time; undefined without --clock. @throws CliError usage */
 function clockMove({ clock, foreground, systemd }: Context['options']): ClockMove | undefined {
   if (clock === undefined) return undefined
   if (foreground || systemd) {

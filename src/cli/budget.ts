@@ -1,7 +1,7 @@
 import type { Budget, SentPayment } from '../client/spending/budget.ts'
 import { formatAmount, formatPrice, usdc, ZERO } from '../core/money.ts'
 
-/** Payments of a failed command, and how to recover them. */
+/** Payments that a failed command sent, and the commands that retrieve what they bought. */
 export function paymentsSent(budget: Budget): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const sent = budget.sent()
   return { facts: sent.map(sentFact), next: sent.flatMap(wayBack) }

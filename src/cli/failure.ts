@@ -80,7 +80,7 @@ function brokenOff({ failure, message }: TransportError): Failure {
   return { code: exit, exit: exits[exit], sentence, facts: [message], next: ['souk status'] }
 }
 
-/** The command that repairs a damaged store. */
+/** The command that repairs a damaged store; undefined for any other error. */
 function repairOf(error: unknown): string | undefined {
   return error instanceof Error && 'repair' in error && typeof error.repair === 'string' ? error.repair : undefined
 }
@@ -153,7 +153,7 @@ function shelvedNext(words: readonly string[]): readonly string[] {
   return [...(read === undefined ? [] : [`reads still work: ${read}`]), 'status: souk endpoints list --status deferred']
 }
 
-/** The service that a command line names: by id, or by name after the verb. */
+/** The service that a command line names, by id or after `buy`; undefined if it names none. */
 function serviceIn(words: readonly string[]): string | undefined {
   const byId = words.find((word) => prefixOf(word) === idPrefixes.service)
   const named = words[words.indexOf('buy') + 1]

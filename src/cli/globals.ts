@@ -185,7 +185,7 @@ export type Globals = {
   readonly header: boolean
   readonly dryRun: boolean
   readonly yes: boolean
-  /** Name of the remote to confirm a change. */
+  /** Name of the remote, given to confirm a change. */
   readonly confirm?: string
   /** Wait for completion: `true` without limit, or milliseconds. */
   readonly wait: boolean | number

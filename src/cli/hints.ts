@@ -126,7 +126,7 @@ function said({ argv, env }: Typed, { flags, env: variable }: InForce): string[]
   return value === undefined || value === '' ? [] : [flags[0] ?? '', shellWord(value)]
 }
 
-/** Last typed value of a flag. */
+/** Last typed value of a flag; undefined if the flag was not typed. */
 function typed(argv: readonly string[], flags: readonly string[]): string | undefined {
   const end = argv.indexOf('--')
   const words = end < 0 ? argv : argv.slice(0, end)

@@ -76,7 +76,7 @@ export type Io = {
   jsonLine(value: unknown): void
   /** Raw data. */
   bytes(data: Uint8Array): void
-  /** Help text on stderr, on a terminal only. */
+  /** A note for people on stderr, only if stdout and stderr are terminals. */
   note(text: string): void
   /** A suggested command in pasteable form. */
   hint(command: string): string

@@ -23,7 +23,7 @@ const sqliteCodes: Readonly<Record<number, string>> = { 8: 'EROFS', 13: 'ENOSPC'
 const SQLITE_PRIMARY = 0xff
 const FOLDERS = 'or choose other folders: XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, or --data'
 
-/** The system error behind a failure, at any depth. */
+/** The system error behind a failure, at any depth; undefined without one. */
 export function machineTrouble(error: unknown): MachineTrouble | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const found = troubleOf(at, codeOf(at))

@@ -101,7 +101,7 @@ export type HeldBack =
       readonly price?: string | null
     }
 
-/** Stops under `--dry-run` before a local change. */
+/** @throws DryRun under `--dry-run`, before a local change */
 export function wouldDo(globals: Globals, act: string): void {
   if (globals.dryRun) throw new DryRun({ act })
 }

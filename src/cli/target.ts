@@ -100,7 +100,7 @@ function lastStopWords(places: Pick<Places, 'state'>): readonly string[] {
   return (readText(`${places.state}/last-stop`) ?? '').trim().split(' ')
 }
 
-/** Time of the last clean stop, epoch milliseconds. */
+/** Time of the last clean stop, epoch milliseconds; undefined if there was none. */
 export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
   const at = Date.parse(lastStopWords(places)[0] ?? '')
   return Number.isNaN(at) ? undefined : at

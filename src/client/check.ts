@@ -178,7 +178,7 @@ function membersOf(members: Members, { members: all }: Known): readonly Member[]
   return read
 }
 
-// Runs during the start, while the engine has not compiled it yet, so it avoids copies.
+// The fault of a value by a tagged shape. It runs during the start, before the engine compiles it, so it avoids copies.
 function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   switch (shape[0]) {
     case 's':
@@ -207,7 +207,7 @@ function isShape(part: Part): part is AnswerShape {
   return typeof part === 'string' || (typeof part === 'object' && part !== null)
 }
 
-/** Bounds follow the tag. */
+/** The fault of a size outside the shape's bounds, which follow the tag. */
 function boundsFault(size: number, shape: Tagged, what = ''): Fault | undefined {
   const min = shape[1]
   const max = shape[2]

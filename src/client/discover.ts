@@ -33,7 +33,7 @@ export type DaemonRegistration = RegisteredProcess & {
   readonly seed?: string
 }
 
-/** A starting daemon, registered first so that every command knows it. */
+/** A starting daemon, registered before it serves so that every command knows it. */
 export type StartRegistration = RegisteredProcess & {
   readonly state: 'starting'
   /** Current step of the start, one of `startSteps`. */
@@ -78,7 +78,7 @@ export function unregister(places: Pick<Places, 'runtime'>, run: ProcessName): v
   if (isRegistered(places, run)) removeFile(fileOf(places))
 }
 
-/** Whether the registration is this process's. */
+/** Whether the registration is that of the given process. */
 export function isRegistered(places: Pick<Places, 'runtime'>, { pid, started_at }: ProcessName): boolean {
   const registered = readRegistration(places)
   return registered?.pid === pid && registered.started_at === started_at
@@ -129,7 +129,7 @@ export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found
   return { state: instanceId === registration.instance_id ? 'running' : 'unresponsive', registration }
 }
 
-/** The registration with its process, without a request. */
+/** The daemon's state by its registration and process; sends no request. */
 export function registeredDaemon(places: Pick<Places, 'runtime'>): FoundDaemon {
   const registration = readRegistration(places)
   if (!registration) return { state: 'absent' }

@@ -23,7 +23,7 @@ export function downloadName(response: Pick<TransportResponse, 'headers'>, other
   return localName(decoded(extended) ?? plain ?? '', otherwise)
 }
 
-/** A safe file name. */
+/** A safe file name made from `sent`; `otherwise` if nothing safe is left. */
 export function localName(sent: string, otherwise: string): string {
   const name = safeName(sent)
   return name === '' ? otherwise : name
@@ -67,7 +67,7 @@ export async function receive(response: TransportResponse, sink: ChunkSink, watc
   return { sizeBytes, sha256 }
 }
 
-/** Hex SHA-256 from `Repr-Digest` (RFC 9530). */
+/** Hex SHA-256 from `Repr-Digest` (RFC 9530); undefined without one. */
 function digestOf(header: string | undefined): string | undefined {
   const base64 = /(?:^|,\s*)sha-256=:([A-Za-z0-9+/=]+):/.exec(header ?? '')?.[1]
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex')

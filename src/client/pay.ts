@@ -22,7 +22,7 @@ import { isObject } from '../core/json.ts'
 import { formatAmount, MAX_AMOUNT, type Usdc, usdc } from '../core/money.ts'
 import { compact } from '../core/record.ts'
 
-/** Longest `PAYMENT-REQUIRED` accepted from other servers. */
+/** Longest `PAYMENT-REQUIRED` header accepted from other servers. */
 const REQUIRED_HEADER_READ_MAX_CHARS = 16_384
 /** Longest validity of a signed payment, in seconds. */
 export const MAX_WINDOW_SECONDS = 600

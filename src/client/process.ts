@@ -55,7 +55,7 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** Fields of `/proc/<pid>/stat` after the name, which may contain spaces and brackets. */
+/** Fields of `/proc/<pid>/stat` after the name, which may contain spaces and brackets; undefined without the file. */
 function statFields(pid: number | string): readonly string[] | undefined {
   const stat = proc(`${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')

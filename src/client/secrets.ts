@@ -29,7 +29,7 @@ function read(places: Pick<Places, 'config'>) {
   return { admin_keys: {}, api_keys: {}, webhook_secrets: {}, job_tokens: {}, ...readJson(fileOf(places), Secrets) }
 }
 
-/** Admin key of the local daemon, from its private file (decisions §3). */
+/** Admin key of the local daemon, from its private file (decisions §3); undefined if there is none. */
 export function localAdminKey(dataDir: string): string | undefined {
   return readText(join(dataDir, 'admin.key'))?.trim() || undefined
 }

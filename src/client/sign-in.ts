@@ -5,7 +5,7 @@ import { networks } from '../core/authorization.ts'
 import type { Hex } from '../core/hex.ts'
 import { isObject } from '../core/json.ts'
 
-/** Longest `PAYMENT-REQUIRED` read for a challenge. */
+/** Longest `PAYMENT-REQUIRED` header that is searched for a challenge. */
 const HEADER_MAX_CHARS = 16_384
 /** Challenge values must be single lines, so that none can imitate another. */
 const LINE = /^[\x20-\x7e]{1,2048}$/

@@ -56,7 +56,7 @@ export type TransportOptions = {
   /** Headers of every request, with credentials. */
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
-  /** Pinned certificate, from `fingerprintOf`; otherwise authorities decide. */
+  /** Pinned certificate, from `fingerprintOf` (default: any from a trusted authority). */
   readonly fingerprint?: string | undefined
   /**
    * What may go over plain HTTP to another machine (default: no credentials, no payments). `credentials`: credentials,
@@ -109,7 +109,7 @@ const sentences: Record<TransportFailure, string> = {
   aborted: 'the request was cancelled',
 }
 
-/** Sends requests to an instance. Any status resolves; only missing responses throw. */
+/** Sends requests to an instance; any status resolves. @throws TransportError without a response, or if not sent */
 export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')

@@ -128,7 +128,7 @@ export function getWallet(places: Config, name: string): NamedWallet {
   }
 }
 
-/** The named wallet, else the active one. @returns undefined without either */
+/** The named wallet, else the active one; undefined without either. @throws AppError not_found for an unknown name */
 export function currentWallet(places: Config, name?: string): NamedWallet | undefined {
   const chosen = name ?? readSettings(places).wallet
   return chosen === undefined ? undefined : getWallet(places, chosen)
@@ -140,7 +140,7 @@ export function chooseWallet(places: Config, name: string): NamedWallet {
   return getWallet(places, name)
 }
 
-/** Deletes the key file; without a copy its money is lost. */
+/** Deletes the key file. Without a copy of the key, the wallet's money is lost. */
 export function removeWallet(places: Config, name: string): void {
   const { file, active } = getWallet(places, name)
   removeFile(file)

@@ -114,7 +114,7 @@ type Practising = OfferedListing & {
   readonly session: Session
 }
 
-/** Buys the provider's own listing with test money, if wanted; the job must succeed. */
+/** Buys the provider's own listing with test money; undefined if no test purchase is wanted. */
 async function practise({ context, shop, session, offered, plan }: Practising): Promise<Trial | undefined> {
   const { practice: wanted } = context.options
   if (wanted === 'never' || offered.status !== 'active' || (wanted === 'changed' && plan.change === 'unchanged')) {

@@ -43,7 +43,7 @@ export type Work = {
   readonly onLog: (line: string) => void
 }
 
-/** Runs the command once: input on stdin and in a file; delivers its output. */
+/** Runs the command once, with the input on stdin and in a file. @returns the outcome, with the output to deliver */
 export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> {
   const workdir = await mkdtemp(join(work.tmpDir, 'souk-job-'))
   try {

@@ -35,7 +35,7 @@ type SelfTestParams = {
 
 /**
  * Buys a service with a temporary wallet and faucet money.
- * @throws NoPractice without enough test money; AppError for refusals
+ * @throws NoPractice without a fixed price or enough test money; AppError for refusals
  */
 export async function buyOnce(stage: Stage, { modes, service, price, input }: SelfTestParams): Promise<Practice> {
   if (modes.some((mode) => !TEST_MONEY.includes(mode)))

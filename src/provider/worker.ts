@@ -40,7 +40,7 @@ export type Trade = {
   readonly retries: number
   readonly retryMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** No attempt starts after this signal. */
+  /** No retry starts after this signal. */
   readonly stop: AbortSignal
   readonly say: (said: WorkerNotice) => void
   readonly log: (line: string) => void

@@ -68,7 +68,7 @@ const all: readonly FirstPartyService[] = [
   websiteResearchContext,
 ]
 
-/** All first-party services by slug; a listing of `fixtures/listings` is active only if it is here. */
+/** All first-party services by slug; a listing of `fixtures/listings` is active only if its service is here. */
 export const firstPartyServices: ReadonlyMap<string, FirstPartyService> = new Map(
   all.map((service) => [service.slug, service]),
 )

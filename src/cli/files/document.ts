@@ -7,7 +7,7 @@ import { usage } from '../exit.ts'
 /** Size limit of a document: the daemon's largest request body. */
 const DOCUMENT_BYTES_MAX = MAX_DELIVERY_BODY_BYTES
 const READ_BYTES = 64 * 1024
-/** Long invalid JSON is not tried as YAML, which would take seconds. */
+/** Invalid JSON longer than this is not tried as YAML, which would take seconds. */
 const MISTAKEN_CHARS_MAX = 256 * 1024
 /** YAML restricted to JSON's values: no tags, anchors or other versions. */
 const PLAIN_YAML = { version: '1.2', schema: 'core', resolveKnownTags: false, stringKeys: true } as const

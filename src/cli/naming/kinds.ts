@@ -45,7 +45,7 @@ const limit = String(ROWS_MAX)
 
 type Own = { readonly headers: Readonly<Record<string, string>> }
 
-/** The local credential of the wallet; never signs or asks for a passphrase. */
+/** The local credential of the wallet, if any; never signs or asks for a passphrase. */
 async function ownKey(session: Session): Promise<Own | undefined> {
   const key = await session.apiKey()
   return key === undefined ? undefined : { headers: { 'x-api-key': key } }

@@ -76,11 +76,10 @@ async function personOf(namer: Namer, kind: Kind, word: string): Promise<string>
   throw new CliError('failure', `The instance has no ${kind.noun} for ${word}.`)
 }
 
-/** Requires the whole name, since money is involved. */
+/** The id of the object with this whole name, since money is involved. @throws CliError not_found or usage */
 async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: string): Promise<string> {
   const wanted = plainName(word)
   const called = (await kind.known(asker, wanted)).filter((one) => one.names.some((name) => plainName(name) === wanted))
-  // One's own and the house's listings take precedence.
   const found = nearestOwners(called, asker.buys === true)
   const [only] = found
   if (only && found.length === 1) return only.id
@@ -114,7 +113,7 @@ function ambiguous({ noun }: Kind, word: string, found: readonly Nameable[]): Cl
   })
 }
 
-/** The nearest id or name, or the only id with this prefix. */
+/** The only id that begins with the word, else the nearest id or name; undefined if none is near. */
 function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): string | undefined {
   const ids = [...new Set(all.map(({ id }) => id))]
   const begun = word.length > prefix.length && word.startsWith(prefix) ? ids.filter((id) => id.startsWith(word)) : []

@@ -85,7 +85,7 @@ export function keep({ places }: Context, option: GlobalOption, value: string | 
   changeSettings(places, { options: value === undefined ? others : { ...others, [option.key]: value } })
 }
 
-/** An option with a typed value. @throws CliError usage */
+/** Checks an option's typed value and returns it; {} for a daemon setting. @throws CliError usage */
 export function typedAs(option: GlobalOption, value: string): RawGlobals {
   if (daemonSettings.some(({ key }) => key === option.key)) {
     checkDaemonSetting(option.key, value)

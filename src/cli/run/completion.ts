@@ -122,7 +122,7 @@ function step(place: Place, entries: readonly Entry[], word: string): void {
   if (!place.entry) place.noun = name
 }
 
-/** The flag whose value is being typed. */
+/** The flag that `word` names, if its value comes next. */
 async function openedBy(word: string, entry: Entry | undefined): Promise<Flag | undefined> {
   const flag = (await flagsOf(entry)).find(({ names }) => names.includes(word))
   return flag?.takesValue ? flag : undefined

@@ -84,7 +84,7 @@ function below({ entries }: Refused, noun: string): readonly Entry[] {
   return entries.filter(({ name, aliasOf, hidden }) => name.startsWith(`${noun} `) && !aliasOf && !hidden)
 }
 
-/** A mistyped verb of a noun with a default command. */
+/** A mistyped verb of a noun with a default command; undefined if that is not the fault. */
 function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): string | undefined {
   const entry = entries.find(({ name }) => name === leaf?.name)
   if (!entry?.isDefault || noun === '' || !/^too many arguments/i.test(sentence)) return undefined
@@ -110,7 +110,7 @@ async function withOption(refused: Refused, { noun, flag }: { noun: string; flag
   return found.length > SUGGESTIONS_MAX ? [] : found
 }
 
-/** Commander does not suggest global flags. */
+/** The nearest flag, if any; Commander does not suggest global flags. */
 function nearestFlag(given: string | undefined, flags: readonly string[]): string | undefined {
   if (!given?.startsWith('--')) return undefined
   const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))

@@ -297,7 +297,7 @@ function isTyped(flags: string, words: readonly string[]): boolean {
   return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
 }
 
-/** The forms of `-x, --long <value>` that a command does not use itself. */
+/** Forms of `-x, --long <value>` that the command leaves free; undefined if it uses `--long` itself. */
 function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
   const parts = flags.split(', ')
   const long = parts.find((part) => part.startsWith('--')) ?? flags

@@ -42,7 +42,7 @@ export const synonyms = {
 
 const TERM_COLUMNS = 9
 
-/** The root help. @param topics pages without a command */
+/** The root help. @param topics names for `souk help TOPIC` */
 export function rootHelp(width: number, topics: readonly string[]): string {
   const term = (name: string) => name.padEnd(TERM_COLUMNS)
   const nouns = Object.entries(purposes).map(([name, words]) => hanging(term(name), words.join('\u00A0 '), width))

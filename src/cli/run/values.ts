@@ -104,7 +104,7 @@ function duration(flag: string, value: string | boolean): number {
   return ms
 }
 
-/** Output settings, before a command's own flags. */
+/** Output settings from the global options. @throws CliError usage */
 export function ioSettings(raw: RawGlobals): IoSettings {
   const color = raw.color === 'always' || raw.color === 'never' ? raw.color : 'auto'
   return {

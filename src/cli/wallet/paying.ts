@@ -203,7 +203,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
 
 type BalancePayment = { key: string; wallet: NamedWallet }
 
-/** Key and wallet for a payment from the balance, if `--pay` allows it and the balance suffices. */
+/** Key and wallet to pay from the balance; undefined to pay by signature. @throws CliError if `--pay balance` cannot */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()

@@ -58,7 +58,7 @@ export async function charge(host: SessionHost, session: Session, wanted: Wanted
   return chargeSpend(spenderOf(host), await spendOf(host, session, wanted)).catch(explained)
 }
 
-/** A refusal as a command line error. */
+/** @throws a refusal as a command line error, any other error unchanged */
 export function explained(error: unknown): never {
   if (!(error instanceof SpendRefused)) throw error
   const { message, facts, next, rule } = error

@@ -85,7 +85,7 @@ function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   }
 }
 
-/** Total of a wallet within a day, overall and for the payee. */
+/** A wallet's totals of the last 24 hours, overall and for the payee. @throws AppError at the limit of payments */
 function totalsIn(db: DatabaseSync, { wallet, now }: Window, payee: Recipient): SpentTotals {
   const where = `wallet = :wallet AND at > :since AND ${COUNTS}`
   const given = { wallet, since: now - DAY_MS, now }

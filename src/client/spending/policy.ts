@@ -97,7 +97,7 @@ export function keepPolicy(places: Config, wallet: string, policy: SpendPolicy):
   return parsed.data
 }
 
-/** First rule that a payment violates. */
+/** First rule that a payment violates; undefined if it violates none. */
 export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, totals: AllTotals): Broken | undefined {
   const denied = policy.deny.find((name) => isNamed(name, payee))
   if (denied !== undefined) {

@@ -28,7 +28,7 @@ type Area = {
   readonly weight: number
   /** A use case that matches requires this area; without a pattern, every use case does. */
   readonly neededBy?: RegExp
-  /** The documentation must affirm this area; for other areas, "none" is also an answer. */
+  /** The documentation must affirm this area. For any other area, a denial such as "none" counts as documented. */
   readonly isThing?: true
   readonly risk: string
 }

@@ -114,7 +114,7 @@ const readings: readonly Reading[] = [
   { kind: 'limits', says: (words) => LIMITS.test(words) && MOVES.test(words) },
 ]
 
-/** Kind of change, by the words of the line. */
+/** Kind of change by the words of the line; undefined if they do not show it. */
 function asWritten(words: string, section: Section | undefined): ChangeKind | undefined {
   if (ADDS.test(words)) return addedAs(words)
   const isInward = INWARD.test(words) && !PATH.test(words)

@@ -283,7 +283,7 @@ function shortly(text: string): string {
 
 type Place = Exclude<Parameter['in'], 'path'> | 'path' | 'any' | 'answer'
 
-/** Place of parameters that a heading or table cell names, such as `query`. */
+/** Place of parameters that a heading or table cell names, such as `query`; undefined if it names none. */
 function placeSaid(words: string): Place | undefined {
   if (/\b(respon(se|ses|ds)|returns?|returned|answer|error)\b/i.test(words)) return 'answer'
   if (/\b(quer(?:y|ies)|url param\w*|querystring)\b/i.test(words)) return 'query'

@@ -37,7 +37,7 @@ function given(json: Json | undefined): Coerced | undefined {
   return json === undefined ? undefined : { json }
 }
 
-/** The allowed value that a text means: `https://schema.org/InStock` and `instock` both mean `InStock`. */
+/** The choice that a text means, if any: `https://schema.org/InStock` and `instock` both mean `InStock`. */
 function chosen(value: string, choices: readonly unknown[]): Coerced | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, '')
   const said = [plain(value), plain(lastSegment(value))]

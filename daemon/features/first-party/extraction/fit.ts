@@ -256,7 +256,7 @@ function columnsOf({ header }: PageTable, names: readonly string[]): Map<string,
   return new Map(found)
 }
 
-/** The table whose columns match the most wanted names, at least half of them. */
+/** The table whose columns match the most wanted names; undefined if none matches half of them. */
 function bestTable(tables: readonly PageTable[], names: readonly string[]): PageTable | undefined {
   const ranked = tables
     .map((table) => ({ table, columns: columnsOf(table, names).size }))
@@ -307,7 +307,7 @@ function objectFrom(facts: readonly Fact[], properties: AnyObject, base: string)
   return objectOf(cells)
 }
 
-/** Values of one name within an item, such as its tags. */
+/** Values of one name within an item, such as its tags; undefined for lists of objects or lists. */
 function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 'items'> & { items: unknown }) {
   if (!isObject(items) || typeOf(items) === 'object' || typeOf(items) === 'array') return undefined
   const found = valuesOf(named, { items, base, path })

@@ -22,7 +22,7 @@ type Reason = {
   readonly text: string
   /** Quote; null if the notice says nothing. */
   readonly evidence: { readonly field: string; readonly quote: string | null }
-  /** Whether it disqualifies, regardless of the other reasons. */
+  /** Whether this reason disqualifies, whatever the other reasons are. */
   readonly hard?: true
 }
 

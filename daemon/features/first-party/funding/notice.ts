@@ -185,7 +185,7 @@ export function dayOf(text: string | null | undefined): string | null {
 
 const DAY_MS = 86_400_000
 
-/** Whole UTC days from today. */
+/** Whole UTC days from today until `day`; negative for a past day. */
 export function daysUntil(day: string, now: number): number {
   return Math.round((Date.parse(day) - Math.floor(now / DAY_MS) * DAY_MS) / DAY_MS)
 }

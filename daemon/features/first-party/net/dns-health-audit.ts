@@ -231,7 +231,7 @@ const rules: readonly Rule<DnsFacts>[] = [
   },
 ]
 
-/** Parent and zone should name the same servers. */
+/** Judges whether the parent and the zone name the same servers. */
 function agreement({ nameservers, delegation }: DnsFacts): Judged {
   const said = nameservers.filter(({ names, authoritative }) => authoritative && names.length > 0)
   const [first, ...rest] = said

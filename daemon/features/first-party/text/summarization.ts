@@ -30,7 +30,7 @@ const TOLD_SCHEMA = {
   additionalProperties: false,
 }
 
-/** `said` is the model's answer; null if it gave none. */
+/** `said` is the model's answer: undefined before asking, null if it gave none. */
 type Read = {
   readonly page: WebPage | undefined
   readonly wantsModel: boolean

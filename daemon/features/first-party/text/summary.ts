@@ -95,7 +95,7 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
 /** A remaining sentence, with its highest similarity to the chosen ones. */
 type Candidate = { readonly sentence: Sentence; readonly score: number; alike: number }
 
-/** Takes the best sentence of at most `room` words, and updates how similar the others are to it. */
+/** Takes the best sentence of at most `room` words, if any, and updates how similar the others are to it. */
 function takeBest(left: Candidate[], room: number): Sentence | undefined {
   let best = -1
   let bestValue = Number.NEGATIVE_INFINITY

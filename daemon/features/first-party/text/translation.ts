@@ -62,7 +62,7 @@ export const translation = defineService({
   }),
 })
 
-/** @throws AppError input_invalid for an unknown language */
+/** Code in a language field; undefined to detect the language. @throws AppError input_invalid for an invalid code */
 function codeOf(input: JsonInput, field: 'target_lang' | 'source_lang'): string | undefined {
   const code = textOf(input, field).trim().toLowerCase().replace('_', '-')
   if (code === '' || (field === 'source_lang' && code === 'auto')) return undefined

@@ -53,7 +53,7 @@ export function isText(page: Pick<WebPage, 'headers' | 'body'>): boolean {
   return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
 }
 
-/** Decodes a body by its declared charset. */
+/** Decodes a body by its BOM or declared charset, else as UTF-8 or `LEGACY_CHARSET`. */
 export function decode({ body, headers }: Pick<WebPage, 'body' | 'headers'>): string {
   const declared =
     bomCharset(body) ??

@@ -55,7 +55,7 @@ export function changesIn(listing: Fields, draft: Fields): Fields {
   return Object.fromEntries(changes)
 }
 
-/** Parses `price=0.50 tags=["a"]`: JSON if valid, else text. */
+/** Parses `price=0.50 tags=["a"]`: JSON if valid, else text. @throws CliError usage for a word without `=` */
 export function readSettings(pairs: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     pairs.map((pair) => {
