@@ -35,7 +35,7 @@ export const UNMOVED: ClockSetting = { offset_ms: 0, frozen_at: null }
 export type MovableClock = Clock & {
   setting(): ClockSetting
   apply(setting: ClockSetting): void
-  /** Clock setting with which business time is `at` now. */
+  /** The clock setting that makes business time equal `at` now. */
   settingAt(at: number, state: 'frozen' | 'running'): ClockSetting
 }
 

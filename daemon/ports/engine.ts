@@ -2,7 +2,7 @@ import { compact } from '../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { EngineStatus } from '../../src/model/words.ts'
 
-/** State of an engine for the operator. */
+/** State of an engine, as the operator sees it. */
 export type EngineStanding = {
   readonly status: EngineStatus
   /** One sentence, without text from outside. */

@@ -24,7 +24,7 @@ export type Spoken = {
 }
 
 type Sound = Pick<Spoken, 'contentType' | 'audio' | 'sampleRateHz' | 'seconds'>
-/** Compresses samples to a deliverable size. */
+/** Compresses samples so that they fit a deliverable. */
 export type Pack = (pcm: Pcm, signal: AbortSignal) => Promise<Sound>
 
 /** Size limit of audio, so that its base64 fits a deliverable. */

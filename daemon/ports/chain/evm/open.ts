@@ -188,7 +188,7 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
 
 type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: KeySigner | undefined }
 
-/** Escrow needs the `payTo` key. */
+/** The escrow of this chain; absent without a contract or the `payTo` key. */
 function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: EscrowMeans): Pick<ChainPort, 'escrow'> {
   return address && payToKey ? { escrow: openEscrow({ ...means, address, payToKey }) } : {}
 }

@@ -132,7 +132,7 @@ function lagOf({ highest = 0, nodes }: RpcHealth): number {
   return Math.max(0, highest - (nodes[0]?.head ?? highest))
 }
 
-/** Payments that the gas balance allows at the current price. */
+/** Number of payments that the gas balance allows at the current price. */
 function paymentsOf({ wei, head }: Beat): number {
   const price = head.baseFee > LEAST_PRICE ? head.baseFee : LEAST_PRICE
   const payments = wei / (price * PAYMENT_GAS)

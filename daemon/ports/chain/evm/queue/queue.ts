@@ -44,7 +44,7 @@ export type QueueStatus = {
   readonly signer: Wallet
   /** Number of orders that have no transaction yet. */
   readonly waiting: number
-  /** Sent transactions that are in no block. */
+  /** Number of sent transactions that are in no block. */
   readonly inFlight: number
   /** Age of the oldest transaction in flight, in milliseconds; 0 if none. */
   readonly oldestMs: number
@@ -60,7 +60,7 @@ export type QueueStatus = {
   readonly reversedAt: number
   /** Number of nonces that another program used. */
   readonly foreignNonces: number
-  /** Reverted transactions, except batches, whose items are retried. */
+  /** Number of reverted transactions, without batches, whose items are retried. */
   readonly failed: number
   readonly lastFailed: { readonly at: number; readonly id: string } | undefined
   readonly lastError: { readonly at: number; readonly message: string } | undefined
