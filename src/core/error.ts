@@ -60,7 +60,7 @@ export type ErrorFacts = {
   details?: readonly ErrorDetail[]
   /** Retry delay in seconds, also sent as `Retry-After`. */
   retryAfter?: number
-  /** Extra members of the code: `from`, `to`, `allowed`, `feature`, … */
+  /** Extra members, which depend on the code: `from`, `to`, `allowed`, `feature`, … */
   extra?: ExtraMembers
   cause?: unknown
 }

@@ -10,7 +10,7 @@ export const MAX_SEARCHED_ROWS = 10_000
 const MAX_TERMS = 20
 const MAX_VALUES = 20
 
-/** Field types: choice, text, money, count, age, boolean; filters also accept the displayed words of choices and flags. */
+/** Field types. Filters also accept the displayed words of choices and of flags. */
 export type ListField =
   | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly words?: Readonly<Record<string, string>> }
   | { readonly kind: 'flag'; readonly word?: string }
@@ -29,7 +29,7 @@ type FilterParams = {
   readonly value: string | bigint | number | boolean
   /** Exact match instead of substring. */
   readonly whole: boolean
-  /** Field of a displayed word, if not the term's. */
+  /** The field to compare, if a displayed word belongs to another field than the term's. */
   readonly field?: string
 }
 
@@ -102,7 +102,7 @@ function fieldNamed(typed: string, fields: ListFields): Named | undefined {
   return name === undefined || field === undefined ? undefined : { name, field }
 }
 
-/** Values of choices and flags whose displayed word is meant. */
+/** The choices and flags whose displayed word satisfies `isMeant`. */
 function paramsShown(fields: ListFields, isMeant: (word: string) => boolean): readonly FilterParams[] {
   return Object.entries(fields).flatMap(([field, one]): readonly FilterParams[] => {
     const param = { order: '=', whole: true, field } as const
@@ -133,7 +133,7 @@ function wantedOf(text: string, { name, field }: Named, fields: ListFields): rea
   return [{ order, value: read, whole: field.kind === 'choice' }]
 }
 
-/** Values displayed as `text`: of the field itself, or flags that the status column shows. */
+/** The values that lists display as `text`: those of the field itself, or flags shown in the status column. */
 function wantedShown(text: string, name: string, fields: ListFields): readonly FilterParams[] {
   const word = text.toLowerCase().replaceAll(/[-_]/g, ' ')
   return paramsShown(fields, (one) => one === word)

@@ -90,7 +90,7 @@ type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
-  // A start with real money keeps its sanctions list.
+  // With real money, the sanctions list of the last start is kept.
   const list = compact({ sdnSource: last.chain === 'base' ? last.sdnSource : undefined })
   return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
 }

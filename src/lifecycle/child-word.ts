@@ -20,7 +20,7 @@ export const ChildWord = z.discriminatedUnion('kind', [
 ])
 export type ChildWord = z.output<typeof ChildWord>
 
-/** The system error code of an error, or of a cause at any depth. */
+/** The system error code of an error, or of its nearest cause that has one; null if none has. */
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code = errnoOf(at)

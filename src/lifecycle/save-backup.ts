@@ -7,7 +7,7 @@ import { writeWhole } from '../client/whole-file.ts'
 import { AppError } from '../core/error.ts'
 import { byteSize } from '../text/text.ts'
 
-/** A large store is copied before its first byte is sent. */
+/** Long timeout, since a large store is copied before its first byte is sent. */
 const COPY_TIMEOUT_MS = 30 * 60_000
 /** A tar ends with two blocks of zeros. */
 const END_BYTES = 1_024

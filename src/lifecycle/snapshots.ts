@@ -41,7 +41,7 @@ export function listSnapshots(host: Context): Snapshot[] {
   return found.sort((one, other) => other.saved_at.localeCompare(one.saved_at))
 }
 
-/** @throws CliError not_found with the nearest name */
+/** @throws CliError not_found, which suggests the nearest name */
 export function findSnapshot(host: Context, name: string): string {
   const file = snapshotFile(host, name)
   if (existsSync(file)) return file

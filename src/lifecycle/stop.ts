@@ -31,7 +31,7 @@ type Choice = { graceMs: number; force: boolean }
 /** Stops a running or starting daemon by SIGTERM, then SIGKILL. Does nothing if there is none. */
 export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped> {
   const { places } = host
-  // Waits for a concurrent registration.
+  // Waits until a concurrent command has registered its start.
   const found = existsSync(places.runtime) ? whileLocked(places, () => registeredDaemon(places)) : ABSENT
   if (found.state === 'absent') return { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
   const { registration } = found

@@ -57,7 +57,7 @@ export type WrittenLine =
       readonly header_sha256: string
     }
 
-/** Exports the marketplace to a file or stdout, running or stopped. */
+/** Exports the marketplace to a file or stdout, whether the daemon runs or not. */
 export async function exportWhole(context: Context, file: string): Promise<SavedState> {
   const { io } = context
   const progress = io.progress('reading the export')

@@ -16,7 +16,7 @@ export function loggedLines(state: string): string[] {
 
 type Waiting = { sleep(ms: number, signal?: AbortSignal): Promise<void> }
 
-/** New lines, across rotation and restarts, until aborted. */
+/** Yields new log lines, across rotation and restarts, until aborted. */
 export async function* followLines(state: string, system: Waiting, signal: AbortSignal): AsyncGenerator<string> {
   const path = logFile(state)
   let open = openAtEnd(path)

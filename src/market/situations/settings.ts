@@ -58,7 +58,7 @@ export type EventSettings = {
 /** Settings of a situation. */
 export type Sayable = {
   readonly sets?: readonly SettingName[]
-  /** Kinds of objects that it can use. */
+  /** Kinds of objects that the situation can use. */
   readonly about?: readonly IdNoun[]
 }
 
