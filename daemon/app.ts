@@ -299,7 +299,7 @@ const contents: readonly (readonly [string, Part])[] = Object.entries(parts)
 /** Feature names, lowest layer first. */
 export const partNames: readonly string[] = contents.map(([name]) => name)
 
-/** All collections; a store is opened with exactly these. */
+/** All collections except those of the chains, which `stopped.ts` adds. */
 export const collections: readonly AnyCollection[] = contents.flatMap(([, part]) => part.collections ?? [])
 
 type RoutesOf<P> = P extends { readonly routes: infer R } ? R : never

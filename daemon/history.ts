@@ -143,7 +143,7 @@ async function readBefore(t: ReadTx): Promise<Before> {
   return { state: 'untouched', rows }
 }
 
-/** The new folder gets the installation's identity first, so that signatures and wallets stay valid. */
+/** Copies identity and sandbox accounts to the new folder, so that signatures and wallets stay valid. */
 async function begin(folder: string, rows: readonly Carried[], dataDir: string): Promise<void> {
   if (rows.length === 0) return
   const key = join(dataDir, ADMIN_KEY_FILE)
@@ -161,7 +161,6 @@ async function begin(folder: string, rows: readonly Carried[], dataDir: string):
   }
 }
 
-/** While the history is written, wall time equals business time and moves only by `goTo`. */
 type Lived = History & Pick<HistoryMarket, 'files'>
 
 async function live(create: Create, folder: string, history: Lived): Promise<void> {
@@ -182,14 +181,16 @@ async function live(create: Create, folder: string, history: Lived): Promise<voi
   }
 }
 
-/** A clock that starts at `from`. At `until` it equals the present, so the store remembers no offset. */
+/**
+ * A clock that only `goTo` moves. Its wall time is its business time. At `until` the offset is 0, so none is stored.
+ */
 function pastClock(from: number, until: number): MovableClock {
   const still = { now: () => until, wall: () => until }
   const clock = movableClock(still, { offset_ms: from - until, frozen_at: null })
   return { ...clock, wall: clock.now }
 }
 
-/** Runs crons when something is due, at the end, and every few hours. */
+/** Makes `goTo`. It runs crons only if something is due, at the end, and after `LONGEST_QUIET_MS`. */
 function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {

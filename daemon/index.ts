@@ -84,7 +84,7 @@ export type Daemon = {
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   const payees = config.payees && payeeFault(config.payees)
   if (payees) throw new AppError('invalid_request', `Invalid fee payees: ${payees}.`)
-  // Check first: a created store would count as existing at the next start.
+  // Throws for an unknown seed before there is a store: the next start would treat that store as an existing one.
   if (config.seed !== undefined) seedNamed(config.seed)
   makeFolder(config.dataDir)
   ports.onStep?.('port')
@@ -309,7 +309,7 @@ export async function tidyData(dataDir: string): Promise<number> {
 }
 
 /**
- * Restores a verified backup of `GET /dashboard/api/admin/backup` into an instance without a store.
+ * Verifies a backup from `GET /dashboard/api/admin/backup` and restores it into an instance without a store.
  * @throws StoreDamaged, StoreMisuse
  */
 export function restoreData(dataDir: string, tarFile: string): Promise<VerifyReport> {
@@ -318,7 +318,7 @@ export function restoreData(dataDir: string, tarFile: string): Promise<VerifyRep
 }
 
 /**
- * Replaces a stopped daemon's store by a verified backup; the old store is kept until the new one has opened.
+ * Verifies a backup and replaces a stopped daemon's store with it. The old store is kept until the new one has opened.
  * @throws AppError 400 on an invalid backup, StoreLocked while a daemon runs.
  */
 export async function replaceData(dataDir: string, tarFile: string): Promise<VerifyReport> {
@@ -347,7 +347,7 @@ async function checkedBackup(tarFile: string, folders: { from: string; to: strin
   return report
 }
 
-/** A backup of a stopped daemon, as by `GET /dashboard/api/admin/backup`. @throws StoreLocked while it runs. */
+/** A backup of a stopped daemon, like that of `GET /dashboard/api/admin/backup`. @throws StoreLocked while it runs. */
 export async function* backupData(dataDir: string): AsyncGenerator<string | Uint8Array> {
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir)

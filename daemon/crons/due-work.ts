@@ -24,7 +24,7 @@ export type DueWork = {
 type DueRows<R extends Row> = {
   readonly name: string
   readonly collection: Collection<R>
-  /** An index ordered by due time, and the values that its rows begin with. */
+  /** An index ordered by due time after the values of `prefix`. */
   readonly index: string
   readonly prefix?: readonly Scalar[]
   /** Whether the row is due at `now`. */
@@ -34,9 +34,9 @@ type DueRows<R extends Row> = {
   readonly rests?: (platform: Platform) => boolean
   /** Runs before due items are read. */
   readonly before?: (ctx: Context, now: number) => Promise<void>
-  /** Whether the work must run now even if nothing is due. */
+  /** Whether waiting rows must be processed now, even if none is due. */
   readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
-  /** Checks its item again, so that repeated calls process it once. */
+  /** Checks again whether the item is due, so that repeated calls process it once. */
   readonly run: DueWork['run']
 }
 

@@ -28,7 +28,7 @@ export type Scheduler = {
   readonly views: () => readonly CronView[]
   /** `/health.crons`. */
   readonly health: () => Readonly<Record<string, CronHealth>>
-  /** Runs the cron now, even if it is paused, but after its active run. @throws AppError not_found. */
+  /** Runs the cron after its active run, even if it is paused. @throws AppError not_found, conflict. */
   readonly run: (name: string) => Promise<CronRun>
   /** Pauses or resumes the cron; `also` joins the transaction. @throws AppError not_found. */
   readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
@@ -45,7 +45,7 @@ export const scheduler = defineResource<Scheduler>('scheduler')
 
 /** What exclusive work may do with crons while none starts by itself. */
 export type Within = {
-  /** Crons that run on schedule. */
+  /** Crons that are neither paused nor running. */
   readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]
   readonly run: (cron: Cron) => Promise<CronRun>
 }

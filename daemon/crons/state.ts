@@ -6,7 +6,7 @@ import type { Draft, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
 import { type CronRow, crons as cronRows } from './rows.ts'
 
-/** A cron is stale after this many intervals without a success or a skip that has a reason. */
+/** A cron is stale after this many intervals without a successful or skipped run. */
 const STALE_INTERVALS = 3
 
 /** `/health.crons[name]`. */
@@ -101,7 +101,7 @@ function fresh(name: string, now: number): Draft<CronRow> {
   }
 }
 
-/** Changes to a row after a run. The run also stands for all earlier scheduled times. */
+/** The members of a row that a run changes. The run also counts for all earlier scheduled times. */
 function after(row: CronRow, run: CronRun): Partial<CronRow> {
   return {
     served_until: Math.max(row.served_until, run.at),

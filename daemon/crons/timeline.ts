@@ -39,7 +39,7 @@ export type Moved = {
   readonly changed: boolean
   readonly jumps: number
   readonly runs: number
-  /** The newest runs, in order. */
+  /** The newest runs, oldest first. */
   readonly latest: readonly NamedRun[]
 }
 type NamedRun = CronRun & { readonly name: string }
@@ -48,7 +48,7 @@ export type Move = {
   readonly to?: number | undefined
   readonly state: ClockState
   readonly signal: AbortSignal
-  /** Part of the transaction that starts the move. */
+  /** Runs within the transaction that starts the move. */
   readonly also: (t: Tx, draw: Draw, changed: boolean) => Promise<void>
 }
 
@@ -104,8 +104,8 @@ const resting: Within = {
 }
 
 /**
- * Freezes business time at `at`, or at the present if that is later. The final state is stored first, so that after a
- * crash the clock is neither behind any row nor frozen.
+ * Freezes business time at `at`, or at the present if that is later. First it stores the time with the clock's state
+ * after the move. So a crash leaves no row in the future and does not leave the clock frozen by the move.
  */
 async function goTo(
   { clock, ctx, state }: Trip,

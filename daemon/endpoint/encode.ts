@@ -55,7 +55,7 @@ export function encodeChunks({ name, chunks }: Streamed, contentType: string): R
   return { kind: 'stream', headers, chunks }
 }
 
-/** A served page (decisions §6): only its own style and forms, no framing, no caching. */
+/** A page (decisions §6). It may use only our own styles and forms, and must not be framed or cached. */
 export function encodePage(page: Html): ReplyOut {
   return { kind: 'bytes', status: 200, headers: pageHeaders, body: page.markup }
 }

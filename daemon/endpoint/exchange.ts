@@ -7,11 +7,11 @@ export type Receiving = {
   readonly maxFileBytes: number
   /** Called with the fields before any byte of the file is stored; throws to refuse the upload. */
   readonly accept: (fields: Readonly<Record<string, string>>) => Promise<void>
-  /** Consumes the whole form; an invalid form makes the source throw. A chunk is only valid until the next one. */
+  /** Stores the file. `source` throws if the form is invalid. A chunk is only valid until the next one. */
   readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
 }
 
-/** A visitor for the usage statistics, and whether it opted out. Its address is never stored as is. */
+/** A visitor for the usage statistics, and whether it opted out. The address is never stored as plain text. */
 export type Visitor = { readonly address: string; readonly declines: boolean }
 
 /** What the request log records about a request; never a credential. */

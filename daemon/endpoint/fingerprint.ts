@@ -10,13 +10,13 @@ const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
  * Identity of a request (decisions §4 Retry): SHA-256 of method, path, sorted query, canonical body (RFC 8785) and
- * calling participant. Null for a payment, which is found by its payer.
+ * calling participant. `participantId` is null for a payment, which is found by its payer.
  */
 export async function fingerprintOf(exchange: Exchange, participantId: string | null): Promise<string> {
   const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = (await exchange.body()) ?? null
   await turnFor(exchange.header)
-  // Strings and lists of strings are canonical already.
+  // JSON.stringify writes strings and lists of strings in canonical form.
   const target = JSON.stringify([exchange.method, exchange.path, query]).slice(0, -1)
   const caller = participantId === null ? 'null' : JSON.stringify(participantId)
   return hash('sha256', `${target},${body === null ? 'null' : canonicalize(body)},${caller}]`)
@@ -32,7 +32,7 @@ export function idempotencyKeyOf(exchange: Exchange): string | undefined {
   return value
 }
 
-/** Scope key of an `Idempotency-Key`: caller, method, path. */
+/** Hash of caller, method, path and `Idempotency-Key`: another caller or path can use the same key. */
 export function idempotencyScope(exchange: Exchange, who: string, key: string): string {
   return hash('sha256', JSON.stringify([who, exchange.method, exchange.path, key]))
 }

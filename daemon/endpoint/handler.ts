@@ -69,7 +69,7 @@ export type Call<A extends Access = Access> = {
   readonly visitor: () => Visitor
 }
 
-/** A call before its sender is known. */
+/** A call before its caller is known. */
 export type BaseCall = Omit<Call, 'caller' | 'signed' | 'retry'>
 export type FreeHandler<E extends Endpoint> = (input: Input<E>, call: Call<E['access']>) => Promise<ReplyValue<E>>
 

@@ -15,7 +15,7 @@ export async function parseInput<E extends Endpoint>(endpoint: E, exchange: Exch
   return { params: parseParams(exchange), query: parseQuery(endpoint, exchange), body } as Input<E> // shaped by the endpoint's own schemas
 }
 
-/** Error codes that a body can cause. */
+/** Error codes that `badBody` of an endpoint replaces. */
 const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported_media_type', 'too_large'])
 
 async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
@@ -49,7 +49,7 @@ export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }
 
-/** A reconnecting client sends its position in a header; its query still has the old one. */
+/** The query, but with the cursor of `Last-Event-ID`: a reconnecting client sends its new position there. */
 function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
   const isStream = reply.kind === 'events' || reply.kind === 'feed'
   const cursor = isStream ? exchange.header('Last-Event-ID') : undefined
@@ -114,7 +114,7 @@ function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
   return [{ path: at, message: messageOf(issue) }]
 }
 
-/** One message for each issue: a missing field is "required"; other issues avoid the library's sentences. */
+/** The message for an issue: "required" for a missing field, else the library's message without its prefix. */
 function messageOf({ message }: z.core.$ZodIssue): string {
   const [, type] = /^Invalid input: expected (\w+), received undefined$/.exec(message) ?? []
   return type === undefined ? message.replace(/^Invalid input: /, '') : `required (${type})`

@@ -28,7 +28,7 @@ export function refuseCostly(text: Uint8Array): void {
 /** Bodies from this size on are processed in their own event loop turn. */
 const LONG_BODY_BYTES = 64 * 1024
 
-/** Waits for a new event loop turn before a long body is traversed again, as for a fingerprint or a schema. */
+/** Waits for a new event loop turn before a long body is traversed again, such as for a fingerprint. */
 export async function turnFor(header: (name: string) => string | undefined): Promise<void> {
   const isLong = Number(header('content-length') ?? 0) >= LONG_BODY_BYTES
   if (isLong || header('transfer-encoding') !== undefined) await nextTurn()

@@ -74,9 +74,8 @@ function nonceTag(ctx: Context, bound: readonly string[]): string {
 }
 
 /**
- * The wallet that signed in; undefined without an attempt. A challenge works once, so an intercepted header is
- * useless.
- * @throws AppError 401 with a fresh challenge when the signature is not valid here and now.
+ * The wallet that signed in; undefined without a sign-in header. A header is accepted once, so it cannot be replayed.
+ * @throws AppError 401 with a fresh challenge when the sign-in is invalid, expired or meant for another path.
  */
 export function signedInWallet(ctx: Context, exchange: Exchange): Wallet | undefined {
   const sent = exchange.header(signInHeader)

@@ -12,7 +12,7 @@ export type SignedMessage = {
   readonly signature: string
   /** Unix seconds as text. */
   readonly timestamp: string
-  /** The signed message; its last line is the timestamp. */
+  /** Lines of the signed message, without the last one, which states the timestamp. */
   readonly lines: readonly string[]
   readonly wall: number
 }

@@ -39,7 +39,7 @@ function sentenceOf(endpoint: Endpoint, feature: string): string {
 /** Whether the body asks for what the cutover still allows. An unreadable body does not. */
 async function isSpared({ spares }: Endpoint, exchange: Asking): Promise<boolean> {
   if (!spares) return false
-  // Errors are ignored: an accepted body is read again and refused with its error.
+  // The error is not needed: an unreadable body is refused with 410, like any other that is not spared.
   const body = await exchange.body().catch(() => undefined)
   if (typeof body !== 'object' || body === null) return false
   const told: Readonly<Record<string, unknown>> = { ...body }

@@ -31,7 +31,7 @@ export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
   return append(t, draw, { ...act, participantId: null })
 }
 
-/** Number of each transaction's first event, by its `Draw`: a repeated body gets a new `Draw`. */
+/** Number of each transaction's first event, by `Draw`: a transaction that runs again gets a new `Draw`. */
 const firstOf = new WeakMap<Draw, number>()
 
 async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {

@@ -29,10 +29,10 @@ export function matchesGlob(pattern: string, text: string): boolean {
 /** Rows read per query. A page scans at most `MAX_SCANNED_ROWS`; if none match, its cursor is the last row read. */
 const SCAN_ROWS = 200
 const MAX_SCANNED_ROWS = 5_000
-/** While a follower receives no events, it counts as present again this often. */
+/** A follower that receives no events is reported to `eventsRead` at this interval. */
 const STILL_THERE_MS = MINUTE_MS
 
-/** Called when a participant reads its events, and every minute while it follows them. */
+/** Called when a participant reads its events, and at least every minute while it follows them. */
 export const eventsRead = defineHook<[ctx: Context, participantId: string]>('events.read')
 
 export type EventReading = {
@@ -45,7 +45,7 @@ export type EventReading = {
 }
 
 /**
- * Start position of a reader (decisions §10). Without a cursor it is the oldest kept event.
+ * Number of the event after which a reader starts (decisions §10). Without a cursor, it gets all kept events.
  * @throws AppError 400 when events after the cursor were removed, or the cursor is in the future.
  */
 export async function startOf(t: ReadTx, participantId: string, cursor: string | undefined): Promise<number> {

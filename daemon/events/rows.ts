@@ -13,7 +13,7 @@ export const AdminActRow = z.strictObject({
   at: z.int(),
   /** Wall time, because actions can move business time. */
   wall_at: z.int(),
-  /** Currently always the one administrator. */
+  /** Always `admin`: there is one administrator. */
   actor: z.string(),
   request_id: z.string(),
   /** `platform.pause`, `cron.run`, … */
@@ -29,7 +29,7 @@ export type AdminActRow = z.infer<typeof AdminActRow>
 
 /** One entry of the durable event log; `seq` is the cursor, gapless in commit order. */
 export const EventRow = z.strictObject({
-  /** `seq` as text: cursors are these numbers. */
+  /** `seq` as text, as in cursors. */
   key: z.string(),
   id: z.string(),
   version: z.int(),

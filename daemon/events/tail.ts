@@ -18,14 +18,14 @@ type Tail = {
   /** Number of newest events to start with if there is no cursor. */
   readonly last: number
   readonly signal: AbortSignal
-  /** Name of an event's subject. */
+  /** Names and amount to show with an event. */
   readonly aboutOf: (t: ReadTx, row: EventRow) => Promise<About>
 }
 
 /**
- * The event log from a cursor, then new events. It reads the log itself, so a reader that returns with its cursor
- * misses nothing; the signal only wakes it.
- * @throws AppError rate_limited when too many readers follow it.
+ * Events after a cursor, then new ones as they are logged. All are read from the log, so a reader that returns with its
+ * last cursor misses none.
+ * @throws AppError rate_limited when too many readers follow the log.
  */
 export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
   return followLog(ctx, { ...tail, place: eventSignal.of(ctx).enter(null, tail.signal) })
@@ -58,7 +58,7 @@ async function lastCursor(ctx: Context): Promise<number> {
   return page.rows[0]?.seq ?? 0
 }
 
-/** The next events in order. Only retention makes gaps, at the old end. */
+/** The next events, oldest first. */
 async function eventsAfter(ctx: Context, cursor: number): Promise<readonly EventRow[]> {
   const page = await ctx.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
   return page.rows

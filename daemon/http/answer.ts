@@ -47,8 +47,8 @@ const documents = ['application/json', 'application/problem+json']
 const WILD = ['application/*', '*/*']
 
 /**
- * Whether an `Accept` prefers a page over JSON (RFC 9110 section 12.5.1): it must name pages, as browsers do, with a
- * higher weight than JSON. Otherwise the response is JSON.
+ * Whether an `Accept` prefers a page over JSON (RFC 9110 section 12.5.1). It must name `text/html`, with a higher
+ * weight than the JSON types it names. If it names none, the weight of a wildcard is enough.
  */
 export function prefersPage(accept: string | undefined): boolean {
   if (accept === undefined) return false
@@ -76,7 +76,7 @@ export function takesGzip(header: string | undefined): boolean {
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
 }
 
-/** Media ranges with their weights; a malformed one weighs 0. */
+/** Media ranges with their weights; a malformed weight counts as 0. */
 function weightsOf(accept: string): Map<string, number> {
   const ranges = accept.split(',').map((range): [string, number] => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
@@ -187,9 +187,9 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
 }
 
 /**
- * Checks the switches of a paid endpoint. Key-or-paid endpoints stay free for holders of a key or token, and refuse
- * payments while paused.
- * @returns undefined when the caller must pay.
+ * Checks the switches of a paid endpoint. A key-or-paid endpoint may serve holders of a key or token for free, and
+ * refuses payments while paused.
+ * @returns the free response; undefined when the caller must pay.
  */
 async function admit({ ctx, seller, exchange, base }: PaidRequest): Promise<ReplyOut | undefined> {
   const { endpoint, handler } = seller
@@ -228,7 +228,7 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
   return { header: exchange.header, body: exchange.rawBody }
 }
 
-/** Only writes need a retry key; forms are left to their handlers. */
+/** Retry data of a POST with an `Idempotency-Key`, from a participant or the admin. Undefined for uploads. */
 async function retryOf(
   { access, method, body }: Endpoint,
   caller: CallerOf<Access>,
@@ -292,7 +292,7 @@ async function encodeReply(ctx: Context, endpoint: Endpoint, value: unknown): Pr
   }
 }
 
-/** The stored file that a response sends. @throws Error when it is missing or differs, which means damage. */
+/** The stored file that a response sends. @throws Error when it is missing or has another size, which means damage. */
 async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
   const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or missing`)

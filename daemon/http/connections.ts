@@ -26,9 +26,9 @@ type Connection = {
 }
 
 /**
- * Limits connections per address and in total. At a limit, the connection that was silent or idle longest is closed,
- * then the one whose request takes longest to arrive. A new connection does not count as silent yet, because its data
- * may still be unread.
+ * Limits connections per address and in total. At a limit, a new connection takes the place of the oldest silent or
+ * idle one, else of the oldest whose request is still arriving. A connection that is just open does not count as silent
+ * yet, because its data may still be unread.
  */
 export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
@@ -52,7 +52,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /** This machine is admitted at the limit, for the local administrator. A proxy represents many clients. */
+  /** Some connections are reserved for this machine, for the local administrator. Proxies have no limit per address. */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)
@@ -127,7 +127,7 @@ function openConnections(wall: () => number) {
     return true
   }
 
-  /** Node would wait for connections that never sent anything, such as those browsers open ahead. */
+  /** Closes idle connections, and others after their response. Node would wait for those that browsers open ahead. */
   function drain(): void {
     isDraining = true
     for (const [socket, { res }] of all) {

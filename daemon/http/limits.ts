@@ -29,7 +29,7 @@ export const MAX_FORM_BYTES = 256 * 1024
 export const MAX_FORM_FIELD_BYTES = 32 * 1024
 export const MAX_FORM_FIELD_NAME_BYTES = 100
 export const MAX_FORM_FIELDS = 20
-/** Length that every file system accepts. */
+/** Every file system accepts names of this length. */
 export const MAX_FILE_NAME_BYTES = 200
 
 /** Server-sent events. */

@@ -10,7 +10,7 @@ import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID = 'X-Request-Id'
-/** Characters of an Idempotency-Key that distinguish attempts. */
+/** The request log keeps this many characters of an Idempotency-Key. */
 const MAX_KEY_CHARS = 64
 
 /** Logs a new request, without its query, which may hold secrets. */

@@ -4,20 +4,20 @@ import { TLSSocket } from 'node:tls'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Config } from '../kernel/config.ts'
 
-/** Groups of an IPv6 prefix that belong to one subscriber (RFC 6177). */
+/** Number of leading IPv6 groups that identify one subscriber (RFC 6177). */
 const IPV6_SUBSCRIBER_GROUPS = 4
 /** Headers that proxies add. */
 const forwardingHeaders = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']
 
 /** Facts about the other end of a connection, and the client behind a proxy. */
 export type Peers = {
-  /** Client address; behind a trusted proxy, the address that the proxy reports. */
+  /** Client address (IPv6: the subscriber's prefix); behind a trusted proxy, the one that the proxy reports. */
   readonly addressOf: (req: IncomingMessage) => string
   /** Whether the address may represent many clients: this machine, or a configured proxy. */
   readonly isProxy: (address: string) => boolean
-  /** Whether the request was forwarded, trusted or not. */
+  /** Whether the request has forwarding headers, from a trusted proxy or not. */
   readonly isForwarded: (req: IncomingMessage) => boolean
-  /** Whether nobody on the way could read the request. */
+  /** Whether the connection is safe enough for payment headers, or the operator allows plain payments. */
   readonly isConfidential: (req: IncomingMessage) => boolean
 }
 
@@ -25,7 +25,7 @@ type Trusting = Pick<Config, 'publicUrl' | 'trustedProxies' | 'plainPayments'>
 
 /**
  * Trusts forwarding headers only from this machine or a configured proxy, and only their last value: the client may
- * have written the others. TLS at the proxy is trusted only if the public URL is https.
+ * have written the earlier ones. TLS at the proxy is trusted only if the public URL is https.
  */
 export function openPeers({ publicUrl, trustedProxies = [], plainPayments = false }: Trusting): Peers {
   const proxies = blockListOf(trustedProxies)
@@ -62,7 +62,7 @@ export function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): string {
   return plain(socket.remoteAddress ?? '')
 }
 
-/** Plain IPv4 form, also of IPv4-mapped IPv6. */
+/** Turns an IPv4-mapped IPv6 address into plain IPv4. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '')
 }

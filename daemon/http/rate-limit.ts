@@ -14,7 +14,7 @@ import { isLoopbackHost } from './host.ts'
 import type { Peers } from './peers.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
-/** Requests per minute of a caller, and invalid credentials per minute from an address (decisions §3). */
+/** Maximum number of requests per caller and minute (decisions §3). */
 export const MAX_READS = 600
 export const MAX_WRITES = 120
 /** Facilitator requests per minute and key: each purchase takes two. */
@@ -24,7 +24,6 @@ const MAX_FAILED_CREDENTIALS = 10
 const BUCKET_DIGITS = 4
 const SALT_BYTES = 16
 
-/** Paths of the facilitator. */
 const facilitatedPaths: ReadonlySet<string> = new Set(
   endpointNames
     .map((name): Endpoint => api[name])
@@ -35,7 +34,7 @@ const facilitatedPaths: ReadonlySet<string> = new Set(
 const credentialHeaders = ['authorization', apiKeyHeader.toLowerCase(), balanceHeader.toLowerCase()]
 
 export type RateLimits = {
-  /** Counts a request. @returns the refusal if it exceeds the limit, its headers set. */
+  /** Counts a request. @returns the error if it exceeds a limit, after setting the response's headers. */
   readonly refusal: (req: IncomingMessage, res: ServerResponse) => Promise<AppError | undefined>
   /** Counts an invalid credential. */
   readonly failed: (req: IncomingMessage) => void
@@ -61,10 +60,10 @@ export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   const isLocal = isLoopback(ctx.config.host)
   const salt = randomBytes(SALT_BYTES).toString('hex')
 
-  /** A bounded number of buckets; the salt makes them unpredictable. */
+  /** Bucket of the client address. Memory is bounded by the number of buckets; the salt makes them unpredictable. */
   const bucketOf = (req: IncomingMessage) => hashSecret(salt + peers.addressOf(req)).slice(0, BUCKET_DIGITS)
 
-  /** Only a valid credential has its own bucket; others count by address. */
+  /** Who holds the request's credential. Undefined without a valid one: then the request counts by address. */
   async function holderOf(req: IncomingMessage): Promise<string | undefined> {
     const shown = credentialOf(req)
     if (shown === undefined) return undefined
@@ -97,13 +96,13 @@ const allowances = {
   facilitated: { limit: MAX_FACILITATED, what: 'payments to verify or settle' },
 } as const
 
-/** Without a valid key, a facilitator request counts as a write. */
+/** Which limit a request counts against. Without a valid key, a facilitator request counts as a write. */
 function kindOf({ method, url = '/' }: IncomingMessage, isKnown: boolean): keyof typeof allowances {
   if (method === 'GET' || method === 'HEAD') return 'reads'
   return isKnown && method === 'POST' && facilitatedPaths.has(before(url, '?')) ? 'facilitated' : 'writes'
 }
 
-/** Counts one request. @returns the limiter's state if none was left. */
+/** Counts one request. @returns the limiter's state if the caller exceeds the limit. */
 async function overdrawn(limiter: RateLimiterMemory, caller: string): Promise<RateLimiterRes | undefined> {
   try {
     await limiter.consume(caller)

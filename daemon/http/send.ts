@@ -39,7 +39,7 @@ function isOfApi(req: IncomingMessage): boolean {
   return pathOf(req).startsWith('/v1/')
 }
 
-/** Routers keep the original address in `originalUrl`. */
+/** Path without the query. Express changes `url` for routers, and keeps the original in `originalUrl`. */
 function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): string {
   return before(req.originalUrl ?? req.url ?? '/', '?')
 }
@@ -95,7 +95,7 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   endAnswer(res, body)
 }
 
-/** About a millisecond of work. On a busy machine, the thread pool would take many times as long. */
+/** Up to this size, gzip runs inline and takes about 1 ms. A busy thread pool would take many times as long. */
 const MAX_INLINE_GZIP_BYTES = 128 * 1_024
 const compress = promisify<string | Buffer, Buffer>(gzip)
 
@@ -126,7 +126,7 @@ export function sendPage(res: ServerResponse, page: SharedPage, head: readonly s
 
 type Failed = {
   readonly requestId: string
-  /** No endpoint has this address. */
+  /** Whether no endpoint has this address. */
   readonly isNowhere?: boolean
 }
 
@@ -164,15 +164,15 @@ function wantsProblem(req: IncomingMessage): boolean {
 type Stream = Extract<ReplyOut, { kind: 'events' }>
 
 /**
- * Sends server-sent events with a heartbeat until the daemon stops. The next event is fetched after the reader took the
- * last one. A stalled reader is disconnected and resumes by cursor.
+ * Sends server-sent events with a heartbeat until the daemon stops. While the reader does not keep up, no further event
+ * is fetched. A stalled reader is disconnected and can resume by cursor.
  */
 async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
   res.writeHead(200, { ...reply.headers, 'Content-Type': EVENT_STREAM_TYPE, 'X-Accel-Buffering': 'no' })
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  // A stalled reader, such as a cockpit in the background, would never read the end of the stream.
+  // Ends the stream. A stalled reader, such as a cockpit in the background, would never read the end: so close it soon.
   const leave = () => {
     res.end()
     setTimeout(() => res.destroy(), STREAM_END_MS).unref()

@@ -39,7 +39,7 @@ import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
 const BYTE_ORDER_MARK = '\uFEFF'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
-/** Whether a body is UTF-8; the parser of small bodies knows other charsets and refuses the rest. */
+/** Whether a body is UTF-8. Express parses all others: it knows some charsets and refuses the rest. */
 function isUtf8({ headers }: IncomingMessage): boolean {
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   return /^utf-?8$/i.test(charset)
@@ -102,7 +102,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const endpoints = endpointsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(ctx)
-  /** The `Vary` header of cached pages, which depends on the address only. */
+  /** The `Vary` header of each cached page: it depends on the page's address only. */
   const varies = new WeakMap<SharedPage, string>()
   return (req, res) => {
     connections.began(req, res)
@@ -125,7 +125,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     if (!finished(req, res, String(res.getHeader(REQUEST_ID)))) endpoints(req, res)
   }
 
-  /** Sends the cached page, if any. A request with a key goes to the endpoint, which checks it. */
+  /** Sends the page from the cache. False if it is not there, or if the endpoint must check a sent credential. */
   function finished(req: IncomingMessage, res: ServerResponse, requestId: string): boolean {
     const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '/') : undefined
     if (!page) return false

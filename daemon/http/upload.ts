@@ -184,8 +184,8 @@ async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: numbe
 }
 
 /**
- * Frees the memory of a written chunk: V8 collects buffers only at 64 MiB, and uploads are mostly buffers. Shared
- * memory is left alone.
+ * Frees the memory of a written chunk: V8 would let the buffers of an upload grow to 64 MiB before it collects them. A
+ * buffer that other data shares is kept.
  */
 function free({ buffer, byteOffset, byteLength }: Uint8Array): void {
   if (byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -195,7 +195,7 @@ function refuseWithoutFile(): never {
   throw invalidField(FILE_PART, 'is missing')
 }
 
-/** Parser errors are the sender's fault. */
+/** Throws an AppError: an error of the parser becomes a 400, because the sender's form is invalid. */
 function refuse(fault: unknown): never {
   if (fault instanceof AppError) throw fault
   const message = fault instanceof Error ? fault.message : ''

@@ -7,7 +7,7 @@ import type { ChainMode } from '../ports/chain/chain.ts'
 export type Config = {
   readonly dataDir: string
   readonly host: string
-  /** 0 lets the system choose. */
+  /** 0: the system chooses a free port. */
   readonly port: number
   /** Absolute base URL in responses (default: the bound address). */
   readonly publicUrl?: string
@@ -48,9 +48,9 @@ export type Config = {
   /** `GET /metrics` needs no admin key on a loopback bind. */
   readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'
-  /** Where rows are stored (default: memory); a store of `level` always uses level. */
+  /** Where rows are stored (default: memory). A store that was once opened with `level` keeps its rows there. */
   readonly rows?: 'memory' | 'level'
-  /** Time limit for receiving a whole request (default: 60 s). */
+  /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */
   readonly requestTimeoutMs?: number
   /** Addresses and keys of the APIs that first-party functions use. */
   readonly engines?: EngineConfig

@@ -43,7 +43,7 @@ export type Context = {
   readonly baseUrl: () => string
   /** Aborted when a stop begins, so that streams end. */
   readonly stopping: AbortSignal
-  /** Runs one action at a time on an object, if the action moves its money or ends it. */
+  /** Serialises the actions that move an object's money or end the object. */
   readonly mutex: KeyedMutex
   readonly switches: {
     readonly now: () => Switched

@@ -1,10 +1,10 @@
 /**
- * An event that a lower feature announces and higher ones follow, in the same transaction. `daemon/app.ts` lists the
- * followers, so that no import leads upwards.
+ * An event that a lower feature announces and one higher feature follows. `daemon/app.ts` lists the follower, so that
+ * no import leads upwards.
  */
 export type Hook<Args extends readonly unknown[]> = {
   readonly name: string
-  /** @throws Error without followers, since part of the consequences would be lost. */
+  /** Resolves when the follower is done. @throws Error without a follower, since consequences would be lost. */
   readonly call: (...fact: Args) => Promise<void>
   readonly follow: (follower: (...fact: Args) => Promise<void>) => void
 }

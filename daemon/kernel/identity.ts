@@ -48,8 +48,8 @@ export type Installation = {
 export const installation = defineResource<Installation>('installation')
 
 /**
- * Opens name and admin key of the installation; the first start creates them and stores the key's hash (decisions
- * §3).
+ * Reads name and admin key of the installation, or creates them. If the key's file is missing or wrong, a new key
+ * replaces the stored one (decisions §3).
  */
 export async function openIdentity(parts: { store: Store; entropy: Entropy; dataDir: string }): Promise<Identity> {
   const row = await parts.store.table(settings).get(IDENTITY)

@@ -11,17 +11,17 @@ export type Seat = {
   readonly leave: () => void
 }
 
-/** Runs work on one object at a time, in call order; different objects run concurrently. */
+/** Runs the work on an object one call at a time, in call order. Work on different objects runs concurrently. */
 export type KeyedMutex = {
-  /** A seat for work that must write before its turn. @throws AppError 503 when all are taken. */
+  /** Takes a seat without running work yet, for callers that write something before their turn. @throws AppError 503 */
   readonly enter: (key: string) => Seat
   /** @throws AppError 503 when all seats are taken; the work did not start. */
   readonly run: <T>(key: string, work: () => Promise<T>) => Promise<T>
 }
 
 /**
- * Runs one action at a time on an object, if the action moves its money or ends it. A second action is then refused
- * before money moves. Transactions stay correct without this mutex.
+ * Serialises the actions that move an object's money or end the object, so that a second action is refused before money
+ * moves. Transactions stay correct without this mutex.
  */
 export function keyedMutex(): KeyedMutex {
   const queues = new Map<string, { last: Promise<unknown>; seats: number }>()

@@ -46,6 +46,7 @@ export function findTransition<S extends string, E extends string, R extends str
 }
 
 /**
+ * The transition for an attempt.
  * @param facts - further members of the error.
  * @throws AppError 409 invalid_transition with `from`, `to` and the `allowed` actions (decisions §2).
  */

@@ -26,7 +26,7 @@ export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Pr
   throw new AppError('conflict', 'The provider is suspended: its services cannot be bought now.')
 }
 
-/** The status shown to others: suspended objects look unavailable. */
+/** The status shown to other users: `suspended` looks like `inactive`. */
 export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'> | 'inactive' {
   return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now
 }

@@ -32,7 +32,7 @@ const OTHER = 'other'
 /** The first product of a `User-Agent`, without version, after comments (RFC 9110). */
 const PRODUCT = /^\s*(?:\([^()]*\)\s*)*([!#$%&'*+.^_`|~0-9a-z-]+)/i
 
-/** The caller's self-declared label, for statistics only. */
+/** The client's name from its `User-Agent`, or `unknown`; for statistics only. */
 export function agentLabel(userAgent: string | undefined): string {
   return (
     PRODUCT.exec(userAgent ?? '')?.[1]

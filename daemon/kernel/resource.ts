@@ -16,7 +16,7 @@ export type Resource<T> = {
   readonly name: string
   /** @throws StoreMisuse if not opened: `daemon/app.ts` opens all, in order. */
   readonly of: (ctx: Held) => T
-  /** Opens it for a context; at a stop, `close` runs in reverse order of opening. */
+  /** Opens the resource for a context. At a stop, resources close in reverse order of opening. */
   readonly open: (ctx: Held, value: T, close?: Close) => T
 }
 

@@ -24,7 +24,7 @@ export const ParticipantRow = z.strictObject({
   in_directory: z.boolean(),
   verification_tier: z.enum(tiers),
   referred_by: z.string().nullable(),
-  /** Suspension time: the key only reads and the wallet cannot pay; null: not suspended. */
+  /** When the participant was suspended; null: not suspended. Its key can then only read, its wallet not pay. */
   suspended_at: z.int().nullable(),
   /** Last accepted terms version. */
   terms_version: z.string().nullable(),
@@ -43,8 +43,8 @@ export const ParticipantRow = z.strictObject({
 export type ParticipantRow = z.infer<typeof ParticipantRow>
 
 /**
- * One side of a job or thread, for "mine" lists. Keyed by wallet, so that a buyer who registers later sees earlier
- * records (decisions §3).
+ * One side of a job, thread or subscription, for "mine" lists. Keyed by wallet, so that a buyer who registers later
+ * sees earlier records (decisions §3).
  */
 export const PartyRow = z.strictObject({
   /** `<subject id>:<role>`. */
@@ -52,7 +52,7 @@ export const PartyRow = z.strictObject({
   version: z.int(),
   wallet: z.string(),
   role: z.enum(partyRoles),
-  /** Id of the job or thread. */
+  /** Id of the job, thread or subscription. */
   subject_id: z.string(),
   /** Copy of the subject's status, for filters. */
   status: z.string(),

@@ -6,7 +6,7 @@ export type ShortLived<T> = {
   readonly delete: (name: string) => void
 }
 
-/** Not a Map: V8 links each outgrown table to the next, so that old entries stay in memory until a full collection. */
+/** Uses an object: V8 links each outgrown table of a Map to the next, so old entries stay until a full collection. */
 export function shortLived<T>(): ShortLived<T> {
   const entries: Record<string, T> = Object.create(null)
   return {

@@ -15,7 +15,7 @@ const Platform = z.strictObject({
   checkout_v2: z.boolean(),
   /** Enabled endpoints that are off by default. */
   enabled: z.array(z.string()),
-  /** Whether creating or editing a listing requires accepted terms. If not, registration accepts them. */
+  /** Whether creating or editing a listing requires accepted terms. If not, registration counts as acceptance. */
   terms_required: z.boolean(),
   /** Business time since when escrow allows refunds only (decisions §8); null: active. */
   escrow_paused_at: z.int().nullable(),
@@ -53,7 +53,7 @@ export function platformOf(row: (Row & { readonly value: unknown }) | undefined)
 
 const EARLIER_DEFAULT_DAYS = 14
 
-/** Earlier versions stored only the outcome, and `refund` even if nobody chose it: `refund` counts as unset. */
+/** Converts the bare outcome of earlier versions. They stored `refund` even if nobody chose it: it counts as unset. */
 function earlierDefault(stored: unknown): Platform['disputes_default'] | undefined {
   if (typeof stored !== 'string') return undefined
   return stored === 'release' ? { outcome: 'release', days: EARLIER_DEFAULT_DAYS } : null

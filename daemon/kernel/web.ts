@@ -26,9 +26,9 @@ function isLocal({ host, publicUrl }: Config): boolean {
 }
 
 const REACHED_BY_OTHERS =
-  'points to this machine, but other machines can reach this marketplace (--tls, --host or a public URL): use an https URL on another machine'
+  'must not point to this machine, because --tls, --host or a public URL opens this marketplace to other machines: use an https URL on another machine'
 
-/** Refuses at write time an endpoint that can never be called. @throws AppError 400 */
+/** Refuses to store a webhook URL that this marketplace can never call. @throws AppError 400 */
 export function refuseUnsendable({ config }: Context, url: string | null | undefined, at = ''): void {
   const host = url ? URL.parse(url)?.hostname : undefined
   if (host !== undefined && isLoopback(host) && !isLocal(config))

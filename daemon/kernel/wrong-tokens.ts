@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Log } from '../ports/log.ts'
 import { defineResource } from './resource.ts'
 
-/** Maximum number of kinds kept since the start; further ones are dropped. */
+/** Maximum number of different wrong tokens kept since the start; further ones are dropped. */
 const KINDS_MAX = 20
 const SHOWN_CHARS_MAX = 66
 
@@ -28,7 +28,7 @@ export type WrongTokens = {
 
 export const wrongTokens = defineResource<WrongTokens>('wrong tokens')
 
-/** Logs each kind once: a misconfigured server asks again for every buyer. */
+/** Collects wrong tokens. Logs each once, because a misconfigured server asks again for every buyer. */
 export function collectWrongTokens(log: Log): WrongTokens {
   const found = new Map<string, WrongToken>()
   return {

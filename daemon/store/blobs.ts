@@ -38,7 +38,7 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** Whether a text must be a file. */
 export function isLarge(text: string): boolean {
-  // At most 3 UTF-8 bytes per UTF-16 unit, so most texts need no measuring.
+  // A UTF-16 unit takes at most 3 bytes in UTF-8, so most texts need not be measured.
   return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
 }
 
@@ -54,7 +54,7 @@ const MAX_CHAR_BYTES = 6
 /** Longest JSON number, keyword or pair of brackets. */
 const MAX_PLAIN_BYTES = 32
 
-/** A lower bound of what remains of `bytes` after the value's JSON; negative if the value is too large. */
+/** A lower bound of what remains of `bytes` after the value's JSON; negative if the value may be too large. */
 function roomBeside(value: unknown, bytes: number): number {
   if (typeof value === 'string') return bytes - value.length * MAX_CHAR_BYTES - 3
   let left = bytes - MAX_PLAIN_BYTES

@@ -12,9 +12,9 @@ const SEED_BYTES = 32
 export type Draw = {
   id(noun: IdNoun): string
   bytes(count: number): Buffer
-  /** SHA-256 of a text that becomes a file before the transaction, so that a record may name it. */
+  /** Stores a text as a file before the transaction commits. @returns its SHA-256, for a row that names it */
   file(text: string): string
-  /** Text of a named file. */
+  /** Text of the file with this SHA-256. */
   text(sha256: string): string
 }
 
@@ -52,9 +52,9 @@ type Context = {
 }
 
 /**
- * One transaction with a fresh seed; see `Store.tx` for the rules of bodies. A body with large texts runs twice,
- * since files must be durable first and a body may only wait for the store. So its texts must be reproducible: read
- * clocks before it.
+ * Runs one transaction with a fresh seed; see `Store.tx` for the rules of bodies. A body with large texts runs again
+ * after they were stored as files, because a body may only wait for the store. So every run must make the same texts:
+ * read clocks before the transaction.
  */
 export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {
   const seed = ctx.entropy(SEED_BYTES)

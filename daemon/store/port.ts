@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 
 /**
- * The storage port, for any engine. Rows are immutable: bigint money, no class instances, no undefined members.
- * Engines maintain `version`, 1 at insert.
+ * The storage port, for any engine. Rows are immutable: money is a bigint, and there are no class instances or
+ * undefined members. Engines count `version` up, from 1 at insert.
  */
 export type Row = { readonly version: number }
 export type Scalar = string | number | bigint | boolean | null
@@ -86,7 +86,7 @@ export type Reader<R extends Row> = {
    * @throws AppError invalid_request for a cursor of another index
    */
   page(index: string, prefix: readonly Scalar[], query: PageQuery): Promise<Page<R>>
-  /** Number of index rows with this prefix, without a scan. */
+  /** Number of index rows with this prefix. */
   count(index: string, prefix: readonly Scalar[]): Promise<number>
 }
 
@@ -97,7 +97,7 @@ export type Table<R extends Row> = Reader<R> & {
   insertIfAbsent(row: Draft<R>): Promise<boolean>
   /** Replaces a row that getForUpdate or insert returned; inserts it if getForUpdate found none. */
   put(row: Draft<R>): Promise<R>
-  /** @throws Conflict for another version; undefined members are removed */
+  /** Changes members; undefined removes one. @throws Conflict when the row has another version */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
   /** Adds to a bigint or number member; no version needed. @throws RowMissing */
   increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>
@@ -113,7 +113,7 @@ export type Tx = {
   table<R extends Row>(collection: Collection<R>): Table<R>
 }
 
-/** A committed write, in commit order; delivered when durable. */
+/** A committed write of one row; null if deleted. Subscribers receive writes in commit order, once durable. */
 export type Write = { readonly collection: string; readonly key: string; readonly row: Row | null }
 export type Change = { readonly seq: number; readonly writes: readonly Write[] }
 

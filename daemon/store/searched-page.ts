@@ -30,7 +30,7 @@ type FactsOf<R, L extends ListFields> = {
 }
 
 type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
-  /** Rows in default order; stop reading when you have enough. */
+  /** Rows in default order; reading may stop before the end. */
   readonly pieces: AsyncIterable<readonly R[]>
   readonly count: number
   /** An order that is not by a field. */

@@ -10,7 +10,7 @@ export function chain<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** The first rows of an index with a prefix. */
+/** Selects at most `limit` rows of an index that begin with a prefix. */
 export type Slice = {
   readonly index: RowIndex
   readonly prefix: readonly Scalar[]

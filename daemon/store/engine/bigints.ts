@@ -4,7 +4,7 @@ import { holdsBigint, type SchemaShape, shapeOf } from './shape.ts'
 
 /** Converts rows to and from JSON; rows without bigints are returned as is. */
 export type RowCodec = {
-  /** Converts bigints to decimal strings; copies only the objects that lead to them. */
+  /** Converts bigints to decimal strings; copies only objects that contain one. */
   toJson(row: AnyRow): AnyRow
   /** Restores bigints of a parsed row in place. */
   fromJson(row: AnyRow): AnyRow

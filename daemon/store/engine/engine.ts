@@ -13,7 +13,7 @@ export const DEFAULT_WATCHDOG_MS = 10_000
 /** A committed transaction with its JSON text. */
 export type EncodedChange = { readonly change: Change; readonly json: string }
 
-/** Receives committed transactions. The engine applies an entry in the event loop turn in which it appends it. */
+/** Receives committed transactions. The engine applies each to its rows in the turn in which it appends it. */
 export type ChangeSink = {
   /** Serialises a change; throws before anything is applied. */
   encode(change: Change): string
@@ -82,7 +82,7 @@ function listenerSet(): { add(listener: (change: Change) => void): () => void; t
   }
 }
 
-/** A listener that throws must not affect others or the durable transaction: its error surfaces as uncaught. */
+/** Calls a listener. Its error must not affect other listeners or the durable transaction: it surfaces as uncaught. */
 function tellOne(listener: (change: Change) => void, change: Change): void {
   try {
     listener(change)
@@ -98,7 +98,7 @@ type Parts = {
   readonly running: AsyncLocalStorage<Scope | undefined>
   /** @throws StoreStopped, StoreMisuse when nothing may start */
   readonly enter: (call: string) => void
-  /** Applies writes. @returns when they are durable */
+  /** Applies writes; resolves when they are durable. */
   readonly commit: (layers: readonly Layer[]) => Promise<void>
   readonly readsOf: ReadsOf
   readonly freeze: boolean

@@ -19,7 +19,7 @@ export type Front = Base & {
   /** Number of changes not yet passed to the deep base. */
   waiting(): number
   /**
-   * Writes applied changes to the deep base, or again those it refused, one flush at a time. Later changes wait.
+   * Writes the changes applied so far to the deep base, or the last batch again if that failed. Calls must not overlap.
    * @param ready - awaited before anything is written
    */
   flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
@@ -59,7 +59,7 @@ function openTable(deep: TableReads) {
 
 type Handing = DeepBatch & { readonly release: () => void }
 
-/** A sealed layer never changes and stays for reads that began over it, so each read is consistent. */
+/** Opens a front. Changes that are being written form a sealed layer, which never changes: so reads are consistent. */
 export function frontOver(deep: DeepBase): Front {
   const tables = new Map([...deep.tables].map(([name, reads]) => [name, openTable(reads)]))
   let records = deep.records()

@@ -6,7 +6,7 @@ import { keyOf, placeIn, type RowIndex } from './tables.ts'
 
 /** Changes over a table that hide its rows, such as a transaction's writes. */
 export type Layer = TableReads & {
-  /** @param current - the visible row; a null `row` removes it */
+  /** Writes a row; null removes it. @param current - the row visible until now */
   put(key: string, row: AnyRow | null, current: AnyRow | undefined): void
   /** Changes in order of first write. A row that is inserted and deleted again leaves none. */
   staged(): Staged[]

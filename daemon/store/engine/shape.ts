@@ -31,12 +31,12 @@ type Def = {
 const opaqueTypes = new Set(['any', 'unknown', 'custom'])
 const textTypes = new Set(['string', 'enum', 'template_literal', ...opaqueTypes])
 const plainTypes = new Set(['number', 'int', 'boolean', 'null', 'undefined', 'never', 'void'])
-/** `object` is the type of null. */
+/** `object` is here because it is the `typeof` of null. */
 const storable = new Set(['bigint', 'object', ...textTypes, ...plainTypes])
 const listTypes = new Set(['array', 'record', 'tuple'])
 const wrapperTypes = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'nonoptional', 'catch'])
 
-/** Analyses a schema. @throws TypeError when a member cannot be JSON */
+/** Analyses a schema. @throws TypeError when a member cannot be stored as JSON */
 export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
   const lazies = new Map<z.ZodType, SchemaShape>()
   const loops: Loop[] = []

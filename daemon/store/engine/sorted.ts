@@ -13,7 +13,7 @@ export type Sorted<E> = {
   insert(entry: E): void
   remove(entry: E): boolean
   replace(entry: E): void
-  /** Entries between the first with probe >= 0 (from) and the first with probe > 0 (to). */
+  /** Number of entries from the first with `from` >= 0 up to, but not including, the first with `to` > 0. */
   countBetween(from: Probe<E>, to: Probe<E>): number
   /** Entries with probe >= 0, ascending. */
   forward(from: Probe<E>): Generator<E>
@@ -104,7 +104,7 @@ function positionOf<E>(blocks: readonly E[][], after: (entry: E) => boolean): Po
   return { block, offset: entries === undefined ? 0 : partition(entries, after) }
 }
 
-/** Entries between two positions; 0 if reversed. */
+/** Number of entries between two positions; 0 if reversed. */
 function distance(blocks: readonly (readonly unknown[])[], start: Position, end: Position): number {
   let count = end.offset - start.offset
   for (let i = start.block; i < end.block; i += 1) count += blocks[i]?.length ?? 0

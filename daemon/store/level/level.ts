@@ -185,7 +185,7 @@ function keysOf({ shape, numberOf }: Parts) {
 
 type Keys = ReturnType<typeof keysOf>
 
-/** Rows have their own checksum, since LevelDB rarely checks its own. */
+/** Encodes and decodes rows with their own checksum, since LevelDB rarely checks its own. */
 function valueCodec({ collection, codec }: TableShape, dir: string, nameOf: Keys['nameOf']) {
   return {
     encode(row: AnyRow): Buffer {

@@ -78,7 +78,7 @@ function* batchesOf(state: State) {
   }
 }
 
-/** Reads the undamaged rows from LevelDB. @returns undefined if it does not open */
+/** Reads the undamaged rows from LevelDB and counts the lost ones. @returns undefined if LevelDB does not open */
 export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
   let lost = 0
   // The caller reports that the rows cannot be read.
@@ -111,7 +111,7 @@ export async function ownerOfRows(dir: string, openDb: OpenDb = openLevelDb): Pr
 
 type WholeInput = Omit<RecoverInput, 'reflects'> & Omit<RowsOf, 'store'> & { readonly sink?: RowSink }
 
-/** All rows of a closed store, then its journal. Changes nothing. */
+/** Loads all rows of a closed store and replays its journal. Changes no file. */
 export async function recoverWhole(input: WholeInput): Promise<Recovery> {
   const { manifest, sink, loaderOf } = input
   if (manifest.rows === undefined) return recover(input)

@@ -64,7 +64,7 @@ export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
 /** Loads the journal's changes that LevelDB does not have yet. */
 async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedStore> {
   const { disk, dir, collections, migrations, openDb } = input
-  // Migrations only work on rows that are loaded one by one.
+  // Migrations run while rows are loaded; rows in LevelDB stay there.
   if (found.format !== migrations.length + 1)
     throw new StoreFormatUnknown(`${dir} has LevelDB rows in format ${found.format}, which is no longer supported`)
   const level = await openRows({ dir, store: found.store, collections, openDb })
@@ -90,7 +90,7 @@ async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Reco
   return { manifest, recovery }
 }
 
-/** Reports how much is read, in percent of all files. */
+/** Makes the callback that reports the percentage of all files read so far. */
 async function progressOf(
   { disk, dir, onLoaded }: FirstInput,
   { snapshot, segments }: Manifest,

@@ -52,8 +52,8 @@ export function unframe(line: RawLine): string | undefined {
 const TX_START = Buffer.from('{"s":')
 
 /**
- * Whether a bad line was once completely written: it has its line feed, frame and no zeros. Unfinished writes end
- * early or have zeros.
+ * Whether a bad line was once written completely: its start and end are intact and it has no zero bytes. An unfinished
+ * write ends early or has zero bytes.
  */
 export function wasWhole(line: RawLine): boolean {
   const { buffer, start, end } = line
@@ -62,10 +62,10 @@ export function wasWhole(line: RawLine): boolean {
   return buffer[end - 1] === CLOSING && buffer.subarray(at, at + TX_START.length).equals(TX_START)
 }
 
-/** Result of a scan: file size, start of an unfinished last line, and whether a line was too long. */
+/** Result of a scan. `lastLineEnd`: end of the last accepted line, after which a line is unfinished or was refused. */
 export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
 
-/** Reads a file line by line from a line start; stops when `visit` returns false. */
+/** Reads a file line by line; a line must start at `from`. Stops when `visit` returns false. */
 export async function scanLines(file: DiskFile, visit: (line: RawLine) => boolean, from = 0): Promise<ScanEnd> {
   const sizeBytes = await file.sizeBytes()
   let carry: Buffer = Buffer.alloc(0)

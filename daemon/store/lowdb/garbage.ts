@@ -8,7 +8,7 @@ import { type Quarantined, quarantineAll } from './quarantine.ts'
 import type { StoredTx } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
-/** A store is rewritten when its files exceed the live data by this factor and by more than `MIN_GARBAGE_BYTES`. */
+/** A store is rewritten if its files are larger than this factor times the live data plus `MIN_GARBAGE_BYTES`. */
 const GARBAGE_FACTOR = 2
 const MIN_GARBAGE_BYTES = 4 * 1024 * 1024
 /** Bytes of lines per write. */
@@ -103,7 +103,7 @@ function nameOf(collection: string, key: string): string {
   return `${collection}\n${key}`
 }
 
-/** Number of the transaction that last wrote each needed row. */
+/** Number of the last write of each needed row, counted over all writes. */
 async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const newest = new Map<string, number>()
   let number = 0
@@ -122,7 +122,7 @@ async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<
 
 type Walker = { readonly write: (write: Write) => void; readonly rest: () => Promise<void> }
 
-/** All migrated writes in order; `rest` runs between lines. */
+/** Passes all writes to `walker.write`, migrated and in order; `walker.rest` runs between lines. */
 async function walk(job: GarbageJob, names: readonly string[], walker: Walker): Promise<void> {
   for (const name of names) {
     const file = await job.disk.open(`${job.dir}/${name}`, 'read')

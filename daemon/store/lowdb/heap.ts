@@ -12,13 +12,13 @@ const MB = 1024 * 1024
 /** Three default semi-spaces. */
 const NURSERY_BYTES = 192 * MB
 
-/** Garbage collection on demand, even if not enabled by a flag. */
+/** Makes a function that collects garbage, even if Node was started without `--expose-gc`. */
 function openCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void
 }
 
-/** Heap for rows: V8's limit includes young generations. */
+/** Heap available for rows: V8's limit without the young generation. */
 function oldSpaceBytes(): number {
   const { heap_size_limit } = getHeapStatistics()
   return Math.max(heap_size_limit - NURSERY_BYTES, heap_size_limit / 4)

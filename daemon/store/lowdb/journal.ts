@@ -30,7 +30,7 @@ export type Journal = {
   flush(): Promise<void>
   /**
    * Ends the segment at the flushed position.
-   * @param list - lists the new segment before its first write
+   * @param list - adds the new segment to the manifest before its first write
    * @returns first transaction of the new segment
    */
   switchSegment(list: (firstSeq: number) => Promise<void>): Promise<number>
@@ -164,11 +164,11 @@ async function openSegment({ disk, dir, durability, ...active }: SegmentOptions)
       activeBytes += bytes.byteLength
       return bytes.byteLength
     },
-    /** @returns the segment's first transaction: `seq`, or the present one's if that is still empty */
+    /** Starts a new segment, unless the present one is empty. @returns the first transaction of the segment in use */
     async next(seq: number, list: (firstSeq: number) => Promise<void>): Promise<number> {
       if (activeBytes === 0) return firstSeq
       const fresh = await freshSegment(disk, dir, seq)
-      // With durability `os` the old segment may not be on disk yet. It must be before the new one is listed.
+      // With durability `os` the old segment may not be on disk yet. It must be there before the new one is listed.
       await file.datasync()
       await list(seq)
       const old = file
@@ -192,7 +192,7 @@ async function closeFile(file: DiskFile, isSound: boolean): Promise<void> {
   await file.close()
 }
 
-/** Creates a new, durable, empty segment, or reuses the one of an interrupted switch. */
+/** Creates a durable, empty segment. It replaces the file that an interrupted switch left. */
 export async function freshSegment(disk: Disk, dir: string, firstSeq: number): Promise<DiskFile> {
   const path = `${dir}/${segmentFile(firstSeq)}`
   await disk.remove(path)

@@ -15,7 +15,7 @@ export type Lock = { release(): void }
 const GUARD_WAIT_MS = 10_000
 
 /**
- * Locks a name machine-wide. Its files exist while it is held; the next caller removes those of killed daemons.
+ * Locks a name on this machine. Its files exist while the lock is held; the next call removes those of killed daemons.
  * @throws StoreLocked
  */
 export function takeNamedLock(folder: string, name: string): Lock {
@@ -32,7 +32,7 @@ export function takeNamedLock(folder: string, name: string): Lock {
   })
 }
 
-/** Runs `act` in one daemon at a time. So no file is removed after another daemon opened it and before it locked it. */
+/** Runs `act` in one daemon at a time, so that none removes a file that another has opened but not locked yet. */
 function guarded<T>(folder: string, act: () => T): T {
   const guard = takeLock(folder, GUARD_WAIT_MS)
   try {

@@ -7,7 +7,7 @@ import type { Journal } from './journal.ts'
 import { SLICE_REST_MS, writeSnapshot } from './snapshot.ts'
 import type { Space } from './space.ts'
 
-/** The journal is compacted above this size and above half of the live data. */
+/** The journal is compacted when it is larger than this and than half of the snapshot. */
 export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
 /** Writers wait when the journal exceeds its limit by this factor while rows go to LevelDB. */
@@ -18,7 +18,7 @@ export type Maintenance = {
   manifest(): Manifest
   /** Starts a compaction if due; called after each flush. */
   consider(): void
-  /** Resolves when writers may continue; undefined unless too many changes wait for LevelDB. */
+  /** Undefined if writers may go on; if too many changes wait for LevelDB, resolves when writers may go on. */
   room(): Promise<void> | undefined
   compact(): Promise<void>
   /** Compacts if the disk has room. */
@@ -27,7 +27,7 @@ export type Maintenance = {
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
   /** Runs work without a concurrent compaction or backup. */
   alone<T>(work: () => Promise<T>): Promise<T>
-  /** Cancels a snapshot and waits for work. */
+  /** Cancels a running snapshot, and waits until all other work has ended. */
   stop(): Promise<void>
   /** Records the last transaction of a stopped store. */
   recordStop(): Promise<void>
@@ -53,7 +53,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   const openedAt = isBehind(kept) ? kept.level.reflects() : 0
   const fold = () => (isBehind(kept) ? flush(files, options, { ...kept, openedAt }) : snapshot(files, options, kept))
   let folding: Promise<void> = Promise.resolve()
-  /** Journal size of the next check; raised when the disk had no room. */
+  /** Journal size above which a compaction is tried again; higher if the disk had no room for the last one. */
   let dueAtBytes = 0
 
   /** Size limit of the journal. */
@@ -70,7 +70,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
 
   function room(): Promise<void> | undefined {
     if (!isBehind(kept) || journal.bytes() <= limit() * WAIT_ABOVE) return undefined
-    // The journal reports the failure to writers.
+    // If the compaction fails, the journal reports it to writers.
     return folding.catch(() => undefined)
   }
 
@@ -168,7 +168,7 @@ async function snapshot(files: Files, { disk, dir, journal, lastSeq }: Maintenan
 }
 
 /**
- * Writes the changes since the last run to LevelDB. Their journal stays until the next run, as a
+ * Writes the changes since the last run to LevelDB. The journal of these changes stays until the next run, as a
  * fallback for rows that are no longer in memory.
  */
 async function flush(
@@ -189,7 +189,7 @@ async function flush(
   await files.folded(isMoved ? manifest : withoutSnapshots(manifest, reflected), 0)
 }
 
-/** Drops the earlier snapshots once LevelDB is newer than they are. */
+/** The manifest without snapshots, and without segments that LevelDB has stored. */
 function withoutSnapshots(manifest: Manifest, reflected: number): Manifest {
   return { ...manifest, snapshot: 0, previous: null, segments: segmentsBehind(manifest.segments, reflected) }
 }

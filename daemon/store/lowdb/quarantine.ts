@@ -46,7 +46,7 @@ export async function cutBehind(plan: CutPlan): Promise<Quarantined> {
   return log.report()
 }
 
-/** Moves all files of a store to `quarantine/`. */
+/** Moves the rows, snapshots and segments of a store to `quarantine/`. */
 export async function quarantineAll(plan: Omit<CutPlan, 'cut'>): Promise<Quarantined> {
   const { disk, dir, manifest } = plan
   const log = quarantineLog(disk, dir)

@@ -7,7 +7,7 @@ import { heapGuard } from './heap.ts'
 import { createLoader, type Loader, type RowSink } from './load.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** The removed torn tail, usually an unfinished, unacknowledged write. */
+/** The unreadable end of the newest segment, usually from a write that was neither finished nor acknowledged. */
 export type TornTail = { readonly file: string; readonly offset: number; readonly droppedBytes: number }
 
 /** Durable transactions that were lost; there may be more than counted. */
@@ -47,7 +47,7 @@ type SegmentEnd = {
   readonly torn: TornTail | undefined
 }
 
-/** Loads rows within the memory limit. @throws StoreTooLarge */
+/** Makes loaders that throw StoreTooLarge if the rows exceed the memory limit. */
 export function loadersOf(parts: {
   dir: string
   sink: RowSink
@@ -113,7 +113,7 @@ function lossOf(damagedLines: number, behind: number): Loss | undefined {
   return transactions > 0 ? { transactions, damagedLines } : undefined
 }
 
-/** Refuses a segment that the manifest does not list: its transactions would be lost silently. */
+/** Refuses a segment after the manifest's last one, unless empty: its transactions would be lost silently. */
 async function refuseStrays(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const newest = manifest.segments.at(-1) ?? 0
   for (const firstSeq of (await numberedFiles(disk, dir)).segments) {

@@ -46,16 +46,16 @@ export type RepairReport = {
   /** Files moved to `quarantine/`; nothing is deleted. */
   readonly quarantined: readonly string[]
   readonly droppedBytes: number
-  /** Number of good transactions after the damage, which are lost with it. */
+  /** Number of intact transactions after the damage. They are dropped, too. */
   readonly droppedTransactions: number
   /** Number of unreadable snapshot rows that exist nowhere else. */
   readonly droppedRows: number
 }
 
 /**
- * Repairs a store: cuts the journal at the first bad line, falls back to the previous snapshot, and moves the rest to
- * `quarantine/`.
- * @throws StoreLocked while a daemon runs.
+ * Repairs a store: cuts the journal at the first bad line, uses the previous snapshot if the current one is damaged,
+ * and moves the rest to `quarantine/`.
+ * @throws StoreLocked while a daemon runs, StoreMisuse if there is nothing to repair from.
  */
 export async function repairStore(options: RepairOptions): Promise<RepairReport> {
   const lock = takeLock(options.dir)
@@ -186,7 +186,7 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
   return salvagedFooting(input, manifest, damagedSnapshots)
 }
 
-/** Rows in LevelDB with the journal after them; undefined if LevelDB does not open but the earlier files do. */
+/** Rows in LevelDB and the journal after them; undefined if only the files from before the move can be read. */
 async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | undefined> {
   const { dir, migrations, collections, openDb } = input
   const state = createState(collections)

@@ -31,7 +31,7 @@ export type SnapshotJob = {
   readonly seq: number
   /** Waits until `state` is durable. @returns its last transaction */
   readonly settled: () => Promise<number>
-  /** Pause after slices; 0 if nobody waits. */
+  /** Pause after each slice; 0 if no other work waits. */
   readonly restMs: number
   /** Whether to stop without a snapshot. */
   readonly isCancelled: () => boolean
@@ -203,7 +203,7 @@ export async function salvageSnapshot(
   if ((await disk.stat(path)) === undefined) return 0
   const file = await disk.open(path, 'read')
   let lost = 0
-  // The header may be damaged.
+  // Used until a header is read: it may be damaged.
   let loader = want.loaderOf(want.format)
   try {
     const end = await scanLines(file, (line) => {

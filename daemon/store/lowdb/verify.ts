@@ -31,7 +31,7 @@ export type VerifyReport = {
   readonly blobs: number
   /** Blobs whose content does not match their name. */
   readonly damagedBlobs: readonly string[]
-  /** Blobs without a row. */
+  /** Blobs that no row names. */
   readonly unnamedBlobs: readonly string[]
   /** Missing blobs named by rows. */
   readonly missingBlobs: readonly string[]

@@ -60,7 +60,7 @@ const WRITTEN_AT_ONCE = 256
 /** All rows belong to one transaction. */
 const SEQ = 1
 
-/** A new store in an empty folder; incomplete before `end`. */
+/** Writes a new store to an empty folder; it is incomplete until `end`. */
 export async function writeWhole(dir: string, storeId: string, disk: Disk = realDisk): Promise<WholeWriter> {
   await disk.makeDir(`${dir}/${BLOB_DIR}`)
   const name = snapshotFile(SEQ)
@@ -99,7 +99,7 @@ export async function writeWhole(dir: string, storeId: string, disk: Disk = real
 /** A checked row, as JSON and in memory. */
 export type CheckedRow = { readonly collection: AnyCollection; readonly json: AnyRow; readonly row: AnyRow }
 
-/** Checks rows of a format. @throws RowInvalid */
+/** Makes a function that migrates and checks a row of a format. It throws RowInvalid. */
 export function rowChecker(collections: readonly AnyCollection[], format: number) {
   const state = createState(collections)
   const steps = migrations.slice(format - 1)
@@ -111,7 +111,7 @@ export function rowChecker(collections: readonly AnyCollection[], format: number
     const row = decoded(table.codec, current.row, name)
     const parsed = table.collection.schema.safeParse(row)
     if (!parsed.success) throw new RowInvalid(name, '', parsed.error)
-    // Returned in normalised form, since JSON can write the same number in many ways.
+    // Encodes the row again, since JSON can write the same number in many ways.
     return { collection: table.collection, json: table.codec.toJson(row), row }
   }
 }

@@ -13,7 +13,7 @@ export type MemoryStoreOptions = {
   readonly wrap?: (base: Base) => Base
 }
 
-/** The whole port in memory, for tests and `souk try`. Refuses rows that could not be stored on disk. */
+/** The whole port in memory, for tests. Refuses rows that could not be stored on disk. */
 export function openMemoryStore(collections: readonly AnyCollection[], options: MemoryStoreOptions = {}): Store {
   const state = createState(collections)
   const base = memoryBase(state)

@@ -74,12 +74,12 @@ export const keyOrLocal = { kind: 'key', orLocal: true } as const
 /** A key, or a signed-in wallet, for reading one's own objects (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
-/** A one-object token. If it is in the body, the handler verifies it, or a signature instead: see `Ctx.signed`. */
+/** A token for one object. The handler verifies a token in the body, or a signature instead: see `Call.signed`. */
 export function token<const P extends TokenPlace>(at: P) {
   return { kind: 'token' as const, at }
 }
 
-/** A key, or a signature that the handler verifies: see `Ctx.signed`. */
+/** A key, or a signature that the handler verifies: see `Call.signed`. */
 export const keyOrSigned = { kind: 'key_or_signed' } as const
 
 type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
@@ -191,7 +191,7 @@ export function events<S extends z.ZodType>(schema: S) {
   return { kind: 'events', schema } as const
 }
 
-/** The query's `cursor` may also come as `Last-Event-ID`. */
+/** A feed, whose `cursor` may come in the query or as `Last-Event-ID`. */
 export function feed<P extends z.ZodType, E extends z.ZodType>(schema: P, event: E): FeedReply<P, E> {
   return { kind: 'feed', schema, event }
 }
@@ -207,7 +207,7 @@ export type Endpoint = {
   readonly spares?: Readonly<Record<string, string>>
   /** `METHOD /path` of the replacement while the endpoint is deferred. */
   readonly replacement?: `${Method} /${string}`
-  /** Off by default: 404 until the feature is enabled (decisions §12). */
+  /** Switch of an endpoint that is off by default: 404 until the operator enables it (decisions §12). */
   readonly switch?: string
   /** Only served if the daemon was started with this option; otherwise 404. */
   readonly servedWith?: 'facilitator'
@@ -219,7 +219,7 @@ export type Endpoint = {
   readonly silentWhenDeclined?: true
   /** Code of a 400 about the body (default: `invalid_request`). */
   readonly badBody?: 'invalid_event'
-  /** Admin endpoints: no key needed on a loopback bind with this option. */
+  /** Start option with which an admin endpoint needs no key on a loopback bind. */
   readonly opensWith?: 'metricsOpen'
   /** The price depends on the body, which is parsed before the 402. */
   readonly pricedByBody?: true
@@ -253,7 +253,7 @@ export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }
 
-/** Whether its JSON is the same for everybody, so that it is cached with a validator. */
+/** Whether an endpoint's JSON is the same for every caller, so that it has an ETag. */
 export function isShared({ method, access, reply }: Endpoint): boolean {
   return method === 'GET' && reply.kind === 'json' && access.kind === 'open' && access.orKey !== true
 }

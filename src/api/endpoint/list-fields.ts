@@ -38,7 +38,7 @@ const oneOf = (choices: readonly string[], words: Readonly<Record<string, string
   ({ kind: 'choice', choices, words }) as const
 const shownAs = (word: string) => ({ kind: 'flag', word }) as const
 
-/** Parties match by name, id and wallet; `late`: past the promised time; `open`: not final. */
+/** Buyer and provider match by name, id and wallet; `late`: past the promised time; `open`: not final. */
 export const jobFields = {
   id: text,
   status: oneOf(jobStatuses, jobWords),
@@ -52,7 +52,7 @@ export const jobFields = {
   paid_by: oneOf(paymentMethods),
 } as const satisfies ListFields
 
-/** `amount`: buyer's price; `age`: since the last change. */
+/** `amount`: price for the buyer; `age`: since the last change. */
 export const threadFields = {
   id: text,
   status: oneOf(threadStatuses, threadWords),
@@ -63,7 +63,7 @@ export const threadFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: buyer's price; `reputation`: provider's, 0 to 100; `hook`: endpoint health; `sold`: in the last week. */
+/** `price`: for the buyer; `reputation`: provider's score; `hook`: endpoint health; `sold`: sales of the last week. */
 export const serviceFields = {
   id: text,
   name: text,
@@ -80,7 +80,7 @@ export const serviceFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: per period; `subscribers`: active ones. */
+/** `price`: per period; `subscribers`: number of active ones. */
 export const planFields = {
   id: text,
   name: text,
@@ -91,7 +91,7 @@ export const planFields = {
   age,
 } as const satisfies ListFields
 
-/** `ending`: cancelled, but active until the period ends; `failed`: failed charges of the due period. */
+/** `ending`: cancelled, but active until the period ends; `failed`: number of failed charges of the due period. */
 export const subscriptionFields = {
   id: text,
   status: oneOf(subscriptionStatuses, subscriptionWords),
@@ -117,7 +117,7 @@ export const postingFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: buyer's price; `sold`: total. */
+/** `price`: for the buyer; `sold`: total number of sales. */
 export const productFields = {
   id: text,
   name: text,

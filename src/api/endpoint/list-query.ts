@@ -11,7 +11,7 @@ import {
   sortWords,
 } from '../../core/filter.ts'
 
-/** Filter and sort parameters over all pages, by fields and special orders. */
+/** Filter and sort parameters. They apply to the whole list, not to a page. */
 export function listQuery<L extends ListFields, const O extends ListOrders = Record<never, string>>(
   fields: L,
   orders?: O,

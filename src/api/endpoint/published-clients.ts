@@ -25,7 +25,7 @@ export const publishedClients: readonly PublishedClient[] = [
     name: '@x402/fetch',
     cap: CAP_V2,
     raise: 'client.setSpendControls({ maxAmountPerPayment: "$5" })',
-    // The names of the network in x402 v2 and v1.
+    // x402 v2 and v1 have different names for the network.
     allow: ({ asset, network }) =>
       `client.setSpendControls({ allowedAssets: ["${networks[network].caip2}", "${network}"].map((network) => ({ network, asset: "${asset}" })) })`,
   },

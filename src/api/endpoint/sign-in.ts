@@ -110,7 +110,7 @@ export function readSignIn(headerValue: string): ReadSignIn {
   return { ok: false, detail: path ? `${path} is missing or malformed` : 'it is not an object' }
 }
 
-/** Whether the payload has a key signature for this chain, the only kind that is verified. */
+/** Whether the payload has an EIP-191 signature for this chain. No other kind is accepted. */
 export function isOfKind(
   { chainId, type, signatureScheme = SIGNATURE_TYPE }: SignInPayload,
   network: Network,

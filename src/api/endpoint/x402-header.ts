@@ -125,7 +125,7 @@ const steps: ReadonlyMap<number, number> = new Map([
   ...Array.from('}]', (bracket) => [bracket.charCodeAt(0), -1] as const),
 ])
 
-/** Whether brackets outside strings nest too deep, before parsing; UTF-8 continuation bytes are not ASCII. */
+/** Whether the JSON nests too deeply, found before it is parsed. Brackets are ASCII: no part of another character. */
 function isTooDeep(bytes: Buffer): boolean {
   let depth = 0
   let isText = false

@@ -42,8 +42,8 @@ type Described = {
 }
 
 /**
- * The contract as OpenAPI 3.1. During the cutover it omits deferred endpoints, except partly deferred ones; otherwise
- * it marks them (decisions §12).
+ * The contract as OpenAPI 3.1. It omits disabled endpoints and, during the cutover, those that are deferred entirely.
+ * It marks every other deferrable endpoint with `x-deferred` (decisions §12).
  */
 export function openapiDocument(server: Described): OpenApiNode {
   const schemas = collectSchemas()
@@ -193,7 +193,7 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
       ...errorResponses(endpoint, { schemas, responses, ...example }),
       default: { $ref: `#/components/responses/${hasPages(endpoint) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
-    // `x-deferred` says which part is deferred.
+    // An endpoint that the cutover defers only partly stays live.
     'x-status': endpoint.spares ? 'live' : statusOf(endpoint, switches),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : pricedAs(price)),
@@ -257,7 +257,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
 
 const NOT_MODIFIED = { 304: { description: 'unchanged since the ETag in If-None-Match' } }
 
-/** The media type without its parameters, as clients look it up. */
+/** `content` with this media type, without its parameters, as clients look it up. */
 function mediaOf(contentType: string, example?: unknown): OpenApiNode {
   return { [before(contentType, ';')]: example === undefined ? {} : { example } }
 }

@@ -131,7 +131,7 @@ function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaCo
   }
 }
 
-/** A 402 with this endpoint's own offer. */
+/** A 402 with this endpoint's own offer as its example. */
 function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): OpenApiNode {
   const { content, ...rest } = response(group, false, schemas)
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
@@ -164,7 +164,7 @@ export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {})
   }
 }
 
-/** `unauthorized`: a sent key is always checked. `forbidden`: wrong role, or suspended. */
+/** Errors by access. `unauthorized`: a sent key is checked everywhere. `forbidden`: wrong role, or suspended. */
 const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   open: ['unauthorized'],
   key: ['unauthorized', 'forbidden'],
@@ -190,7 +190,7 @@ function gateErrors(endpoint: Endpoint): ErrorCode[] {
     'rate_limited',
     ...accessErrors(endpoint),
     'invalid_request', // two keys that differ, at any endpoint
-    // Undeclared bodies are still read for the fingerprint.
+    // Paid endpoints read even a body that they do not declare, for the fingerprint.
     ...(endpoint.body || isPaid(endpoint) ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(endpoint.feature ? (['deferred'] as const) : []),
     ...(endpoint.needsTerms ? (['terms_required'] as const) : []),

@@ -1,7 +1,7 @@
 import { type Api, api } from '../index.ts'
 import { collectSchemas, type OpenApiNode } from './schemas.ts'
 
-/** Response schemas by endpoint, with shared shapes. */
+/** Response schemas by endpoint, and the schemas in `$defs` that they share. */
 export type AnswerSchemas = {
   readonly answers: Readonly<Record<string, OpenApiNode>>
   readonly $defs: Readonly<Record<string, OpenApiNode>>
@@ -17,8 +17,7 @@ export function answerSchemas(names: readonly (keyof Api)[]): AnswerSchemas {
   return { answers: inPlace(Object.fromEntries(answers)), $defs: inPlace(components) }
 }
 
-/** Points references to `$defs`, where the printed schemas are. */
+/** Changes all references so that they point to `$defs`, where the printed schemas are. */
 function inPlace<T extends object>(schemas: T): T {
-  // Only reference names change.
   return JSON.parse(JSON.stringify(schemas).replaceAll('"#/components/schemas/', '"#/$defs/')) as T
 }

@@ -62,7 +62,7 @@ function headerParameters(endpoint: Endpoint): OpenApiNode[] {
   return endpoint.access.kind === 'key_or_signed' ? signature : []
 }
 
-/** The body is not required if `{}` is valid. */
+/** The request body of an endpoint. A JSON body is not required if `{}` is valid. */
 export function requestBody(name: EndpointName, body: Body, schemas: SchemaComponents): OpenApiNode {
   const example = bodyExamples[name]
   const media = (schema: OpenApiNode): OpenApiNode => (example === undefined ? { schema } : { schema, example })
@@ -101,7 +101,7 @@ type FieldsOf<E> = E extends { body: { kind: 'json'; schema: infer S extends z.Z
 const service = 'svc_0123456789abcdef'
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
 const hash = `0x${'5f'.repeat(32)}`
-/** x402 v2 requirements that a server passes on. */
+/** Example of x402 v2 requirements that a server passes on to the facilitator. */
 const requirements = {
   scheme: 'exact' as const,
   network: 'eip155:8453' as const,

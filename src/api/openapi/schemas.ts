@@ -16,7 +16,7 @@ const anyJson: OpenApiNode = { description: 'any JSON value' }
 /** zod's name of an anonymous recursive schema. */
 const UNNAMED = /^__schema\d+$/
 
-/** Collects schemas with an id; wire forms are codec inputs. */
+/** Collects the schemas that have an id. A codec is described by its input, the form on the wire. */
 export function collectSchemas(): SchemaComponents {
   const components: Record<string, OpenApiNode> = {}
   return {
@@ -37,12 +37,12 @@ function addComponent(components: Record<string, OpenApiNode>, name: string, com
   components[name] = component
 }
 
-/** `z.json()` is the only anonymous recursive schema. */
+/** Name of a component. The only anonymous recursive schema is `z.json()`. */
 function componentName(name: string): string {
   return UNNAMED.test(name) ? ANY_JSON : name
 }
 
-/** Removes a nonstandard format of zod. */
+/** Removes zod's id and nonstandard format, and expands records of known names. */
 export function tidySchema({ jsonSchema }: { jsonSchema: OpenApiNode }): void {
   if (jsonSchema.format === 'starts_with') delete jsonSchema.format
   delete jsonSchema.id

@@ -11,7 +11,7 @@ export const WEBHOOK_TAG = 'Webhooks'
 
 const text = { type: 'string' }
 
-/** Both signatures are sent (decisions §10). */
+/** Headers of each webhook, which carries both forms of signature (decisions §10). */
 const signatureHeaders = [
   { name: 'webhook-id', description: 'event id: the same for all retries and replays', schema: text },
   { name: 'webhook-timestamp', description: 'unix seconds', schema: text },
@@ -101,7 +101,6 @@ const aboutSubscription = {
 
 type Hearer = 'provider' | 'buyer' | 'either'
 
-/** Message, receiver and occasion. */
 type WebhookMessage = {
   readonly to: Hearer
   readonly summary: string

@@ -30,7 +30,7 @@ const SchemaReport = z.strictObject({
   details: z.array(z.strictObject({ path: z.string(), message: z.string() })),
 })
 
-/** Evidence for a ruling, as of the request. */
+/** Evidence for a ruling, as of the time of the call. */
 const JobBundle = z
   .strictObject({
     generated_at: Time,

@@ -10,7 +10,7 @@ import { OwnParticipant } from './participants.ts'
 
 const section = 'Administration'
 
-/** A participant's own members, and those that only the operator sees. */
+/** What a participant sees of itself, without secrets, and what only the operator sees. */
 const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_secret_until: true })
   .extend({
     suspended_at: Time.nullable().meta({ description: 'start of the suspension (read-only access)' }),

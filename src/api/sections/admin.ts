@@ -10,7 +10,7 @@ const MAX_LOG_LINES = 1_000
 /** Maximum number of earlier events that a reader may start with. */
 const MAX_EVENTS_BACK = 200
 
-/** Names and amounts of an event; null if none. */
+/** Names and amount to show with an event; each is null if there is none. */
 export const EventAbout = z
   .strictObject({
     service: z.string().nullable(),
@@ -107,7 +107,7 @@ export const operatorApi = {
     section,
     reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
     errors: [],
-    summary: 'Prometheus text; open on a loopback bind if metrics.open is set',
+    summary: 'Prometheus metrics; no admin key needed on a loopback bind if metrics.open is set',
   }),
 
   getBackup: defineEndpoint({

@@ -39,7 +39,7 @@ const depositFields = z.strictObject({
   amount: Amount.optional().meta({ description: '0.01 to 10,000; if omitted, the authorised amount is credited' }),
 })
 
-/** A started withdrawal; the payout has its progress. */
+/** A withdrawal that was started. Its payout shows the progress. */
 export const BalanceWithdrawal = z
   .strictObject({
     payout_id: idOf('payout'),

@@ -9,7 +9,7 @@ import { listQuery, searched } from '../endpoint/list-query.ts'
 /** Stages of a sale's money. */
 export const settlementStatuses = ['pending', 'processing', 'settled', 'blocked'] as const
 
-/** Why earned money is not paid yet. There is no minimum: earnings go with the next run. */
+/** Why earned money is not paid yet. A small amount is no reason: payouts have no minimum. */
 export const waitingReasons = [
   'undelivered',
   'in_review',
@@ -27,7 +27,7 @@ export const waitingReasons = [
   'unscreened',
 ] as const
 
-/** Money by reason; the sum is held plus pending. */
+/** Unpaid money for one reason. All reasons add up to held plus pending money. */
 export const WaitingMoney = z
   .strictObject({
     reason: z.enum(waitingReasons),

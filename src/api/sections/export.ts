@@ -24,7 +24,7 @@ import { Delivery } from './webhooks.ts'
 
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
 
-/** Earnings from an own sale or a referral. */
+/** Earnings from a sale of the participant or from a referral. */
 const Earning = z.strictObject({
   id: idOf('transaction'),
   role: z.enum(earningRoles),

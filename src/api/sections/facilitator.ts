@@ -7,7 +7,7 @@ import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endp
 
 const ours = { origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' } as const
 
-/** Size limit of a request body; clients echo extensions in their payments. */
+/** Size limit of a request body. It is large because clients echo extensions in their payments. */
 const MAX_ASKED_BYTES = 64 * 1024
 const MAX_FILTER_CHARS = 200
 

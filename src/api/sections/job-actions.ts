@@ -32,7 +32,7 @@ export const JobUpdate = z
   .meta({ id: 'JobUpdate' })
 export type JobUpdate = z.output<typeof JobUpdate>
 
-/** Deliverables may be large. */
+/** Body with a higher size limit, because deliverables may be large. */
 export const updateBody = jsonBody(JobUpdate, { maxBodyBytes: MAX_DELIVERY_BODY_BYTES })
 
 /** A buyer's verification. */

@@ -12,7 +12,6 @@ const MAX_CAPABILITIES = 50
 const MAX_LINKS = 20
 /** Listings per onboarding. */
 const MAX_ONBOARD_SERVICES = 20
-/** An opaque cursor of the store. */
 const MAX_CURSOR_CHARS = 500
 export const REGISTER_PRICE = usdc(10_000n)
 export const ONBOARD_PRICE = usdc(10_000n)

@@ -114,7 +114,7 @@ export const bidWritesApi = {
     origin: 'ours',
     pricedByBody: true,
     section,
-    // `bid_id` is optional only for quotes: then the budget is quoted and no bid shown.
+    // Only a call for a quote may omit `bid_id`. Its 402 quotes the budget and shows no bid.
     body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
     reply: json(
       z.strictObject({

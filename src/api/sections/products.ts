@@ -8,7 +8,7 @@ import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
 
 const section = 'Digital products'
 
-/** File facts; the hash verifies the download. */
+/** Facts about a file. Its hash verifies a download. */
 export const FileFacts = z
   .strictObject({ name: z.string(), size_bytes: z.int(), content_type: z.string(), sha256: z.string() })
   .meta({ id: 'FileFacts' })

@@ -24,7 +24,7 @@ export const catalogSorts = ['relevance', 'price_asc', 'price_desc', 'reputation
 
 const Fixed = z.strictObject({ fixed: Price.nullable() })
 
-/** Score; 75 for a new subject. */
+/** Reputation score; a new subject starts with 75. */
 export const Reputation = z
   .strictObject({
     score: z.number(),
