@@ -19,7 +19,14 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-type Item = { kind: AttentionKind; grave: boolean; subject: { id: string }; amount: string | null; fix: string }
+type Item = {
+  kind: AttentionKind
+  grave: boolean
+  subject: { id: string }
+  amount: string | null
+  fix: string
+  sentence: string
+}
 
 async function look(): Promise<{ items: Item[]; counts: Partial<Record<AttentionKind, number>>; total: number }> {
   const { status, body } = await market.market.admin('GET', '/dashboard/api/admin/attention')
