@@ -23,8 +23,9 @@ export type Log = {
 
 type Fields = { readonly source: string } & Readonly<Record<string, unknown>>
 
-/** Members that are redacted: of the record and, where marked `*.`, of its objects. */
-const REDACTED = ['signature', 'api_key', 'authorization', 'webhook_secret', 'access_token', '*.signature', '*.api_key']
+/** Members that are redacted, of a record and of its objects. */
+const SECRETS = ['signature', 'api_key', 'authorization', 'webhook_secret', 'access_token']
+const REDACTED = [...SECRETS, ...SECRETS.map((name) => `*.${name}`)]
 
 export function openLog(options: { level: LogLevel; destination?: NodeJS.WritableStream }): Log {
   const ring: LogRecord[] = []

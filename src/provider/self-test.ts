@@ -38,10 +38,8 @@ type SelfTestParams = {
  * @throws NoPractice without a fixed price or enough test money; AppError for refusals
  */
 export async function buyOnce(stage: Stage, { modes, service, price, input }: SelfTestParams): Promise<Practice> {
-  if (modes.some((mode) => !TEST_MONEY.includes(mode)))
-    throw new NoPractice(
-      `!TEST_MONEY.includes(mode))}), and real money is never practised with => !TEST_MONEY.includes(mode))}), and real money is never practised with`,
-    )
+  const real = modes.find((mode) => !TEST_MONEY.includes(mode))
+  if (real !== undefined) throw new NoPractice(`${real} has no test money, and practice never pays real money`)
   const asked = price === null ? undefined : parseAmount(price)
   if (asked === undefined) throw new NoPractice('its price is quoted in a conversation')
   const buyer = await personOf(stage, {

@@ -67,7 +67,8 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
   let bytes = 0
   for await (const part of body) {
     bytes += part.length
-    if (bytes > MAX_ANSWER_BYTES) throw new EndpointFailed('too_large', 'the node sent more results than requested')
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new EndpointFailed('too_large', `the response of the node exceeds ${MAX_ANSWER_BYTES} bytes`)
     parts.push(part)
   }
   return Buffer.concat(parts).toString()

@@ -142,7 +142,7 @@ test.each([
   ['one object for an array', '{"jsonrpc":"2.0","id":0,"error":{"code":-32005,"message":"slow down"}}'],
   ['an answer too few', '[]'],
   ['a head that is none', '[{"id":0,"result":{"number":"latest"}}]'],
-  ['more results than requested', ' '.repeat(33 * 1024 * 1024)],
+  ['a response beyond its size', ' '.repeat(33 * 1024 * 1024)],
 ])('%s is no answer, and errors keep the path of a node to themselves', async (_, body) => {
   const node = await startNode(1)
   node.say = () => ({ body })
