@@ -30,7 +30,8 @@ const themes = ['dark', 'light'] as const
 const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'first screen' }) })
 const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'refresh interval', value: 'duration' }),
-  readonly: z.boolean().default(false).meta({ description: 'disable keys that change data' }),
+  readonly: z.boolean().default(false).meta({ description: 'disable keys that change data (default for remotes)' }),
+  write: z.boolean().default(false).meta({ description: 'enable keys that change data on a remote' }),
   theme: z
     .enum(themes)
     .optional()
@@ -52,7 +53,7 @@ export const command = defineCommand({
     checkTerminal(context)
     await checkTarget(context)
     const options = cockpitOptions(context)
-    if (options.look.palette === undefined) forbidColor()
+    if (options.look.palette === 'mono') forbidColor()
     const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
     // Sent early: the terminal answers while the cockpit loads.
     const asking = withGround(options, isSaid)
@@ -62,7 +63,7 @@ export const command = defineCommand({
       Promise.reject(crashed(context, error)),
     )
     if (wanted !== undefined && !context.signal.aborted)
-      await context.invoke(['tui', '-r', wanted, ...sameOptions(context)])
+      await context.invoke(['tui', ...optionsOf(wanted), ...sameOptions(context)])
     if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit is closed.')
     return { closed: true }
   },
@@ -87,11 +88,12 @@ async function plainly(context: Context): Promise<boolean> {
 }
 
 /** Options as words, to reopen the cockpit for another marketplace. */
-function sameOptions({ options: { refresh, readonly, theme } }: Context): readonly string[] {
+function sameOptions({ options: { refresh, readonly, write, theme } }: Context): readonly string[] {
   return [
     '--refresh',
     `${refresh}ms`,
     ...(readonly ? ['--readonly'] : []),
+    ...(write ? ['--write'] : []),
     ...(theme === undefined ? [] : ['--theme', theme]),
   ]
 }
@@ -99,8 +101,22 @@ function sameOptions({ options: { refresh, readonly, theme } }: Context): readon
 /** Names of the other known marketplaces; undefined if the cockpit was opened by `--base-url`. */
 function othersOf(context: Context): CockpitOptions['others'] {
   if (context.globals.baseUrl !== undefined) return undefined
-  const { name } = createLink(context).place
-  return () => [LOCAL, ...listRemotes(context.places).map((remote) => remote.name)].filter((one) => one !== name)
+  const { places } = context
+  const { name, guarded } = createLink(context).place
+  const here = guarded ? name : LOCAL
+  const instances: string[] = []
+  // Loaded while the cockpit opens, since these modules are large.
+  void import('../src/lifecycle/stop.ts').then(({ instancesBeside }) => {
+    const others = instancesBeside(context).filter(({ instance }) => instance !== places.instance)
+    instances.push(...others.map(({ instance }) => `${LOCAL}:${instance}`))
+  })
+  return () => [LOCAL, ...instances, ...listRemotes(places).map((remote) => remote.name)].filter((one) => one !== here)
+}
+
+/** Options of a marketplace that `@` offers: a remote, this instance, or `local:` and another one. */
+function optionsOf(name: string): readonly string[] {
+  const instance = name.startsWith(`${LOCAL}:`) ? name.slice(LOCAL.length + 1) : undefined
+  return instance === undefined ? ['-r', name] : ['-r', LOCAL, '--instance', instance]
 }
 
 function checkTerminal({ io, system }: Context): void {
@@ -122,18 +138,19 @@ async function checkTarget({ session }: Context): Promise<void> {
 function cockpitOptions(context: Context): CockpitOptions {
   const { args, options, system, signal } = context
   if (options.refresh < LEAST_REFRESH_MS) throw usage(`--refresh must be at least ${LEAST_REFRESH_MS} ms.`)
+  const link = createLink(context)
   return {
-    link: createLink(context),
+    link,
     look: lookOf(context),
     zone: context.io.settings.times === 'utc' ? 'utc' : 'local',
     screen: args.screen,
     refreshMs: options.refresh,
-    readonly: options.readonly,
+    readonly: options.readonly || (link.place.guarded && !options.write),
     snapshot: snapshotsOf(context),
     lastWords: lastWordsOf(context),
     others: othersOf(context),
     putOffFile: putOffFile(context.places),
-    keptViews: keptViewsFile(context.places, createLink(context).place.name),
+    keptViews: keptViewsFile(context.places, link.place.name),
     save: savedIn(context),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
@@ -173,7 +190,7 @@ async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'k
 /** Copies the local store without output, since the cockpit owns the terminal. */
 function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   const link = createLink(context)
-  if (link.place.name !== LOCAL) return undefined
+  if (link.place.guarded) return undefined
   return async (name) => {
     try {
       const { keepSnapshot } = await import('../src/lifecycle/snapshots.ts')
@@ -186,7 +203,7 @@ function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
 
 /** Reads the last line of the local daemon's log; undefined for a remote. */
 function lastWordsOf(context: Context): CockpitOptions['lastWords'] {
-  if (createLink(context).place.name !== LOCAL) return undefined
+  if (createLink(context).place.guarded) return undefined
   return async () => {
     const { loggedLines } = await import('../src/lifecycle/log/log-tail.ts')
     const { readRecord } = await import('../src/lifecycle/log/log-record.ts')
@@ -210,7 +227,7 @@ function lookOf(context: Context): CockpitOptions['look'] {
 
 function paletteOf({ io, system }: Context): CockpitOptions['look']['palette'] {
   const { color, palette } = io.settings
-  if (color === 'never' || (color === 'auto' && !colorsAllowed(system.env))) return undefined
+  if (color === 'never' || (color === 'auto' && !colorsAllowed(system.env))) return 'mono'
   return palette
 }
 
@@ -232,7 +249,7 @@ function depthOf({ COLORTERM = '', TERM = '' }: Env): CockpitOptions['look']['de
 /** Asks the terminal for its background, unless a theme is set or the colors do not depend on it. */
 async function withGround(options: CockpitOptions, isSaid: boolean): Promise<CockpitOptions> {
   const { look } = options
-  if (isSaid || look.palette === undefined || look.palette === 'mono' || look.depth === '16') return options
+  if (isSaid || look.palette === 'mono' || look.depth === '16') return options
   const { askGround } = await import('../src/tui/ground.ts')
   return { ...options, look: { ...look, theme: (await askGround(options)) ?? look.theme } }
 }

@@ -44,7 +44,7 @@ export function svgOf(lines: readonly Line[], title: string): string {
 
 function styleOf(tone: Tone): string {
   if (tone === 'plain') return `.plain{fill:${OWN.text}}`
-  if (tone === 'active') return `.active{fill:${theme.onAccent.rgb}}`
+  if (tone === 'active' || tone === 'alarm') return `.${tone}{fill:${theme.onAccent.rgb}}`
   const { color, bold }: Theme['tones']['dim'] = theme.tones[tone]
   return `.${tone}{fill:${color.rgb}${bold ? ';font-weight:700' : ''}}`
 }

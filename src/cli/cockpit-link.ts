@@ -1,6 +1,7 @@
 import { readRegistration } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
+import { DEFAULT_INSTANCE } from '../client/paths.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 import { keepConnections } from '../client/transport.ts'
 import { getWallet } from '../client/wallets.ts'
@@ -28,8 +29,9 @@ export function createLink(context: Context): Link {
   // The cockpit itself asks for the instance's name before a change. A prompt would overwrite its screen.
   const connections = keepConnections()
   const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
+  const shown = name === LOCAL && places.instance !== DEFAULT_INSTANCE ? `${LOCAL}:${places.instance}` : name
   return {
-    place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
+    place: { name: shown, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
     self: () => outcome(async () => ownId(await session())),
     heldBy: (wallet) =>

@@ -33,6 +33,10 @@ it.skipIf((await tmuxVersion()) === undefined)('@ leads to another marketplace a
     await terminal.press('Enter')
     await terminal.see(/souk +local/)
     await terminal.see('read-only')
+    await terminal.type('@local:')
+    await terminal.see('@local:second')
+    await terminal.press('Enter')
+    await terminal.see(/souk +local:second/)
     await terminal.type('q')
     await terminal.see('ended 0')
   } finally {

@@ -102,7 +102,7 @@ function saidLines({ ui, health }: FrameView, width: number): Line[] {
   return [[bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]]
 }
 
-function keyLine({ ui, readonly, health, keys }: FrameView, width: number): Line {
+function keyLine({ ui, readonly, health, keys, place }: FrameView, width: number): Line {
   if (ui.dialog) return hintLine(dialogHints(ui.dialog), width)
   if (ui.picker) return hintLine(pickerHints[ui.picker.kind], width)
   if (ui.typing)
@@ -113,7 +113,7 @@ function keyLine({ ui, readonly, health, keys }: FrameView, width: number): Line
       ],
       width,
     )
-  if (health.problem?.kind === 'gone' && !readonly) {
+  if (health.problem?.kind === 'gone' && !readonly && !place.guarded) {
     const { right } = hintsOn({ screen: ui.screen, readonly, keys })
     const hints = [
       { key: keyFor('start', keys), word: 'start it' },

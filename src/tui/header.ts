@@ -5,6 +5,7 @@ import {
   active,
   bad,
   dim,
+  flat,
   good,
   grounded,
   type Line,
@@ -45,7 +46,10 @@ export function headerLine(view: FrameView, { columns }: Size): Line {
   const sides = rooms.map((room) => [headerLeft(view, room, columns), headerRight(view, room, columns)] as const)
   const fits = sides.find(([left, right]) => lineWidth(left) + lineWidth(right) < columns)
   const [left, right] = fits ?? sides.at(-1) ?? [[], []]
-  return grounded(spread(columns, left, right), 'bar')
+  const line = spread(columns, left, right)
+  // Nothing is recorded while the disk is full, so the whole row is red.
+  if (view.health.value?.refused !== undefined) return flat(line, 'alarm')
+  return grounded(line, view.place.guarded ? 'remote' : 'bar')
 }
 
 function headerLeft(view: FrameView, { money, actor }: HeaderRoom, columns: number): Line {
@@ -53,7 +57,11 @@ function headerLeft(view: FrameView, { money, actor }: HeaderRoom, columns: numb
   const isFull = columns >= FULL_COLUMNS
   const since =
     isFull && up !== undefined && view.health.problem === undefined ? dim(`  up ${span(view.now - up)}`) : ''
-  const whose = [...moneyWords(view, money), ...actorWords(view, actor)]
+  const whose = [
+    ...(view.place.guarded ? [warn(' · remote')] : []),
+    ...moneyWords(view, money),
+    ...actorWords(view, actor),
+  ]
   return [' ', strong('souk'), '  ', view.place.name, ...whose, '  ', ...stateWords(view), since]
 }
 

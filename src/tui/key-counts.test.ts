@@ -24,10 +24,12 @@ async function admin(link: FakeLink) {
   return {
     ...opened,
     keys: () => keys,
-    async press(key: string) {
+    /** Presses a key and waits for what it shows, since dialogs are loaded when they are first needed. */
+    async press(key: string, shown = '') {
       keys += 1
       await opened.type(key)
       await opened.advance(1_000)
+      await opened.until(() => opened.text().includes(shown))
     },
     say: (text: string) => opened.type(text),
     paste: (text: string) => opened.type(`\u001B[200~${text}\u001B[201~`),
@@ -60,9 +62,8 @@ it('rules on a dispute from the overview in 4 keys and a reason', async () => {
     [`GET ${ADMIN}/jobs/${one.id}/bundle`]: { ...examples.getJobBundle.answer, job: one },
     [`POST ${ADMIN}/jobs/${one.id}/resolve`]: { ...one, status: 'refunded' },
   })
-  const { press, say, sent, keys, text } = await admin(link)
-  await press('D')
-  expect(text()).toContain('DECIDE A DISPUTE')
+  const { press, say, sent, keys } = await admin(link)
+  await press('D', 'DECIDE A DISPUTE')
   await press('2')
   await say('half is missing')
   await press(ENTER)
@@ -86,13 +87,13 @@ it('finds a pasted id in 2 keys', async () => {
 })
 
 it('sends a dead delivery again in 3 keys', async () => {
-  const [{ id }] = examples.getWebhooks.answer.deliveries
+  const id = examples.getWebhooks.answer.deliveries[0]?.id ?? ''
   const link = market({
     [`GET ${ADMIN}/attention`]: oneItem('delivery', id),
     [`POST ${ADMIN}/webhooks/${id}/replay`]: examples.replayForOperator.answer,
   })
   const { press, sent, keys } = await admin(link)
-  await press(ENTER)
+  await press(ENTER, 'Cancel  esc')
   await press('y')
   expect(sent().map(({ path }) => path)).toEqual([`${ADMIN}/webhooks/${id}/replay`])
   expect(keys()).toBeLessThanOrEqual(3)
@@ -100,6 +101,7 @@ it('sends a dead delivery again in 3 keys', async () => {
 
 it('suspends somebody by a pasted id in 5 keys and a reason', async () => {
   const [person] = examples.listParticipants.answer.participants
+  if (person === undefined) throw new Error('the example has no participant')
   const path = `${ADMIN}/participants/${person.id}`
   const link = market({
     [`GET ${ADMIN}/participants`]: examples.listParticipants.answer,
@@ -108,8 +110,8 @@ it('suspends somebody by a pasted id in 5 keys and a reason', async () => {
   const { press, say, paste, sent, keys } = await admin(link)
   await press(':')
   await paste(person.id)
-  await press(ENTER)
-  await press('Z')
+  await press(ENTER, `─ ${person.id} ─`)
+  await press('Z', 'Cancel  esc')
   await say('sells stolen goods')
   await press(ENTER)
   await press('y')

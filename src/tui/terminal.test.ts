@@ -387,7 +387,9 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await start('tui --ascii', { before: 'env NO_COLOR=1' })
       await terminal.see('* trading')
       const colored = await terminal.colored()
-      expect(colored).not.toContain('\u001B[')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of colors are what is looked for
+      expect(colored).not.toMatch(/\u001B\[(?:\d+;)*(?:[349]\d|10\d)\b/)
+      expect(colored).toContain('\u001B[7m')
       // biome-ignore lint/suspicious/noControlCharactersInRegex: anything but ASCII is what is looked for
       expect(colored).not.toMatch(/[^\u0000-\u007F]/)
     })

@@ -88,7 +88,7 @@ export async function watched(columns: number, rows: number) {
   adding.child.stdin?.end(key)
   await adding
   const terminal = await openTerminal({ columns, rows, folder: home, env })
-  await terminal.line(`${process.execPath} ${PROGRAM} tui -r ${remote}`)
+  await terminal.line(`${process.execPath} ${PROGRAM} tui --write -r ${remote}`)
   await terminal.see('Open problems')
   const close = async () => {
     await terminal.close()

@@ -37,6 +37,8 @@ type Inbox = Pick<View, 'needs' | 'keys' | 'health' | 'now'> & {
   /** Business time. */
   readonly business: number | undefined
   readonly readonly: boolean
+  /** Whether the daemon of this machine is shown, which `U` starts. */
+  readonly isLocal: boolean
 }
 type Room = { readonly width: number; readonly rows: number }
 
@@ -78,10 +80,14 @@ function enterHint({ keys, readonly }: Inbox, need: Need | undefined): Line {
 }
 
 /** Shown when the daemon is gone: since when, its last log line, and the key that starts it. */
-function goneLines({ health, now, readonly, keys, lastWords }: Inbox, problem: Problem, width: number): Line[] {
+function goneLines(
+  { health, now, readonly, isLocal, keys, lastWords }: Inbox,
+  problem: Problem,
+  width: number,
+): Line[] {
   const age = health.at === undefined ? '' : span(Math.max(0, now - health.at))
   const [next = ''] = problem.next
-  const verb: Line = readonly || next === '' ? [] : ['  ', accent(keyFor('start', keys)), ' start it ']
+  const verb: Line = readonly || !isLocal || next === '' ? [] : ['  ', accent(keyFor('start', keys)), ' start it ']
   const right: Line = [dim(`  ${age}`), ...verb]
   const said = [problem.sentence.replace(/\.$/, ''), ...problem.facts.slice(0, 1)].join('; ')
   const why = clip(said, Math.max(1, width - lineWidth(right) - 11))

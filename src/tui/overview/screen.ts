@@ -90,6 +90,7 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
     panel,
     chosen: chosenIndex(view.ui, ids),
     readonly: host.readonly,
+    isLocal: !link.place.guarded,
     lastWords: safe(said.value ?? ''),
   }
   return {
@@ -113,6 +114,7 @@ type Model = View & {
   readonly panel: OverviewPanel
   readonly chosen: number
   readonly readonly: boolean
+  readonly isLocal: boolean
   /** Last log line of a stopped daemon, else empty. */
   readonly lastWords: string
 }

@@ -45,7 +45,7 @@ describe.each(all)('%s, %s, %s', (palette, theme, depth) => {
   const { tones, onAccent, grounds: painted } = themesOf[palette][theme]
   const of = (color: { rgb: string; xterm: number }): Rgb =>
     depth === '256' ? xterm(color.xterm) : channels(color.rgb)
-  const under = [...grounds[theme].map(channels), of(painted.chosen), of(painted.bar)]
+  const under = [...grounds[theme].map(channels), ...Object.values(painted).map(of)]
 
   it.each(textTones)('%s can be read on every ground', (tone) => {
     for (const ground of under) expect(contrast(of(tones[tone].color), ground)).toBeGreaterThanOrEqual(TEXT)
@@ -57,6 +57,7 @@ describe.each(all)('%s, %s, %s', (palette, theme, depth) => {
 
   it('the tab in sight can be read', () => {
     expect(contrast(of(onAccent), of(tones.accent.color))).toBeGreaterThanOrEqual(TEXT)
+    expect(contrast(of(onAccent), of(tones.bad.color))).toBeGreaterThanOrEqual(TEXT)
   })
 })
 
@@ -76,6 +77,6 @@ describe('without colors of its own', () => {
 
   it('every look has a style for every tone', () => {
     const looks = palettes.flatMap((palette) => depths.map((depth) => look({ palette, depth })))
-    for (const one of looks) expect(Object.keys(stylesOf(one).tones)).toHaveLength(13)
+    for (const one of looks) expect(Object.keys(stylesOf(one).tones)).toHaveLength(14)
   })
 })

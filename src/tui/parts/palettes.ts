@@ -11,9 +11,9 @@ export type Depth = (typeof depths)[number]
 export const textTones = ['strong', 'dim', 'good', 'warn', 'bad', 'accent'] as const
 export const markTones = ['chart1', 'chart2', 'chart3', 'chart4'] as const
 /** Meaning of a text. Color only repeats what its words say. */
-export type Tone = 'plain' | (typeof textTones)[number] | (typeof markTones)[number] | 'hair' | 'active'
+export type Tone = 'plain' | (typeof textTones)[number] | (typeof markTones)[number] | 'hair' | 'active' | 'alarm'
 /** Background of the chosen row (`chosen`), or of header and key row (`bar`). */
-export type Ground = 'chosen' | 'bar'
+export type Ground = 'chosen' | 'bar' | 'remote'
 
 /** A color as `#RRGGBB`, as index of 256 colors, and as SGR code of 16 colors. */
 type Color = { readonly rgb: string; readonly xterm: number; readonly ansi: number }
@@ -23,7 +23,7 @@ const color = (rgb: string, xterm: number, ansi: number): Color => ({ rgb, xterm
 const shade = (rgb: string, xterm: number, ansi: number): Shade => ({ color: color(rgb, xterm, ansi) })
 const boldShade = (rgb: string, xterm: number, ansi: number): Shade => ({ color: color(rgb, xterm, ansi), bold: true })
 
-type Colored = Exclude<Tone, 'plain' | 'active'>
+type Colored = Exclude<Tone, 'plain' | 'active' | 'alarm'>
 export type Theme = {
   readonly tones: Readonly<Record<Colored, Shade>>
   readonly onAccent: Color
@@ -45,7 +45,7 @@ const dark: Theme = {
     hair: shade('#3D444D', 238, 90),
   },
   onAccent: color('#0D1117', 16, 30),
-  grounds: { chosen: color('#1F2A4A', 236, 40), bar: color('#161B22', 234, 40) },
+  grounds: { chosen: color('#1F2A4A', 236, 40), bar: color('#161B22', 234, 40), remote: color('#2A1F4A', 53, 45) },
 }
 
 const light: Theme = {
@@ -63,7 +63,7 @@ const light: Theme = {
     hair: shade('#D0D7DE', 252, 37),
   },
   onAccent: color('#FFFFFF', 231, 97),
-  grounds: { chosen: color('#EAEEFF', 255, 47), bar: color('#F0F2F6', 255, 47) },
+  grounds: { chosen: color('#EAEEFF', 255, 47), bar: color('#F0F2F6', 255, 47), remote: color('#F1EAFF', 255, 47) },
 }
 
 /** Palette for color-blind users: blue is good, yellow and bold orange are trouble. */

@@ -1,3 +1,4 @@
+import { keysOf, tableOf } from '../../core/record.ts'
 import { inAscii, type PaletteName } from '../../text/text.ts'
 import type { Line, Piece } from './line.ts'
 import { type Depth, type Ground, type Theme, type ThemeName, type Tone, themesOf } from './palettes.ts'
@@ -29,12 +30,13 @@ const mono: Styles = {
     bad: '1',
     accent: '4',
     active: '7',
+    alarm: '7',
     chart1: '',
     chart2: '',
     chart3: '',
     chart4: '',
   },
-  grounds: { chosen: '7', bar: '' },
+  grounds: { chosen: '7', bar: '', remote: '' },
   isTurned: true,
 }
 
@@ -65,14 +67,13 @@ function colored({ tones, onAccent, grounds }: Theme, depth: Depth): Styles {
       bad: of(tones.bad),
       accent: of(tones.accent),
       active: isTurned ? '7' : `${foreground(onAccent, depth)};${background(tones.accent.color, depth)}`,
+      alarm: isTurned ? `7;${of(tones.bad)}` : `1;${foreground(onAccent, depth)};${background(tones.bad.color, depth)}`,
       chart1: of(tones.chart1),
       chart2: of(tones.chart2),
       chart3: of(tones.chart3),
       chart4: of(tones.chart4),
     },
-    grounds: isTurned
-      ? { chosen: '7', bar: '' }
-      : { chosen: background(grounds.chosen, depth), bar: background(grounds.bar, depth) },
+    grounds: isTurned ? mono.grounds : tableOf(keysOf(grounds), (name) => background(grounds[name], depth)),
     isTurned,
   }
 }
