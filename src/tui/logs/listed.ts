@@ -121,6 +121,11 @@ export function tabIn({ pane, logTab }: Ui, tabs: readonly LogTab[]): LogTab {
   return tabs.includes(logTab) ? logTab : (tabs[0] ?? 'json')
 }
 
+/** Title of a drawer: the id of the trace that it shows, else of the row. */
+export function titleIn(ui: Ui, story: { readonly id: string } | undefined, id: string): string {
+  return tabIn(ui, logTabs) === 'json' ? id : (story?.id ?? id)
+}
+
 function tabWords({ tabs, view: { ui } }: Pick<Listed<unknown>, 'tabs' | 'view'>, room: number): Line {
   const current = tabIn(ui, tabs)
   const all = viewWords(tabs, current).slice(1)

@@ -172,6 +172,20 @@ describe('the drawer', () => {
     await until(() => text().includes('[requests]'))
   })
 
+  it('keeps the trace before, under its own id, until the next one is there', async () => {
+    const story = (id: string) => ({ ...examples.getRequestStory.answer, id })
+    const { type, text, advance, link } = await logs({
+      link: linkOf(day, { [`${LIST}/${idOf(8)}/story`]: story(idOf(8)) }),
+    })
+    expect(text()).toContain(`─ ${idOf(8)} ─`)
+    await type('j')
+    expect(text()).not.toContain('asking…')
+    expect(text()).toContain(`─ ${idOf(8)} ─`)
+    link.answers[`${LIST}/${idOf(7)}/story`] = story(idOf(7))
+    await advance(5_000)
+    expect(text()).toContain(`─ ${idOf(7)} ─`)
+  })
+
   it('of a line of the log is the line as JSON', async () => {
     const { type, text, advance } = await logs()
     await type('vvvvvv')

@@ -17,7 +17,7 @@ import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogView, logTabs } from '../shell/ui.ts'
-import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, tabIn, titleIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 import { type Answered, askedWord } from './words.ts'
 
@@ -52,6 +52,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
     columns,
     rows,
     idOf,
+    titleOf: ({ id }) => titleIn(ui, story, id),
     chosen,
     of: count(joined(all).length),
     empty: empty[asked],
@@ -59,7 +60,8 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
     tabs: logTabs,
     view,
   }
-  const told = [row?.jobId, row?.path, ...(story?.steps ?? []).map(({ id }) => id ?? '')]
+  const steps = story?.id === row?.id ? (story?.steps ?? []) : []
+  const told = [row?.jobId, row?.path, ...steps.map(({ id }) => id ?? '')]
   return listedFace(host, listed, {
     fields: askedFields,
     problem: finding.problem,

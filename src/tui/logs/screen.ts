@@ -24,7 +24,7 @@ import { useQuery } from '../shell/query.ts'
 import { number, word } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
-import { chosenIn, type Listed, listedFace, tabIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, tabIn, titleIn } from './listed.ts'
 import { useAsked } from './requests.ts'
 import { storyLines, useStory } from './story.ts'
 
@@ -261,6 +261,7 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
     columns: sentColumns(businessNow(useClock(host), view.now)),
     rows,
     idOf: delivery.idOf,
+    titleOf: ({ id }) => titleIn(ui, story, id),
     chosen,
     of: count(total),
     empty: 'no webhook deliveries yet',

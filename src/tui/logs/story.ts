@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
@@ -22,11 +23,13 @@ const fetchStory =
     return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
   }
 
-/** A hook: fetches the trace of the chosen row once the cursor rests on it. */
+/** A hook: fetches the trace of the chosen row once the cursor rests on it. Until then, the trace before stays. */
 export function useStory(host: Host, id: string): Story | undefined {
   const wanted = useSettled(id, host.clock)
   const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
-  return story.value?.id === id ? story.value : undefined
+  const [last] = useState<{ story?: Story | undefined }>({})
+  last.story = story.value ?? last.story
+  return id === '' ? undefined : last.story
 }
 
 const signs: Readonly<Record<Step['sign'], Piece>> = { done: good('✓'), waits: accent('●'), failed: bad('✗') }
