@@ -117,7 +117,7 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'job.failed': (t) => [trouble, '↩', `${t.provider} failed ${t.service}; ${t.buyer} was refunded`],
   'job.cancelled': (t) => [over, '↩', `${t.service} of ${t.provider} was cancelled; ${t.buyer} was refunded`],
   'job.expired': (t) => [trouble, '↩', `${t.provider} let ${t.service} expire; ${t.buyer} was refunded`],
-  'job.disputed': (t) => [asks, '', `${t.buyer} disputes ${t.service} by ${t.provider}`],
+  'job.disputed': (t) => [bad('?'), '', `${t.buyer} disputes ${t.service} by ${t.provider}`],
   'job.refunded': (t) => [over, '↩', `${t.buyer} was refunded for ${t.service} by ${t.provider}`],
   'job.rated': (t) => [done, '', `${t.buyer} rated ${t.service} by ${t.provider}`],
   'job.dispute_recorded': (t) => [
@@ -218,13 +218,13 @@ function by({ method }: EventNames): string {
 
 const known: Readonly<Record<string, string>> = eventTypes
 
-export function sentenceOf({ type, subject, said, about, detail }: LiveEvent): Sentence {
+export function sentenceOf({ type, subject, said, about, detail, times }: LiveEvent): Sentence {
   const own = said.amount ?? said.price
   const amount = about.amount || (own === undefined ? '' : `$${own}`)
   const draft = hasNames(type, about) ? draftOf(type)?.({ ...about, said, subject }) : undefined
   if (draft !== undefined) {
     const [sign, way, words] = draft
-    return { sign, way, amount, words }
+    return { sign, way, amount, words: times === undefined ? words : `${words}, ${times} times` }
   }
   const who = about.buyer === '' ? '' : `${about.buyer}: `
   // Operator actions are named by their event type.

@@ -24,7 +24,7 @@ const did = new Map<PropertyKey, Piece>([
   ),
   ...named(good('✓ awarded'), 'awardPosting'),
   ...named(good('✓ verified'), 'verifyJob', 'verifyThread'),
-  ...named(warn('? disputed'), 'disputeJob', 'disputeThread'),
+  ...named(bad('? disputed'), 'disputeJob', 'disputeThread'),
   ...named(good('● reported'), 'updateJob', 'updateThread'),
   ...named(good('● wrote'), 'postJobMessage', 'postThreadMessage', 'answerForHouse'),
   ...named(good('● attached'), 'uploadThreadFile'),

@@ -31,6 +31,22 @@ describe('the event stream', () => {
     expect(stream.get().events.map(({ type }) => type)).toEqual(['job.completed', 'job.created'])
   })
 
+  it('shows messages of the same two about the same as one row, with their number', async () => {
+    const { stream, seen, tell } = opened()
+    stream.start()
+    await settle()
+    const about = { service: 'Logo', buyer: 'Ann', provider: 'Ben', amount: null, method: null }
+    const message = (cursor: number, service = 'Logo') =>
+      sse(cursor, 'message.created', { subject: `msg_${cursor}`, about: { ...about, service } })
+    await tell(message(1) + sse(2, 'job.created') + message(3) + message(4, 'Audit') + message(5))
+    await expect.poll(() => seen).toEqual([1, 2, 3, 4, 5])
+    expect(stream.get().events.map(({ cursor, times }) => [cursor, times])).toEqual([
+      [5, 3],
+      [4, undefined],
+      [2, undefined],
+    ])
+  })
+
   it('goes on behind its last event when the connection breaks, sooner at first and then more slowly', async () => {
     const { link, stream, tell, later } = opened()
     stream.start()

@@ -27,6 +27,8 @@ export type LiveEvent = {
   /** The first members of the data, as text. */
   readonly said: Readonly<Record<string, string>>
   readonly about: EventNames
+  /** Number of messages that this row stands for. */
+  readonly times?: number
 }
 
 /** Names in an event, empty if unknown. `amount` is like `$0.525`. */
@@ -35,6 +37,15 @@ export type EventNames = Readonly<Record<'service' | 'buyer' | 'provider' | 'amo
 function isSame(one: LiveEvent, other: LiveEvent): boolean {
   const isTogether = one.tx === undefined || other.tx === undefined ? one.at === other.at : one.tx === other.tx
   return isTogether && one.type === other.type && one.subject === other.subject
+}
+
+/** Adds an event. A new message replaces the row of earlier ones between the same two about the same. */
+function withEvent(events: readonly LiveEvent[], event: LiveEvent): readonly LiveEvent[] {
+  const key = (one: LiveEvent) => `${one.type} ${Object.values(one.about).join(' ')}`
+  const isTalk = event.type === 'message.created' && event.about.service !== ''
+  const before = isTalk ? events.find((one) => key(one) === key(event)) : undefined
+  const times = before === undefined ? {} : { times: (before.times ?? 1) + 1 }
+  return [{ ...event, ...times }, ...events.filter((one) => one !== before)].slice(0, EVENTS_KEPT)
 }
 
 /** `live`: connected. `waiting`: reconnecting. `denied`: no admin key. */
@@ -74,7 +85,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
     // Both parties get an event about the same thing. Only the first one is shown.
     const isTold = events.slice(0, EVENTS_COMPARED).some((one) => isSame(one, event))
     if (isTold) store.set({ state: 'live', events })
-    else store.set({ state: 'live', events: [event, ...events].slice(0, EVENTS_KEPT) })
+    else store.set({ state: 'live', events: withEvent(events, event) })
     onEvent(event)
   }
 
