@@ -70,9 +70,7 @@ export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender
   if (!isOwn && all + GAS_OF_SETTLEMENT <= dailyGas * DAILY_GAS_KEYS) return
   const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
   const who = isOwn ? 'This key has' : 'Together, all keys have'
-  throw new AppError('rate_limited', `${who} used the daily gas limit: try again tomorrow (UTC).`, {
-    retryAfter,
-  })
+  throw new AppError('rate_limited', `${who} used the daily gas limit: try again tomorrow (UTC).`, { retryAfter })
 }
 
 /** Counts a settlement and its gas for the day, before it is sent. @throws AppError as `refuseSpent` does */

@@ -102,12 +102,7 @@ async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
     return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
   }
   const entry = { at, event: 'deadline_extended', detail: 'deadline passed while the marketplace was down or paused' }
-  return putJob(t, {
-    ...job,
-    deadline_at: extended,
-    next_event_at: extended,
-    timeline: [...job.timeline, entry],
-  })
+  return putJob(t, { ...job, deadline_at: extended, next_event_at: extended, timeline: [...job.timeline, entry] })
 }
 
 /** Due work on jobs, in the escrow monitor's order. */

@@ -139,13 +139,7 @@ export const threadMachine = defineMachine({
   noun: 'thread',
   states: threadStatuses,
   transitions: [
-    {
-      event: 'propose',
-      from: ['inquiry', 'negotiating'],
-      to: 'negotiating',
-      by: ['provider'],
-      effects: ['offer'],
-    },
+    { event: 'propose', from: ['inquiry', 'negotiating'], to: 'negotiating', by: ['provider'], effects: ['offer'] },
     { event: 'accept', from: ['negotiating'], to: 'accepted', by: ['buyer'], effects: ['open_job'] },
     {
       event: 'decline',

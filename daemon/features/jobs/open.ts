@@ -97,10 +97,7 @@ export type InstantOrder = JobOrder & {
 export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Promise<Omit<OpenedJob, 'legs'>> {
   const { now, result, ids } = order
   const accessToken = newAccessToken(draw, order.payer)
-  const draft = {
-    ...jobOf(draw, order, accessToken),
-    ...(ids ? { id: ids.job, thread_id: ids.thread } : {}),
-  }
+  const draft = { ...jobOf(draw, order, accessToken), ...(ids ? { id: ids.job, thread_id: ids.thread } : {}) }
   const job = await insertJob(t, {
     ...draft,
     ...(await keepInput(order.input, draw.file)),

@@ -111,11 +111,7 @@ export const jobs = defineCollection('jobs', {
   ],
 })
 
-export const deliverables = defineCollection('deliverables', {
-  schema: DeliverablesRow,
-  key: 'id',
-  indexes: [],
-})
+export const deliverables = defineCollection('deliverables', { schema: DeliverablesRow, key: 'id', indexes: [] })
 
 export const jobParties = partiesOf('job_parties')
 

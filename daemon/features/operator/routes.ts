@@ -54,10 +54,7 @@ const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, w
     throw new AppError(
       'rate_limited',
       `The faucet has $${formatAmount(drip.remainingToday)} left for this wallet today.`,
-      {
-        retryAfter: Math.ceil(DAY_MS / SECOND_MS),
-        extra: { remaining_today: formatAmount(drip.remainingToday) },
-      },
+      { retryAfter: Math.ceil(DAY_MS / SECOND_MS), extra: { remaining_today: formatAmount(drip.remainingToday) } },
     )
   }
   return {

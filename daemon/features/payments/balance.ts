@@ -123,11 +123,7 @@ const deposit: PaidHandler<typeof balanceApi.deposit> = {
       ref: { kind: 'receipt', id: payment.receipt_id },
       transactionId,
       legs: legsOf.deposit({ participantId: participant.id, amount: payment.price }),
-      answer: {
-        balance: usdc(total + payment.price),
-        credited: payment.price,
-        transaction_id: transactionId,
-      },
+      answer: { balance: usdc(total + payment.price), credited: payment.price, transaction_id: transactionId },
     }
   },
 }

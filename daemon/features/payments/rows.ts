@@ -85,12 +85,7 @@ export const AnswerRow = z.strictObject({
 export type AnswerRow = z.infer<typeof AnswerRow>
 
 /** The payment for which an `Idempotency-Key` was used, by the key in its scope. */
-export const IdempotencyRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
-  payment_id: z.string(),
-  at: z.int(),
-})
+export const IdempotencyRow = z.strictObject({ id: z.string(), version: z.int(), payment_id: z.string(), at: z.int() })
 export type IdempotencyRow = z.infer<typeof IdempotencyRow>
 
 export const payments = defineCollection('payments', {

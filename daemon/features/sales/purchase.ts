@@ -193,11 +193,7 @@ async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Ful
   const terms = Terms.parse(payment.terms)
   const service = await t.table(services).get(terms.service_id)
   if (!service) throw notFound('The service')
-  const split = {
-    agent: payment.price,
-    net: amountOf(terms.net),
-    fee: amountOf(terms.fee),
-  }
+  const split = { agent: payment.price, net: amountOf(terms.net), fee: amountOf(terms.fee) }
   const input = terms.input ?? body
   const subscriptionId = terms.subscription_id
   const sold = soldTerms(service, terms)
