@@ -27,9 +27,10 @@ type DueRows<R extends Row> = {
   /** An index ordered by due time after the values of `prefix`. */
   readonly index: string
   readonly prefix?: readonly Scalar[]
-  /** Whether the row is due at `now`. */
-  readonly isDue: (row: R, now: number, ctx: Context) => boolean
+  /** Null: not due. */
   readonly dueAt: (row: R) => number | null
+  /** Whether the row is due at `now`, if more than `dueAt` decides it. */
+  readonly isDue?: (row: R, now: number, ctx: Context) => boolean
   /** Whether a switch, such as the platform pause, stops this work. */
   readonly rests?: (platform: Platform) => boolean
   /** Runs before due items are read. */
@@ -42,7 +43,8 @@ type DueRows<R extends Row> = {
 
 /** Due work over an index that is ordered by time. */
 export function dueWork<R extends Row>(rows: DueRows<R>): DueWork {
-  const { name, collection, index, prefix = [], isDue, dueAt, rests, before, isPressing, run } = rows
+  const { name, collection, index, prefix = [], dueAt, rests, before, isPressing, run } = rows
+  const isDue = rows.isDue ?? ((row, now) => (dueAt(row) ?? Number.POSITIVE_INFINITY) <= now)
   const page = async (t: ReadTx, limit: number) => (await t.table(collection).page(index, prefix, { limit })).rows
   return {
     name,

@@ -112,7 +112,6 @@ export const jobWork: readonly DueWork[] = kinds.map(({ event, rests, before, is
     collection: jobs,
     index: 'due',
     prefix: [event],
-    isDue,
     dueAt: (job) => job.next_event_at,
     rests,
     ...compact({ before, isPressing }),

@@ -1,6 +1,8 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { AccountKind } from '../../../src/model/ledger.ts'
-import type { CronResult } from '../../crons/cron.ts'
-import type { DueWork } from '../../crons/due-work.ts'
+import { type Cron, defineCron } from '../../crons/cron.ts'
+import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyHour } from '../../crons/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
@@ -81,8 +83,30 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
   }
 }
 
-/** Skips payouts while paid activity is paused (decisions §12). */
-export async function restsWhilePaused(ctx: Context): Promise<CronResult> {
-  const { paused_at } = await ctx.store.read(readPlatform)
-  return paused_at === null ? undefined : { skip: 'paused' }
+type AccountCron = {
+  readonly name: string
+  /** In order; the work of one round is done before the next round begins. */
+  readonly rounds: readonly (readonly DueWork[])[]
+  /** Runs after each round. */
+  readonly after?: (ctx: Context) => Promise<unknown>
+}
+
+/** An hourly cron for work on accounts; skipped while paid activity is paused (decisions §12). */
+export function accountCron({ name, rounds, after }: AccountCron): Cron {
+  return defineCron({
+    name,
+    schedule: everyHour,
+    deadlineMs: 10 * MINUTE_MS,
+    inHealth: true,
+    async run(call) {
+      const { paused_at } = await call.ctx.store.read(readPlatform)
+      if (paused_at !== null) return { skip: 'paused' }
+      for (const works of rounds) {
+        await runDueWork(works, call)
+        if (!call.signal.aborted) await after?.(call.ctx)
+      }
+      return undefined
+    },
+    nextDue: (ctx, from) => earliestDue(rounds.flat(), ctx, from),
+  })
 }

@@ -1,48 +1,29 @@
-import { MINUTE_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
-import { defineCron } from '../../crons/cron.ts'
-import { earliestDue, runDueWork } from '../../crons/due-work.ts'
-import { everyHour } from '../../crons/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { isSuspended } from '../../kernel/participant.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
+import { type AccountItem, accountCron, accountWork } from '../ledger/account-work.ts'
 import { legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 import { keepFrom, openPayout, openPayoutOf, runPayouts } from './payouts.ts'
 
-const work = [
-  accountWork({
-    name: 'provider.settlement',
-    kind: 'prov',
-    isDue: canSettle,
-    async isSanctioned(ctx, account) {
-      const provider = await providerOf(ctx.store.table(participants), account)
-      return provider !== undefined && compliance.of(ctx).isSanctioned(provider.wallet)
-    },
-    act: settle,
-  }),
-]
+const work = accountWork({
+  name: 'provider.settlement',
+  kind: 'prov',
+  isDue: canSettle,
+  async isSanctioned(ctx, account) {
+    const provider = await providerOf(ctx.store.table(participants), account)
+    return provider !== undefined && compliance.of(ctx).isSanctioned(provider.wallet)
+  },
+  act: settle,
+})
 
 /** Pays providers' earnings to their wallets (decisions §5). */
-export const providerSettlement = defineCron({
-  name: 'provider-settlement',
-  schedule: everyHour,
-  deadlineMs: 10 * MINUTE_MS,
-  inHealth: true,
-  async run(call) {
-    const skip = await restsWhilePaused(call.ctx)
-    if (skip) return skip
-    await runDueWork(work, call)
-    if (!call.signal.aborted) await runPayouts(call.ctx)
-    return undefined
-  },
-  nextDue: (ctx, from) => earliestDue(work, ctx, from),
-})
+export const providerSettlement = accountCron({ name: 'provider-settlement', rounds: [[work]], after: runPayouts })
 
 type Participants = { get(key: string): Promise<ParticipantRow | undefined> }
 

@@ -1,13 +1,9 @@
 import { type Usdc, ZERO } from '../../../src/core/money.ts'
-import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { Payee } from '../../../src/model/words.ts'
-import { type CronRound, defineCron } from '../../crons/cron.ts'
-import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
-import { everyHour } from '../../crons/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
+import { type AccountItem, accountCron, accountWork } from '../ledger/account-work.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { share } from '../ledger/split.ts'
@@ -36,30 +32,15 @@ export function payeeFault(payees: readonly Payee[]): string | undefined {
 /** Revenue accounts, in order of distribution. */
 const sources = ['fees', 'ops'] as const
 
-const works: readonly DueWork[] = sources.map((kind) =>
-  accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
-)
-
 /** Distributes both revenue accounts: payees are paid to their wallets, the operator in the books (decisions §5). */
-export const splitterDistribute = defineCron({
+export const splitterDistribute = accountCron({
   name: 'splitter-distribute',
-  schedule: everyHour,
-  deadlineMs: 10 * MINUTE_MS,
-  inHealth: true,
-  async run(round) {
-    const skip = await restsWhilePaused(round.ctx)
-    if (skip) return skip
-    // Sequential, since a wallet has one payout at a time.
-    for (const work of works) await distributeOf(work, round)
-    return undefined
-  },
-  nextDue: (ctx, from) => earliestDue(works, ctx, from),
+  // One round each, since a wallet has one payout at a time.
+  rounds: sources.map((kind) => [
+    accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
+  ]),
+  after: runPayouts,
 })
-
-async function distributeOf(work: DueWork, round: CronRound): Promise<void> {
-  await runDueWork([work], round)
-  if (!round.signal.aborted) await runPayouts(round.ctx)
-}
 
 function payeesOf({ config }: Context): readonly Payee[] {
   return config.payees ?? operatorOnly

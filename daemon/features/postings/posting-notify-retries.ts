@@ -17,7 +17,6 @@ export const postingWork: readonly DueWork[] = [
     name: 'posting.expire',
     collection: postings,
     index: 'due',
-    isDue: (row, now) => row.expires_at <= now,
     dueAt: (row) => row.expires_at,
     run: (ctx, id, now) =>
       commit(ctx, async (t, draw) => {
@@ -30,7 +29,6 @@ export const postingWork: readonly DueWork[] = [
     name: 'posting.tell',
     collection: fanouts,
     index: 'at',
-    isDue: (row, now) => row.at <= now,
     dueAt: (row) => row.at,
     rests,
     run: tellAll,
@@ -39,7 +37,6 @@ export const postingWork: readonly DueWork[] = [
     name: 'posting.retry',
     collection: notices,
     index: 'due',
-    isDue: (row, now) => (row.next_at ?? now) <= now,
     dueAt: (row) => row.next_at,
     rests,
     run: (ctx, id, now) => commit(ctx, (t) => retryNotice(t, { id, now })),

@@ -1,15 +1,11 @@
 import { formatAmount } from '../../../src/core/money.ts'
-import { MINUTE_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
-import { defineCron } from '../../crons/cron.ts'
-import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
-import { everyHour } from '../../crons/schedule.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
+import { type AccountItem, accountCron, accountWork } from '../ledger/account-work.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
@@ -21,7 +17,7 @@ async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> 
   return participant !== undefined && compliance.of(ctx).isSanctioned(participant.wallet)
 }
 
-const work: readonly DueWork[] = [
+const work = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
   {
     // Blocks money that was payable before its wallet was sanctioned. It checks all such money, so no clock stops for
@@ -38,19 +34,7 @@ const work: readonly DueWork[] = [
 ]
 
 /** Makes due referral earnings payable (decisions §5). */
-export const referralRewards = defineCron({
-  name: 'referral-rewards',
-  schedule: everyHour,
-  deadlineMs: 10 * MINUTE_MS,
-  inHealth: true,
-  async run(call) {
-    const skip = await restsWhilePaused(call.ctx)
-    if (skip) return skip
-    await runDueWork(work, call)
-    return undefined
-  },
-  nextDue: (ctx, from) => earliestDue(work, ctx, from),
-})
+export const referralRewards = accountCron({ name: 'referral-rewards', rounds: [work] })
 
 async function makePayable(t: Tx, draw: Draw, item: AccountItem): Promise<void> {
   const participantId = accountOwner(item.account.id)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Context } from '../../kernel/context.ts'
+import { dueWork } from '../../crons/due-work.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type JobRow, jobs, uncountedJobs } from '../jobs/rows.ts'
@@ -17,15 +17,12 @@ const MAX_LOOKED_AT = 1_000
  * Counts ended or changed jobs. One transaction counts a job and dequeues it, so it is counted once; a job counted
  * before is replaced.
  */
-export const countWork = {
+export const countWork = dueWork({
   name: 'reputation.count',
-
-  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
-    const { rows } = await ctx.store.table(uncountedJobs).page('due', [], { limit })
-    return rows.filter((row) => row.at <= now).map((row) => row.id)
-  },
-
-  run(ctx: Context, id: string, now: number): Promise<void> {
+  collection: uncountedJobs,
+  index: 'due',
+  dueAt: (row) => row.at,
+  run(ctx, id, now) {
     const { chain } = ctx
     const place = { baseUrl: ctx.baseUrl(), chainId: chain.chainId, client: chain.reputationRegistry.client }
     return commit(ctx, async (t) => {
@@ -41,12 +38,7 @@ export const countWork = {
       if (!known) await openFeedback(t, counted, place)
     })
   },
-
-  async nextDue(ctx: Context, from: number): Promise<number | null> {
-    const { rows } = await ctx.store.table(uncountedJobs).page('due', [], { limit: MAX_LOOKED_AT })
-    return rows.find((row) => row.at >= from)?.at ?? null
-  },
-}
+})
 
 async function addToStandings(t: Tx, { job, sums, known, at }: Counted): Promise<void> {
   const delta = known ? minus(sums, known.sums) : sums

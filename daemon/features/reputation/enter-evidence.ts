@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/context.ts'
+import { dueWork } from '../../crons/due-work.ts'
 import { commit } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import { evidenceDocument, MAX_ENTRIES, subjectHash, totalOf } from './evidence.ts'
@@ -14,9 +14,6 @@ export function feedbackId(jobId: string): string {
 export function evidenceId(root: string): string {
   return `evidence:${root}`
 }
-
-/** Maximum providers read to find the next one due; if all are overdue, a moved clock does not stop for them. */
-const LOOKED_AT = 1_000
 
 /** Adds a counted job to its provider's evidence; replaces its entry if the document with it is still open. */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
@@ -57,27 +54,19 @@ function fresh(id: string): Draft<EvidenceRow> {
 }
 
 /** Builds documents for providers with newly counted jobs and anchors their roots, one at a time. */
-export const evidenceWork = {
+export const evidenceWork = dueWork({
   name: 'reputation.evidence',
-
-  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
-    const { rows } = await ctx.store.table(evidence).page('due', [], { limit })
-    return rows.filter((row) => row.due_at <= now).map((row) => row.id)
-  },
-
-  run(ctx: Context, id: string, now: number): Promise<void> {
+  collection: evidence,
+  index: 'due',
+  dueAt: (row) => row.due_at,
+  run(ctx, id, now) {
     const baseUrl = ctx.baseUrl()
     return commit(ctx, async (t) => {
       const state = await t.table(evidence).getForUpdate(id)
       if (state?.due) await build(t, state, { baseUrl, at: now })
     })
   },
-
-  async nextDue(ctx: Context, from: number): Promise<number | null> {
-    const { rows } = await ctx.store.table(evidence).page('due', [], { limit: LOOKED_AT })
-    return rows.find((row) => row.due_at >= from)?.due_at ?? null
-  },
-}
+})
 
 type Building = { readonly baseUrl: string; readonly at: number }
 

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
+import { dueWork } from '../../crons/due-work.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { WriteResult } from '../../ports/chain/registries.ts'
 import { commit } from '../../store/draw.ts'
@@ -8,7 +9,6 @@ import { type PublicationRow, type Publishing, publications } from './rows.ts'
 /** First retry delay; doubled each time up to the longest. */
 const FIRST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 10
-const LOOKED_AT = 1_000
 
 type NewPublication = {
   readonly id: string
@@ -35,26 +35,18 @@ export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPub
 }
 
 /** Sends queued writes. Each is stored before it is sent, and the chain writes an id once, so none is duplicated. */
-export const publishWork = {
+export const publishWork = dueWork({
   name: 'reputation.publish',
-
-  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
-    const { rows } = await ctx.store.table(publications).page('due', [], { limit })
-    return rows.filter((row) => row.next_attempt_at <= now).map((row) => row.id)
-  },
-
-  async run(ctx: Context, id: string, now: number): Promise<void> {
+  collection: publications,
+  index: 'due',
+  dueAt: (row) => row.next_attempt_at,
+  async run(ctx, id, now) {
     const sent = await change(ctx, id, (row) => ({ status: 'sent', attempts: row.attempts + 1, updated_at: now }))
     if (!sent) return
     const result = await write(ctx, sent)
     await change(ctx, id, (row) => ({ ...outcome(row, result, now), updated_at: now }))
   },
-
-  async nextDue(ctx: Context, from: number): Promise<number | null> {
-    const { rows } = await ctx.store.table(publications).page('due', [], { limit: LOOKED_AT })
-    return rows.find((row) => row.next_attempt_at >= from)?.next_attempt_at ?? null
-  },
-}
+})
 
 function change(
   ctx: Context,

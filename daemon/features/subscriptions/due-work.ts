@@ -77,7 +77,6 @@ export const subscriptionWork: readonly DueWork[] = kinds.map(({ event, rests, s
     collection: subscriptions,
     index: 'due',
     prefix: [event],
-    isDue,
     dueAt: (row) => row.next_event_at,
     rests,
     async run(ctx, id, now) {
