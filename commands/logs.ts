@@ -4,7 +4,6 @@ import { CliError, usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { openSession, type Session } from '../src/cli/session.ts'
 import type { Queried } from '../src/client/call.ts'
-import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { AppError } from '../src/core/error.ts'
 import { compact } from '../src/core/record.ts'
 import {
@@ -17,6 +16,7 @@ import {
   recordLine,
 } from '../src/lifecycle/log/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log/log-tail.ts'
+import { isLocal } from '../src/lifecycle/restore.ts'
 import { logLevels } from '../src/model/words.ts'
 import { cyan, dim, oneLine, red, yellow } from '../src/text/text.ts'
 
@@ -120,10 +120,6 @@ function followed(context: Running, local: boolean): AsyncGenerator<LogLine>[] {
 
 async function* mapped<T>(source: AsyncGenerator<T>, read: (item: T) => LogLine): AsyncGenerator<LogLine> {
   for await (const item of source) yield read(item)
-}
-
-function isLocal({ globals, places }: Running): boolean {
-  return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
 }
 
 async function remoteRecords({ options: wanted }: Running, session: Session): Promise<LogLine[]> {

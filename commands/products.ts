@@ -2,7 +2,7 @@ import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
-import { agreedTarget, type Downloaded, download, sending } from '../src/cli/files/transfer.ts'
+import { agreedTarget, type Downloaded, download, sending, showDownloaded } from '../src/cli/files/transfer.ts'
 import { listCommand, showNoun } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
@@ -175,9 +175,7 @@ export const productsDownload = defineCommand({
     const session = await context.session()
     return { product_id: id, ...(await downloadProduct(context, session, { id, output })) }
   },
-  view({ file, size_bytes }, io) {
-    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   SHA-256 matches`)
-  },
+  view: showDownloaded,
 })
 
 export const productsEdit = defineCommand({

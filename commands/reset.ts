@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defineCommand } from '../src/cli/command.ts'
@@ -6,8 +5,8 @@ import { usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { dropInstance } from '../src/client/secrets.ts'
-import { errnoOf } from '../src/core/error.ts'
 import { requireStopped } from '../src/lifecycle/restore.ts'
+import { namesIn } from '../src/lifecycle/stop.ts'
 import { cyan, green } from '../src/text/text.ts'
 
 const keepable = ['wallets', 'config'] as const
@@ -59,13 +58,4 @@ function keptFrom(text: string): readonly Kept[] {
 function pathsOf(config: string, what: Kept): string[] {
   const names = namesIn(config).filter((name) => (name === WALLETS) === (what === 'wallets'))
   return names.map((name) => join(config, name))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw error
-  }
 }

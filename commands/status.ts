@@ -5,7 +5,7 @@ import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { lastCleanStop } from '../src/cli/target.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
-import { LOCAL, readSettings } from '../src/client/settings.ts'
+import { isLocal } from '../src/lifecycle/restore.ts'
 import { startWords } from '../src/model/start.ts'
 import { bold, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
@@ -71,10 +71,6 @@ type Status = {
 }
 
 type Context = CommandContext<unknown, unknown>
-
-function isLocal({ globals, places }: Context): boolean {
-  return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
-}
 
 async function localStatus(context: Context): Promise<Status> {
   const { places, system } = context

@@ -2,7 +2,7 @@ import { headersAt } from '../src/cli/account.ts'
 import { type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument } from '../src/cli/files/document.ts'
-import { download, sending } from '../src/cli/files/transfer.ts'
+import { download, sending, showDownloaded } from '../src/cli/files/transfer.ts'
 import { disputeHelp, disputeText, heldOrAgreed, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
 import { markRead } from '../src/cli/nouns/read-threads.ts'
 import {
@@ -214,9 +214,7 @@ export const threadsDownload = defineCommand({
     })
     return { thread_id: thread, file_id: file, ...saved }
   },
-  view({ file, size_bytes }, io) {
-    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   SHA-256 matches`)
-  },
+  view: showDownloaded,
 })
 
 const MAX_DAYS = 365

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../src/core/codecs.ts'
 import { participantTypes, partyRoles, tiers } from '../../src/model/words.ts'
-import { type AnyCollection, type Collection, defineCollection } from '../store/port.ts'
+import { type AnyCollection, type Collection, defineCollection, type Tx } from '../store/port.ts'
 /** A named counter or setting of the installation. */
 export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
 
@@ -95,6 +95,13 @@ export const counters = defineCollection('counters', {
   key: 'id',
   indexes: [],
 })
+
+/** Counts one more in the transaction. */
+export async function nextNumber(t: Tx, id: string): Promise<number> {
+  const value = ((await t.table(counters).getForUpdate(id))?.value ?? 0) + 1
+  await t.table(counters).put({ id, value })
+  return value
+}
 
 export const settings = defineCollection('settings', {
   schema: SettingRow,

@@ -20,9 +20,15 @@ export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }):
   return existsSync(join(places.data, 'store', 'MANIFEST.json'))
 }
 
+/** Name or address of the instance that a command means. */
+const meantBy = ({ globals, places }: Pick<Context, 'globals' | 'places'>) =>
+  globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
+
+export const isLocal = (context: Pick<Context, 'globals' | 'places'>): boolean => meantBy(context) === LOCAL
+
 /** @throws CliError usage for a remote instance */
-export function localOnly({ globals, places }: Context): void {
-  const meant = globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
+export function localOnly(context: Context): void {
+  const meant = meantBy(context)
   if (meant === LOCAL) return
   throw usage(`This command works only on the local daemon, not on ${meant}.`, { next: ['… -r local'] })
 }

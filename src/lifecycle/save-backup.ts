@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CommandContext } from '../cli/command.ts'
+import type { Downloaded } from '../cli/files/transfer.ts'
 import type { Globals } from '../cli/globals.ts'
 import type { Session } from '../cli/session.ts'
 import { PRIVATE_FILE_MODE } from '../client/files.ts'
@@ -13,7 +14,6 @@ const COPY_TIMEOUT_MS = 30 * 60_000
 const END_BYTES = 1_024
 
 type Chunks = AsyncIterable<string | Uint8Array>
-export type Saved = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
 /** Requests a backup with the admin key. @throws AppError for a refusal */
 export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, 'timeoutMs'>): Promise<Chunks> {
@@ -46,7 +46,7 @@ export async function saveBackup(
 
 type Writing = { readonly sink: (chunk: Uint8Array) => Promise<void>; readonly watch: (bytes: number) => void }
 
-async function written(chunks: Chunks, { sink, watch }: Writing): Promise<Omit<Saved, 'file'>> {
+async function written(chunks: Chunks, { sink, watch }: Writing): Promise<Omit<Downloaded, 'file'>> {
   const hash = createHash('sha256')
   let sizeBytes = 0
   let end = Buffer.alloc(0)

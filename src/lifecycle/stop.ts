@@ -49,7 +49,8 @@ export function instancesBeside({ places, system }: Pick<Context, 'places' | 'sy
   return names.map((instance) => placesOf(system.env, { instance, dataDir }))
 }
 
-function namesIn(folder: string): string[] {
+/** Empty for a missing folder. */
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {

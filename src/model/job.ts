@@ -42,6 +42,12 @@ export const dealActs = [
 export const disputeCategories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
 export const rulings = ['release', 'refund', 'split'] as const
 export type Ruling = (typeof rulings)[number]
+/** Rulings as text. */
+export const endings: Readonly<Record<Ruling, string>> = {
+  release: 'the provider is paid',
+  refund: 'the buyer is refunded',
+  split: 'the payment is split in half',
+}
 
 /** Automatic job events (decisions §8); `remind`: a dispute waits for the operator. */
 export const jobDueEvents = ['expire', 'verify', 'release', 'resolve', 'remind'] as const

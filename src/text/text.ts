@@ -319,3 +319,8 @@ const NOT_ASCII = /[^\n\t\u0020-\u007E\uFDD0-\uFDEF]/gu
 export function inAscii(text: string): string {
   return text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))
 }
+
+/** Empty if none fits. */
+export function firstThatFits(wishes: readonly string[], room: number): string {
+  return wishes.find((words) => widthOf(words) <= room) ?? ''
+}

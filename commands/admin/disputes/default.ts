@@ -1,11 +1,10 @@
 import { MAX_DEFAULT_DAYS } from '../../../src/api/sections/admin-platform.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { endings } from '../../../src/cli/nouns/jobs/dispute.ts'
 import { makeSure } from '../../../src/cli/nouns/pause.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
-import { rulings } from '../../../src/model/job.ts'
+import { endings, rulings } from '../../../src/model/job.ts'
 import { bold, dim, green, yellow } from '../../../src/text/text.ts'
 
 const SHOW = 'show'

@@ -10,6 +10,7 @@ import { schemas } from '../../engines/schemas.ts'
 import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { Draft } from '../../store/port.ts'
+import type { DiscoveryFilter } from '../discovery/resources.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 
@@ -173,16 +174,8 @@ function isFresh({ version: _, ...known }: ResourceRow, draft: Draft<ResourceRow
   return draft.updated_at - known.updated_at < REFRESH_MS && JSON.stringify(same) === JSON.stringify(draft)
 }
 
-export type ResourceFilter = {
-  readonly type?: string | undefined
-  readonly payTo?: string | undefined
-  readonly scheme?: string | undefined
-  readonly network?: string | undefined
-  readonly extensions?: string | undefined
-}
-
 /** Resources that pass a filter, last paid first. */
-export async function resourcesFor(ctx: Context, filter: ResourceFilter): Promise<ResourceRow[]> {
+export async function resourcesFor(ctx: Context, filter: DiscoveryFilter): Promise<ResourceRow[]> {
   const { type, scheme = 'exact', payTo, network, extensions } = filter
   if (scheme !== 'exact' || (payTo !== undefined && !isAddress(payTo))) return []
   const payee = payTo === undefined ? undefined : toWallet(payTo)

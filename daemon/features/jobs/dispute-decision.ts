@@ -1,5 +1,5 @@
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import type { Dispute, Ruling } from '../../../src/model/job.ts'
+import { type Dispute, endings, type Ruling } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
 /** Who ends an open dispute and when; `at` null: the operator, at any time. */
@@ -15,18 +15,12 @@ export function deciderOf(dispute: Dispute | null): Decider | null {
   return set ? { by: 'default', outcome: set.outcome, at: set.at } : { by: 'operator', outcome: null, at: null }
 }
 
-const ends: Readonly<Record<Ruling, string>> = {
-  release: 'the provider is paid',
-  refund: 'the buyer is refunded',
-  split: 'the payment is split in half',
-}
-
 /** Who ends an open dispute and when, as a sentence for both parties. */
 export function deciderSentence(decider: Decider): string {
   if (decider.outcome === null || decider.at === null) {
     return 'The marketplace operator decides; the payment is held until then, without a time limit.'
   }
-  return `If the operator does not decide before ${new Date(decider.at).toISOString()}, ${ends[decider.outcome]}.`
+  return `If the operator does not decide before ${new Date(decider.at).toISOString()}, ${endings[decider.outcome]}.`
 }
 
 /** The buyer's part of a default split. */

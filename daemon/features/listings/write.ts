@@ -62,7 +62,7 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   const live = await untried(t, { provider_id: provider.id, fulfillment_type }, { url, now })
   const service = await table.insert(listingDraft(draw, row, live))
   await refreshDirectory(t, provider.id)
-  await announceListing(t, draw, { type: 'service.created', service, at: now })
+  await announceOffer(t, draw, { type: 'service.created', offer: service, at: now })
   return service
 }
 
@@ -71,18 +71,20 @@ export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promis
   const written = await t.table(services).put(service)
   await refreshDirectory(t, service.provider_id)
   const type = service.status === 'deleted' ? 'service.deleted' : 'service.updated'
-  await announceListing(t, draw, { type, service, at: service.updated_at })
+  await announceOffer(t, draw, { type, offer: service })
   return written
 }
 
-type Announcement = { readonly type: EventType; readonly service: ServiceRow; readonly at: number }
+type Offer = Pick<ServiceRow, 'id' | 'provider_id' | 'name' | 'updated_at'> & { readonly status: string }
+type Announcement = { readonly type: EventType; readonly offer: Offer; readonly at?: number }
 
-async function announceListing(t: Tx, draw: Draw, { type, service, at }: Announcement): Promise<void> {
-  await emit(t, draw, {
-    type,
-    participantId: service.provider_id,
-    subject: { kind: 'service', id: service.id },
-    data: { name: service.name, status: service.status },
-    at,
-  })
+/** Emits an event of a service, plan or product to its provider. */
+export async function announceOffer(
+  t: Tx,
+  draw: Draw,
+  { type, offer, at = offer.updated_at }: Announcement,
+): Promise<void> {
+  const { id, provider_id: participantId, name, status } = offer
+  const kind = type.slice(0, type.indexOf('.'))
+  await emit(t, draw, { type, participantId, subject: { kind, id }, data: { name, status }, at })
 }

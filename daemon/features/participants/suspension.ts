@@ -1,16 +1,15 @@
-import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Collection, Row, Tx } from '../../store/port.ts'
 import { releaseWaiting } from '../jobs/release.ts'
 import { services } from '../listings/rows.ts'
-import { putListing } from '../listings/write.ts'
+import { announceOffer, putListing } from '../listings/write.ts'
 import { emitPosting, postings } from '../postings/rows.ts'
 import { productMachine } from '../products/routes.ts'
-import { type ProductRow, products } from '../products/rows.ts'
+import { products } from '../products/rows.ts'
 import { planMachine } from '../subscriptions/machine.ts'
-import { type PlanRow, plans } from '../subscriptions/rows.ts'
+import { plans } from '../subscriptions/rows.ts'
 import { followUnserved } from '../subscriptions/unserved.ts'
 
 /** Maximum rows read; it exceeds the limits on listings, plans, products and open requests. */
@@ -61,28 +60,16 @@ async function movePlan(t: Tx, draw: Draw, { id, way, now }: MovingOne): Promise
   const locked = await t.table(plans).getForUpdate(id)
   if (!locked) return
   const { to } = transition(planMachine, { event: way.event, from: locked.status, by: 'admin' })
-  const row = await t.table(plans).put({ ...locked, status: to, updated_at: now })
-  await announce(t, draw, { kind: 'plan', row })
+  const offer = await t.table(plans).put({ ...locked, status: to, updated_at: now })
+  await announceOffer(t, draw, { type: 'plan.updated', offer })
 }
 
 async function moveProduct(t: Tx, draw: Draw, { id, way, now }: MovingOne): Promise<void> {
   const locked = await t.table(products).getForUpdate(id)
   if (!locked) return
   const { to } = transition(productMachine, { event: way.event, from: locked.status, by: 'admin' })
-  const row = await t.table(products).put({ ...locked, status: to, updated_at: now })
-  await announce(t, draw, { kind: 'product', row })
-}
-
-type Moved = { readonly kind: 'plan' | 'product'; readonly row: PlanRow | ProductRow }
-
-async function announce(t: Tx, draw: Draw, { kind, row }: Moved): Promise<void> {
-  await emit(t, draw, {
-    type: `${kind}.updated`,
-    participantId: row.provider_id,
-    subject: { kind, id: row.id },
-    data: { name: row.name, status: row.status },
-    at: row.updated_at,
-  })
+  const offer = await t.table(products).put({ ...locked, status: to, updated_at: now })
+  await announceOffer(t, draw, { type: 'product.updated', offer })
 }
 
 /** Requests keep ageing: only those still open are restored. */

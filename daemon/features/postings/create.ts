@@ -4,7 +4,7 @@ import { formatPrice, ZERO } from '../../../src/core/money.ts'
 import { MAX_PRICE, MIN_PRICE } from '../../../src/core/price.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
-import { counters, type ParticipantRow } from '../../kernel/rows.ts'
+import { nextNumber, type ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
@@ -44,7 +44,7 @@ export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Cr
   const expires_at = now + POSTING_LIFE_MS
   const posting = await t.table(postings).insert({
     id: draw.id('posting'),
-    number: await nextNumber(t),
+    number: await nextNumber(t, POSTING_COUNTER),
     poster_id: poster.id,
     poster_wallet: poster.wallet,
     title: body.title,
@@ -72,11 +72,4 @@ export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Cr
 async function checkParent(t: ReadTx, jobId: string, poster: ParticipantRow): Promise<void> {
   const job = await t.table(jobs).get(jobId)
   if (job?.provider_id !== poster.id) throw invalidField('parent_job_id', 'must be one of your jobs as provider')
-}
-
-async function nextNumber(t: Tx): Promise<number> {
-  const counter = await t.table(counters).getForUpdate(POSTING_COUNTER)
-  const number = (counter?.value ?? 0) + 1
-  await t.table(counters).put({ id: POSTING_COUNTER, value: number })
-  return number
 }

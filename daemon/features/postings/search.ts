@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { isDamage, type Prepared, statementsOf } from '../../store/fulltext/statements.ts'
+import { atomic, isDamage, type Prepared, statementsOf } from '../../store/fulltext/statements.ts'
 import { termsOf } from '../../store/fulltext/terms.ts'
 import type { Change, Store } from '../../store/port.ts'
 import { type PostingRow, postings } from './rows.ts'
@@ -143,15 +143,4 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return String(value)
   return Object.values(value).map(textOf).join(' ')
-}
-
-function atomic(db: DatabaseSync, work: () => void): void {
-  db.exec('begin')
-  try {
-    work()
-    db.exec('commit')
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback')
-    throw error
-  }
 }

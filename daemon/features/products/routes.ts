@@ -4,21 +4,20 @@ import type { NewProduct, ProductChange, productsApi } from '../../../src/api/se
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
-import type { EventType } from '../../../src/model/event-types.ts'
 import type { StoredFile } from '../../../src/model/service.ts'
 import { productStatuses } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
-import { emit } from '../../events/event-log.ts'
 import { defineMachine, transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow, shownStatus } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
-import { commit, type Draw } from '../../store/draw.ts'
+import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import type { ReadTx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
 import { windowAfter } from '../listings/quote-window.ts'
+import { announceOffer } from '../listings/write.ts'
 import { type ProductRow, products } from './rows.ts'
 import { productSplit, productView } from './view.ts'
 
@@ -177,7 +176,7 @@ const createProduct: UploadHandler<typeof productsApi.createProduct> = {
         updated_at: now,
       })
       const product = file ? await t.table(products).put(published(row, { file, now })) : row
-      await announce(t, draw, { type: 'product.created', product })
+      await announceOffer(t, draw, { type: 'product.created', offer: product })
       return viewOf(t, product)
     })
   },
@@ -215,7 +214,7 @@ const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
       const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
       const row = file ? published(locked, { file, now }) : locked
       const product = await t.table(products).put(withWindow(locked, changed(row, body, now), wall))
-      await announce(t, draw, { type: 'product.updated', product })
+      await announceOffer(t, draw, { type: 'product.updated', offer: product })
       return viewOf(t, product)
     })
   },
@@ -256,7 +255,7 @@ const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ pa
     const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
     const { to } = transition(productMachine, { event: 'delete', from: locked.status, by: 'provider' })
     const product = await t.table(products).put({ ...locked, status: to, kept: false, updated_at: now })
-    await announce(t, draw, { type: 'product.deleted', product })
+    await announceOffer(t, draw, { type: 'product.deleted', offer: product })
   })
   return { id: params.id, product_id: params.id, deleted: true }
 }
@@ -266,18 +265,6 @@ function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRo
   if (!row?.kept) throw notFound('The product')
   if (row.provider_id !== caller.id) throw row.status === 'draft' ? notFound('The product') : notYours('The product')
   return row
-}
-
-type Announcement = { readonly type: EventType; readonly product: ProductRow }
-
-async function announce(t: Tx, draw: Draw, { type, product }: Announcement): Promise<void> {
-  await emit(t, draw, {
-    type,
-    participantId: product.provider_id,
-    subject: { kind: 'product', id: product.id },
-    data: { name: product.name, status: product.status },
-    at: product.updated_at,
-  })
 }
 
 export const productRoutes: FreeHandlers<typeof productsApi> = {

@@ -4,18 +4,17 @@ import type { plansApi } from '../../../src/api/sections/plans.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
-import type { EventType } from '../../../src/model/event-types.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
-import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import { commit, type Draw } from '../../store/draw.ts'
+import { commit } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { services } from '../listings/rows.ts'
+import { announceOffer } from '../listings/write.ts'
 import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { planMachine } from './machine.ts'
 import { editedPlan, paidPeriod, quotePlan } from './offer.ts'
@@ -60,7 +59,7 @@ const createPlan: FreeHandler<typeof plansApi.createPlan> = async ({ body }, { c
       created_at: now,
       updated_at: now,
     })
-    await announce(t, draw, { type: 'plan.created', plan })
+    await announceOffer(t, draw, { type: 'plan.created', offer: plan })
     return planView(t, plan)
   })
 }
@@ -83,7 +82,7 @@ const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, bod
       updated_at: now,
     }
     const plan = await t.table(plans).put(editedPlan(locked, changed, wall))
-    await announce(t, draw, { type: 'plan.updated', plan })
+    await announceOffer(t, draw, { type: 'plan.updated', offer: plan })
     return planView(t, plan)
   })
 }
@@ -94,7 +93,7 @@ const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, {
     const locked = await ownPlan(t, params.id, caller)
     const { to } = transition(planMachine, { event: 'delete', from: locked.status, by: 'provider' })
     const plan = await t.table(plans).put({ ...locked, status: to, updated_at: now })
-    await announce(t, draw, { type: 'plan.deleted', plan })
+    await announceOffer(t, draw, { type: 'plan.deleted', offer: plan })
   })
   return { id: params.id, plan_id: params.id, deleted: true }
 }
@@ -122,18 +121,6 @@ async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: Partic
     const isFixed = service?.pricing_model === 'fixed' && service.price !== null
     if (service?.provider_id === owner.id && service.status === 'active' && isFixed) return
     throw invalidField(`service_ids.${at}`, 'must be one of your own active services with a fixed price')
-  })
-}
-
-type Announcement = { readonly type: EventType; readonly plan: PlanRow }
-
-async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promise<void> {
-  await emit(t, draw, {
-    type,
-    participantId: plan.provider_id,
-    subject: { kind: 'plan', id: plan.id },
-    data: { name: plan.name, status: plan.status },
-    at: plan.updated_at,
   })
 }
 

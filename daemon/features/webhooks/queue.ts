@@ -3,7 +3,7 @@ import type { DeliveryAttempt } from '../../../src/model/delivery.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
-import { counters, type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { nextNumber, type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { isLarge } from '../../store/blobs.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
@@ -104,7 +104,7 @@ export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: 
   const { eventId, body } = message ?? messageOf(draw, delivery)
   return {
     id: draw.id('delivery'),
-    number: await nextNumber(t),
+    number: await nextNumber(t, DELIVERY_COUNTER),
     event_id: eventId,
     type: delivery.type,
     participant_id: delivery.participantId,
@@ -125,13 +125,6 @@ export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: 
     created_at: delivery.now,
     at: delivery.now,
   }
-}
-
-async function nextNumber(t: Tx): Promise<number> {
-  const counter = await t.table(counters).getForUpdate(DELIVERY_COUNTER)
-  const number = (counter?.value ?? 0) + 1
-  await t.table(counters).put({ id: DELIVERY_COUNTER, value: number })
-  return number
 }
 
 type End = { readonly state: 'delivered' | 'dead' | 'dropped'; readonly reason: string | null }

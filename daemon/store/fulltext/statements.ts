@@ -31,3 +31,15 @@ export function statementsOf(db: DatabaseSync): Prepared {
 }
 
 export const MAX_STATEMENTS = 256
+
+/** Runs the work in one transaction. */
+export function atomic(db: DatabaseSync, work: () => void): void {
+  db.exec('begin')
+  try {
+    work()
+    db.exec('commit')
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
+  }
+}

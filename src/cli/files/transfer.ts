@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { type Asked, wordsOf } from '../../client/call.ts'
 import type { SentFile } from '../../client/upload.ts'
 import { makeFolder } from '../../core/folder.ts'
-import { byteSize } from '../../text/text.ts'
+import { byteSize, green } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
 import { machineTrouble } from '../machine-trouble.ts'
 import { type Session, wouldDo } from '../session.ts'
 
@@ -23,6 +24,10 @@ export function sending({ io }: Context, path: string): { readonly file: SentFil
 
 /** A download and its path; null for stdout. */
 export type Downloaded = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
+
+export function showDownloaded({ file, size_bytes }: Downloaded, io: Io): void {
+  if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   SHA-256 matches`)
+}
 
 type FileEndpoint = 'downloadProduct' | 'downloadThreadFile'
 

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { type Brief, briefOf, readHealth } from '../../cli/nouns/health.ts'
@@ -8,6 +6,7 @@ import type { FoundDaemon } from '../../client/discover.ts'
 import { RECOVERY_METRIC } from '../../model/payment.ts'
 import { startWords } from '../../model/start.ts'
 import { span } from '../../text/text.ts'
+import { hasStore } from '../restore.ts'
 import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
@@ -63,10 +62,6 @@ function daemonOf(found: FoundDaemon): Diagnosis {
     case 'running':
       return fine(`pid ${found.registration.pid}, ${found.registration.url}`)
   }
-}
-
-function hasStore({ places }: Examined): boolean {
-  return existsSync(join(places.data, 'store', 'MANIFEST.json'))
 }
 
 async function storeOf(host: Examined): Promise<Diagnosis> {

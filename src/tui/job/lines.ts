@@ -1,5 +1,15 @@
 import { type Job, jobStateOf, jobStates, leftOf, movesBy } from '../../nouns/jobs.ts'
-import { clip, deadlineSpan, padEnd, shortAddress, shortSpan, span, widthOf, wrap } from '../../text/text.ts'
+import {
+  clip,
+  deadlineSpan,
+  firstThatFits,
+  padEnd,
+  shortAddress,
+  shortSpan,
+  span,
+  widthOf,
+  wrap,
+} from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong } from '../parts/line.ts'
@@ -101,10 +111,6 @@ export function rulingLine(job: Job, width: number): Line[] {
 
 function isAtStake({ status, escrow }: Job): boolean {
   return status === 'disputed' && escrow?.status === 'held'
-}
-
-function firstThatFits(wishes: readonly string[], room: number): string {
-  return wishes.find((words) => widthOf(words) <= room) ?? ''
 }
 
 type Shown = { readonly detail: JobDetail; readonly width: number; readonly now: number | undefined }

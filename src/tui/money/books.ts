@@ -1,11 +1,11 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { amountOf, formatAmount } from '../../core/money.ts'
-import { count, padEnd, widthOf } from '../../text/text.ts'
+import { formatAmount } from '../../core/money.ts'
+import { count, firstThatFits, padEnd, widthOf } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
 import { bar } from '../parts/charts.ts'
 import { accent, bad, dim, good, type Line, placed, rule, strong } from '../parts/line.ts'
-import { onThePoint, shownMoney } from '../parts/river.ts'
+import { microsOf, onThePoint, shownMoney } from '../parts/river.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
@@ -68,7 +68,7 @@ export function booksLines(books: Query<BooksFacts>, { width, height, keys, note
       [NAME_COLUMNS + 1, [dim(padEnd(many, COUNT_COLUMNS))]],
       [at, [strong(padEnd(amounts[i] ?? '', widest))]],
       [end, [accent(bar(share, BAR_COLUMNS))]],
-      [end + BAR_COLUMNS + 1, [dim(fitting(wishes(name, micros), width - end - BAR_COLUMNS - 2))]],
+      [end + BAR_COLUMNS + 1, [dim(firstThatFits(wishes(name, micros), width - end - BAR_COLUMNS - 2))]],
     ])
   })
   const total = totalLine({ amount: amounts.at(-1) ?? '', widest, all, value }, width)
@@ -87,11 +87,6 @@ function escrowNotes({ disputed, overdue }: BooksFacts): readonly string[] {
     ...(Number(overdue) > 0 ? [`${shownMoney(overdue)} late`] : []),
   ]
   return [parts.join(', '), parts[0] ?? '']
-}
-
-/** The longest of the texts that fits. Empty if none does. */
-function fitting(wishes: readonly string[], room: number): string {
-  return wishes.find((words) => widthOf(words) <= room) ?? ''
 }
 
 type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: BooksFacts }
@@ -115,10 +110,6 @@ function sumOf({ books }: BooksFacts, kinds: readonly Kind[]): { readonly accoun
   const found = books.filter(({ kind }) => kinds.includes(kind))
   return {
     accounts: found.reduce((sum, { accounts }) => sum + accounts, 0),
-    micros: found.reduce((sum, { amount }) => sum + signedAmount(amount), 0n),
+    micros: found.reduce((sum, { amount }) => sum + microsOf(amount), 0n),
   }
-}
-
-function signedAmount(amount: string): bigint {
-  return amount.startsWith('-') ? -amountOf(amount.slice(1)) : amountOf(amount)
 }

@@ -166,7 +166,8 @@ export function auditLine({ agrees }: Pick<RiverShown, 'agrees'>): Line {
   return agrees ? [good('✓ books agree to the cent')] : [bad('✗ books do not agree: press a')]
 }
 
-function microsOf(amount: string): bigint {
+/** Micro-USDC of an amount that may be negative. */
+export function microsOf(amount: string): bigint {
   return amount.startsWith('-') ? -amountOf(amount.slice(1)) : amountOf(amount)
 }
 

@@ -1,9 +1,9 @@
 import { renameSync } from 'node:fs'
 import { AppError } from '../../../../src/core/error.ts'
-import { isDamage } from '../../../store/fulltext/statements.ts'
+import { atomic, isDamage } from '../../../store/fulltext/statements.ts'
 import { complete, discard, freshFile, MEMORY, openFile } from './file.ts'
 import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
-import { atomic, mark, type Open, opened, put, remove } from './rows.ts'
+import { mark, type Open, opened, put, remove } from './rows.ts'
 import { select } from './select.ts'
 
 /** The catalog table on the calling thread. */
@@ -40,7 +40,7 @@ export function openIndex(path: string, openAs: typeof openFile = openFile): Cat
   }
   const write = (seq: number, work: () => void) =>
     guarded(() =>
-      atomic(live, () => {
+      atomic(live.db, () => {
         work()
         mark(live, seq)
       }),

@@ -8,18 +8,6 @@ export type Open = { readonly db: DatabaseSync; readonly prepared: Prepared }
 
 export const opened = (db: DatabaseSync): Open => ({ db, prepared: statementsOf(db) })
 
-/** Runs the work in one transaction. */
-export function atomic({ db }: Open, work: () => void): void {
-  db.exec('begin')
-  try {
-    work()
-    db.exec('commit')
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback')
-    throw error
-  }
-}
-
 const COLUMNS = [
   'id',
   'category',

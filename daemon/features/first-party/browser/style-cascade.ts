@@ -1,7 +1,7 @@
 import { colord, extend } from 'colord'
 import names from 'colord/plugins/names'
 import { ownOf } from '../../../../src/core/record.ts'
-import { type Element, type HtmlNode, openHtml } from '../web/html.ts'
+import { type Element, type HtmlNode, isElement, openHtml } from '../web/html.ts'
 import { type Declared, readDeclarations, readSheet, type StyleRule, type StyleSheet } from './style-sheet.ts'
 
 extend([names])
@@ -121,10 +121,6 @@ function styledOf(element: Element, { given, properties, from }: Around): Styled
   const within = textOf(element).trim().length
   const isUnseen = unseen.has(element.name) || own.get('display') === 'none' || own.get('visibility') === 'hidden'
   return { element, own, isUnseen, ...inherited(element, own, from), letters: lettersOf(element), within }
-}
-
-function isElement(node: HtmlNode): node is Element {
-  return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
 }
 
 function lettersOf({ children = [] }: HtmlNode): number {

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../../src/core/json.ts'
+import { isObject, type Json, jsonIn } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
@@ -171,18 +171,10 @@ function organizationIn(elements: readonly Element[]): Record<string, string> | 
   for (const script of elements.filter(
     ({ name, attribs }) => name === 'script' && attribs['type'] === 'application/ld+json',
   )) {
-    const found = organizationOf(parsed(script.children.map(({ data }) => data ?? '').join('')))
+    const found = organizationOf(jsonIn(script.children.map(({ data }) => data ?? '').join(''))?.value)
     if (found) return found
   }
   return undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function organizationOf(value: unknown): Record<string, string> | undefined {

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../src/core/json.ts'
+import { isObject, jsonIn } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
 import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
@@ -78,17 +78,9 @@ function linkedData(elements: readonly Element[]): Linked {
   for (const { name, attribs, children } of elements) {
     if (name !== 'script' || !/^application\/ld\+json/i.test(attribs['type'] ?? '')) continue
     const text = children.map(({ data }) => data ?? '').join('')
-    if (text.length <= MAX_LD_CHARS) walk(found, parsed(text), [])
+    if (text.length <= MAX_LD_CHARS) walk(found, jsonIn(text)?.value, [])
   }
   return found
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Recursive with a depth limit. */

@@ -128,7 +128,7 @@ export function* elementsOf(page: HtmlNode, closed: ReadonlySet<string> = new Se
   }
 }
 
-function isElement(node: HtmlNode): node is Element {
+export function isElement(node: HtmlNode): node is Element {
   return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
 }
 

@@ -2,7 +2,7 @@ import type { WireAnswer } from '../../../api/endpoint/define.ts'
 import type { Api } from '../../../api/index.ts'
 import { AppError } from '../../../core/error.ts'
 import { isObject } from '../../../core/json.ts'
-import type { Ruling } from '../../../model/job.ts'
+import { endings } from '../../../model/job.ts'
 import { usage } from '../../exit.ts'
 import type { Io } from '../../io.ts'
 import * as z from '../../params.ts'
@@ -46,13 +46,6 @@ export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, a
     await agree(error.message, asking)
     return send(false)
   }
-}
-
-/** Default rulings as text. */
-export const endings: Readonly<Record<Ruling, string>> = {
-  release: 'the provider is paid',
-  refund: 'the buyer is refunded',
-  split: 'the payment is split in half',
 }
 
 /** The next automatic event of a dispute, or its result. */
