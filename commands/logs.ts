@@ -3,7 +3,7 @@ import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { openSession, type Session } from '../src/cli/session.ts'
-import type { Queried } from '../src/client/call.ts'
+import type { Queried } from '../src/client/asked.ts'
 import { AppError } from '../src/core/error.ts'
 import { compact } from '../src/core/record.ts'
 import {

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import type { Asked, Callable } from '../../src/client/call.ts'
+import type { Asked, Callable } from '../../src/client/asked.ts'
 
 /* Every call by the contract. Packed, the types of this file are written from the description instead (`calls.d.ts`). */
 

@@ -1,10 +1,10 @@
-import { type NamedService, namedServices, namedSlugs } from '../../src/api/sections/named-services.ts'
 import { defineCall, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import { compact } from '../../src/core/record.ts'
+import { type NamedService, namedServices, namedSlugs } from '../../src/model/service.ts'
 import { green } from '../../src/text/text.ts'
 
 type Named = { readonly slug: NamedService; readonly enabled: boolean; readonly sells: string | null }

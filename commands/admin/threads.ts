@@ -4,7 +4,7 @@ import { listCommand } from '../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import { messageWords, sent, showMessage, showThread } from '../../src/cli/nouns/threads.ts'
 import * as z from '../../src/cli/params.ts'
-import { threadStatuses } from '../../src/model/thread.ts'
+import { threadStatuses } from '../../src/model/words.ts'
 import { thread } from '../../src/nouns/threads.ts'
 
 export const adminThreadsList = listCommand(thread, {

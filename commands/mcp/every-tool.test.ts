@@ -8,10 +8,11 @@ import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openUserAtMarket } from '../../fixtures/kit/user.ts'
 import { type Foreign, load as outside } from '../../fixtures/outside/load.ts'
 import { bodyExamples } from '../../src/api/openapi/requests.ts'
-import { namedServices, namedSlugs, SUBSCRIBING } from '../../src/api/sections/named-services.ts'
+import { SUBSCRIBING } from '../../src/api/sections/named-services.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { endpointTools } from '../../src/mcp/tools.ts'
+import { namedServices, namedSlugs } from '../../src/model/service.ts'
 
 /* Four people and an operator, each an agent with the official client, trade until every tool has done its work. */
 

@@ -2,7 +2,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
-import type { SentBody } from '../../src/client/call.ts'
+import type { SentBody } from '../../src/client/asked.ts'
 import { keepAccount } from '../../src/client/secrets.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 

@@ -1,4 +1,3 @@
-import { namedSlugs } from '../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { unjudged } from '../../src/cli/files/document.ts'
 import { inputOptions, readInput } from '../../src/cli/nouns/services/input.ts'
@@ -6,8 +5,10 @@ import { askedMembers } from '../../src/cli/nouns/services/input-form.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay, quote } from '../../src/cli/wallet/paying.ts'
 import { agreedTo } from '../../src/cli/wallet/signing-in.ts'
-import { type SentBody, wordsOf } from '../../src/client/call.ts'
+import type { SentBody } from '../../src/client/asked.ts'
+import { wordsOf } from '../../src/client/call.ts'
 import { formatPrice } from '../../src/core/money.ts'
+import { namedSlugs } from '../../src/model/service.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 /** API operations by advertised path. */

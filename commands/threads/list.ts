@@ -10,7 +10,7 @@ import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { compact } from '../../src/core/record.ts'
-import { threadStatuses } from '../../src/model/thread.ts'
+import { threadStatuses } from '../../src/model/words.ts'
 import { type Thread, thread } from '../../src/nouns/threads.ts'
 
 type ThreadPage = WireAnswer<Api['listThreads']>

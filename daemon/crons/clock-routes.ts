@@ -1,5 +1,5 @@
 import type { Api } from '../../src/api/index.ts'
-import type { clockApi } from '../../src/api/sections/admin-clock.ts'
+import type { clockApi } from '../../src/api/sections/admin-crons.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'

@@ -1,5 +1,5 @@
+import type { StoredFile } from '../../src/core/codecs.ts'
 import type { Usdc } from '../../src/core/money.ts'
-import type { StoredFile } from '../../src/model/service.ts'
 import type { StoredBlob } from '../store/blobs.ts'
 
 /** How an upload form is received. */

@@ -1,6 +1,6 @@
 import type { Access, Answer, Endpoint, Input, PaidEndpoint, UploadEndpoint } from '../../src/api/endpoint/define.ts'
+import type { StoredFile } from '../../src/core/codecs.ts'
 import type { Wallet } from '../../src/core/hex.ts'
-import type { StoredFile } from '../../src/model/service.ts'
 import type { Context } from '../kernel/context.ts'
 import type { ParticipantRow } from '../kernel/rows.ts'
 import type { Visitor } from './exchange.ts'

@@ -9,7 +9,7 @@ import {
   type PaidEndpoint,
 } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../src/api/index.ts'
-import type { StoredFile } from '../../src/model/service.ts'
+import type { StoredFile } from '../../src/core/codecs.ts'
 import { identify, readApiKey } from '../endpoint/caller.ts'
 import {
   type EventIn,

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import type { Asked, Callable } from '../client/call.ts'
+import type { Asked, Callable } from '../client/asked.ts'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { System } from './env.ts'

@@ -1,15 +1,7 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import {
-  type Asked,
-  type Callable,
-  type OpenName,
-  type Opens,
-  queryText,
-  readAnswer,
-  type Words,
-  wordsOf,
-} from '../client/call.ts'
+import type { Asked, Callable, OpenName } from '../client/asked.ts'
+import { type Opens, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
 import { errorOf, type RawAnswer, textFields } from '../client/exchange.ts'
 import type { Places } from '../client/paths.ts'

@@ -1,19 +1,11 @@
 import { z } from 'zod'
 import type { Endpoint } from '../api/endpoint/define.ts'
-import { type Api, api, type EndpointName, endpointNames } from '../api/index.ts'
+import { api, endpointNames } from '../api/index.ts'
 import { idPrefixes } from '../core/id-prefixes.ts'
+import type { Callable, Streaming } from './asked.ts'
 import type { AnswerShape } from './check.ts'
 
 /* Shapes of all JSON responses. The build keeps the values only, so the program needs no schema library. */
-
-/** Endpoints that send a stream of events. */
-export type Streaming = {
-  [K in EndpointName]: Api[K]['reply'] extends { readonly kind: 'events' } ? K : never
-}[EndpointName]
-/** Endpoints that answer JSON. */
-export type Callable = {
-  [K in EndpointName]: Api[K]['reply'] extends { readonly schema: z.ZodType } ? Exclude<K, Streaming> : never
-}[EndpointName]
 
 type Tables = {
   /** Shared shapes as JSON, by name. */

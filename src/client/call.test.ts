@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
 import { answers } from './answers.ts'
-import { type Callable, readAnswer, wordsOf } from './call.ts'
+import type { Callable } from './asked.ts'
+import { readAnswer, wordsOf } from './call.ts'
 import { BadAnswer } from './check.ts'
 
 const isCallable = (name: string): name is Callable => name in answers

@@ -1,31 +1,10 @@
-import type { Request, WireAnswer, WireEvent } from '../api/endpoint/define.ts'
+import type { WireAnswer, WireEvent } from '../api/endpoint/define.ts'
 import type { Api, EndpointName } from '../api/index.ts'
 import { AppError } from '../core/error.ts'
-import type { Callable, Streaming } from './answers.ts'
+import type { Asked, Callable, Sending, Streaming } from './asked.ts'
 import { endpoints } from './endpoints.ts'
-import type { HttpMethod, TransportRequest } from './transport.ts'
+import type { HttpMethod } from './transport.ts'
 import type { SentFile } from './upload.ts'
-
-export type { Callable }
-/** Endpoints without JSON responses. */
-export type OpenName = Exclude<EndpointName, Callable>
-
-export type Asked<K extends EndpointName> = Request<Api[K]> & FileOf<Api[K]> & Sending
-
-export type SentBody<K extends EndpointName> =
-  Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never
-
-export type Queried<K extends EndpointName> =
-  Request<Api[K]> extends { readonly query?: infer Q } ? NonNullable<Q> : never
-
-export type Sending = Pick<TransportRequest, 'headers' | 'timeoutMs' | 'signal'>
-
-/** Endpoints that also accept JSON need no file. */
-type FileOf<E> = E extends { body: { kind: 'multipart'; orJson: infer O } }
-  ? O extends true
-    ? { readonly file?: SentFile | undefined }
-    : { readonly file: SentFile }
-  : object
 
 /** Access of an endpoint, which selects the credential. */
 export type Opens = (typeof endpoints)[EndpointName][2]

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import type { Asked, Callable } from './call.ts'
+import type { Asked, Callable } from './asked.ts'
 
 /** A failure with facts and ways out. */
 export type Problem = {

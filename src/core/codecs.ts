@@ -68,3 +68,15 @@ export const Bytes32 = z
 const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
 export const StoredWallet = stored<Wallet>()
 export const StoredHex = stored<Hex>()
+
+/** An uploaded file in a row. */
+export const StoredFile = z.strictObject({
+  /** SHA-256 of its blob. */
+  sha256: z.string(),
+  size_bytes: z.int(),
+  /** Plain file name. */
+  name: z.string(),
+  /** Declared type, else `application/octet-stream`. */
+  content_type: z.string(),
+})
+export type StoredFile = z.infer<typeof StoredFile>

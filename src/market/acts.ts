@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SentBody } from '../client/call.ts'
+import type { SentBody } from '../client/asked.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.ts'
 import type { Agenda, Dice } from './agenda.ts'
 import { type Opened, type RoleName, sellerOf, type Ware } from './cast.ts'

@@ -1,4 +1,4 @@
-import type { SentBody } from '../client/call.ts'
+import type { SentBody } from '../client/asked.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { type Operator, operatorOf, type Person, personAt, type Stage } from './hand.ts'
 

@@ -2,7 +2,8 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { type Asked, type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import type { Asked, Callable } from '../client/asked.ts'
+import { readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { dispatched, MAX_PRICE_HEADER, type RawAnswer, responseOf, settled, withHeaders } from '../client/exchange.ts'
 import {
   accountFromKey,

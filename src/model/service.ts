@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
+import { type Usdc, usdc } from '../core/money.ts'
+import { keysOf } from '../core/record.ts'
 
 export const billingPeriods = ['monthly', 'annual'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
@@ -15,18 +17,6 @@ export const PlanVersion = z.strictObject({
   service_ids: z.array(z.string()),
 })
 export type PlanVersion = z.infer<typeof PlanVersion>
-
-/** An uploaded file in a row. */
-export const StoredFile = z.strictObject({
-  /** SHA-256 of its blob. */
-  sha256: z.string(),
-  size_bytes: z.int(),
-  /** Plain file name. */
-  name: z.string(),
-  /** Declared type, else `application/octet-stream`. */
-  content_type: z.string(),
-})
-export type StoredFile = z.infer<typeof StoredFile>
 
 export const pricingModels = ['fixed', 'quote_required'] as const
 export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const
@@ -65,3 +55,18 @@ export const ListingVersion = SaleTerms.extend({
   pricing_model: z.enum(pricingModels),
 })
 export type ListingVersion = z.infer<typeof ListingVersion>
+
+const dollars = (amount: bigint): Usdc => usdc(amount * 1_000_000n)
+
+/** Advertised paths with their price range, inclusive (specification, Discovery). */
+export const namedServices = {
+  'site-audit': { min: dollars(5n), max: dollars(5n) },
+  'security-patch': { min: dollars(10n), max: dollars(10n) },
+  'content-write': { min: dollars(25n), max: dollars(100n) },
+  'seo-optimize': { min: dollars(15n), max: dollars(50n) },
+  'design-update': { min: dollars(50n), max: dollars(200n) },
+  'maintenance-plan': { min: dollars(50n), max: dollars(200n) },
+} as const satisfies Record<string, { min: Usdc; max: Usdc }>
+export type NamedService = keyof typeof namedServices
+
+export const namedSlugs = keysOf(namedServices)

@@ -1,7 +1,6 @@
 import type { JobStatus } from './job.ts'
 import type { HeldKind } from './ledger.ts'
-import type { threadStatuses } from './thread.ts'
-import type { AttemptStatus, payoutStates, SubscriptionStatus, tiers } from './words.ts'
+import type { AttemptStatus, payoutStates, SubscriptionStatus, threadStatuses, tiers } from './words.ts'
 
 /* Displayed words of states. Lists show them, and filters accept them in addition to the API's states. */
 

@@ -1,21 +1,7 @@
 import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
 import { SaleTerms } from './service.ts'
-
-export const threadStatuses = [
-  'inquiry',
-  'negotiating',
-  'accepted',
-  'in_progress',
-  'completed',
-  'verified',
-  'disputed',
-  'cancelled',
-] as const
-
-/** Proposal states. `expired` is computed from the time; `superseded` means replaced. */
-export const proposalStatuses = ['open', 'accepted', 'declined', 'expired', 'superseded'] as const
-export type ProposalStatus = (typeof proposalStatuses)[number]
+import { proposalStatuses } from './words.ts'
 
 /** An offered price with its shares. */
 export const Proposal = z.strictObject({

@@ -112,3 +112,18 @@ export type AttentionKind = (typeof attentionKinds)[number]
 /** Attention kinds of a participant, most urgent first. */
 export const ownAttentionKinds = ['dispute', 'work', 'verify', 'proposal', 'past_due', 'delivery', 'endpoint'] as const
 export type OwnAttentionKind = (typeof ownAttentionKinds)[number]
+
+export const threadStatuses = [
+  'inquiry',
+  'negotiating',
+  'accepted',
+  'in_progress',
+  'completed',
+  'verified',
+  'disputed',
+  'cancelled',
+] as const
+
+/** Proposal states. `expired` is computed from the time; `superseded` means replaced. */
+export const proposalStatuses = ['open', 'accepted', 'declined', 'expired', 'superseded'] as const
+export type ProposalStatus = (typeof proposalStatuses)[number]

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import type { Callable } from '../client/call.ts'
+import type { Callable } from '../client/asked.ts'
 import { deadlineSpan, shortSpan } from '../text/text.ts'
 import { dim, type NounColumn, type Toned, warn } from './columns.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { unjudged } from '../cli/files/document.ts'
-import type { SentBody } from '../client/call.ts'
+import type { SentBody } from '../client/asked.ts'
 import { AppError } from '../core/error.ts'
 import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
 import { type Person, personOf, type Stage } from '../market/hand.ts'

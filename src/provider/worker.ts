@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { JobUpdate } from '../api/sections/job-actions.ts'
+import type { JobUpdate } from '../api/sections/jobs.ts'
 import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
 import type { Session } from '../cli/session.ts'
 import { wireId } from '../client/wire-id.ts'

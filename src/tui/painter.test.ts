@@ -6,7 +6,7 @@ import { createPainter } from './painter.ts'
 import { dim, type Line, sized, strong } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
 import { screens } from './screens.ts'
-import { createPace } from './shell/pace.ts'
+import { createPace } from './shell/query.ts'
 
 const look: Look = { palette: 'default', theme: 'dark', depth: '256', ascii: false }
 const size = { columns: 10, rows: 3 }

@@ -1,4 +1,4 @@
-import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
+import { JobUpdate } from '../../../src/api/sections/jobs.ts'
 import { type SchemaChecks, schemas } from '../../engines/schemas.ts'
 import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'

@@ -1,6 +1,6 @@
 import { compact } from '../../../src/core/record.ts'
 import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
-import { threadStatuses } from '../../../src/model/thread.ts'
+import { threadStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 

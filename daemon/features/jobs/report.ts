@@ -1,4 +1,4 @@
-import type { JobUpdate } from '../../../src/api/sections/job-actions.ts'
+import type { JobUpdate } from '../../../src/api/sections/jobs.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'

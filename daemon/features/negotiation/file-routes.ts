@@ -1,6 +1,6 @@
 import type { threadFilesApi } from '../../../src/api/sections/thread-files.ts'
+import type { StoredFile } from '../../../src/core/codecs.ts'
 import { notFound } from '../../../src/core/error.ts'
-import type { StoredFile } from '../../../src/model/service.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
 import type { Call, FreeHandler, FreeHandlers, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'

@@ -5,7 +5,7 @@ import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import { openTalk } from '../../../fixtures/market/negotiation.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
-import { threadStatuses } from '../../../src/model/thread.ts'
+import { threadStatuses } from '../../../src/model/words.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
 /* Every row of a conversation, in every state of it, by either side: what the table says, or a 409 that changes nothing. */

@@ -1,5 +1,5 @@
-import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import type { Entropy } from '../../../src/core/hex.ts'
+import { namedSlugs } from '../../../src/model/service.ts'
 import type { Config } from '../../kernel/config.ts'
 import type { Context, Switched } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'

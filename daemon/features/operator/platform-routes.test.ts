@@ -4,8 +4,8 @@ import { type Answer, type Marketplace, openMarketplace, signPayment } from '../
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../../../src/api/index.ts'
-import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
+import { namedSlugs } from '../../../src/model/service.ts'
 import { agentLabel } from '../../kernel/refusals.ts'
 
 const admin = '/dashboard/api/admin'

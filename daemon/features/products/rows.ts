@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
+import { Micro, StoredFile, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
-import { StoredFile } from '../../../src/model/service.ts'
 import { productStatuses } from '../../../src/model/words.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** A stored product. Its file is set once, so that sold products stay the same. */

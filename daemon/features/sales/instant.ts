@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
+import { JobUpdate } from '../../../src/api/sections/jobs.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { checkJson, refuseCostly } from '../../endpoint/json.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
-import { type NamedService, namedSlugs } from '../../../src/api/sections/named-services.ts'
+import { type NamedService, namedSlugs } from '../../../src/model/service.ts'
 
 let market: Marketplace
 let carl: Person

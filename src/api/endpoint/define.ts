@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import type { StoredFile } from '../../core/codecs.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { Usdc } from '../../core/money.ts'
-import type { StoredFile } from '../../model/service.ts'
 
 /** Areas that the cutover defers; the first five are the specification's, the sixth ours (decisions §12). */
 export const areas = [

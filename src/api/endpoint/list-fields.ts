@@ -16,7 +16,6 @@ import {
   threadWords,
   tierWords,
 } from '../../model/state-words.ts'
-import { threadStatuses } from '../../model/thread.ts'
 import {
   attemptStatuses,
   participantTypes,
@@ -24,6 +23,7 @@ import {
   payoutStates,
   shownProductStatuses,
   subscriptionStatuses,
+  threadStatuses,
   tiers,
 } from '../../model/words.ts'
 

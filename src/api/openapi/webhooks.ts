@@ -4,7 +4,7 @@ import { keysOf } from '../../core/record.ts'
 import { JsonObject } from '../../model/service.ts'
 import { authorRoles, subscriptionStatuses } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { JobUpdate } from '../sections/job-actions.ts'
+import { JobUpdate } from '../sections/jobs.ts'
 import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 
 export const WEBHOOK_TAG = 'Webhooks'

@@ -3,27 +3,18 @@ import { Address, Amount, idOf } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { jobStatuses, paymentMethods, rulings } from '../../model/job.ts'
 import { paymentStates } from '../../model/payment.ts'
-import { partyRoles } from '../../model/words.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { jobFields } from '../endpoint/list-fields.ts'
 import { jobOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
-import { EventAbout } from './admin.ts'
+import { EventAbout, partyFilter } from './admin.ts'
 import { Job } from './jobs.ts'
 import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
 
 const section = 'Administration'
 const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: give a reason')
-
-export const partyFilter = {
-  participant: z
-    .union([idOf('participant'), Address], 'must be a participant id or a wallet')
-    .optional()
-    .meta({ description: 'a party of the job: participant id or wallet' }),
-  role: z.enum(partyRoles).optional().meta({ description: 'role of that party' }),
-}
 
 const SchemaReport = z.strictObject({
   ok: z.boolean(),

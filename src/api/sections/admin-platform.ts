@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { idOf } from '../../core/codecs.ts'
 import { rulings } from '../../model/job.ts'
+import { namedSlugs } from '../../model/service.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { actFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
-import { namedSlugs } from './named-services.ts'
 
 const section = 'Administration (admin only)'
 const ours = { origin: 'ours', section: 'Administration' } as const

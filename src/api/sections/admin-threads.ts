@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { threadStatuses } from '../../model/thread.ts'
+import { threadStatuses } from '../../model/words.ts'
 import { pageQuery } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { threadFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
-import { EventAbout } from './admin.ts'
-import { partyFilter } from './admin-jobs.ts'
+import { EventAbout, partyFilter } from './admin.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address, Amount, idOf } from '../../core/codecs.ts'
-import { logLevels } from '../../model/words.ts'
+import { logLevels, partyRoles } from '../../model/words.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '../endpoint/define.ts'
 
@@ -9,6 +9,14 @@ const MAX_LOG_LINES = 1_000
 
 /** Maximum number of earlier events that a reader may start with. */
 const MAX_EVENTS_BACK = 200
+
+export const partyFilter = {
+  participant: z
+    .union([idOf('participant'), Address], 'must be a participant id or a wallet')
+    .optional()
+    .meta({ description: 'a party of the job: participant id or wallet' }),
+  role: z.enum(partyRoles).optional().meta({ description: 'role of that party' }),
+}
 
 /** Names and amount to show with an event; each is null if there is none. */
 export const EventAbout = z

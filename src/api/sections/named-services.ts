@@ -1,27 +1,11 @@
 import { z } from 'zod'
 import { Amount, idOf } from '../../core/codecs.ts'
-import { type Usdc, usdc } from '../../core/money.ts'
-import { keysOf } from '../../core/record.ts'
+import { type NamedService, namedSlugs } from '../../model/service.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'
 import { PriceInput, purchaseApi } from './services.ts'
 
 const MAX_FUNCTION_CHARS = 100
-const dollars = (amount: bigint): Usdc => usdc(amount * 1_000_000n)
-
-/** Advertised paths with their price range, inclusive (specification, Discovery). */
-export const namedServices = {
-  'site-audit': { min: dollars(5n), max: dollars(5n) },
-  'security-patch': { min: dollars(10n), max: dollars(10n) },
-  'content-write': { min: dollars(25n), max: dollars(100n) },
-  'seo-optimize': { min: dollars(15n), max: dollars(50n) },
-  'design-update': { min: dollars(50n), max: dollars(200n) },
-  'maintenance-plan': { min: dollars(50n), max: dollars(200n) },
-} as const satisfies Record<string, { min: Usdc; max: Usdc }>
-export type NamedService = keyof typeof namedServices
-
-export const namedSlugs = keysOf(namedServices)
-
 /** An alias of the configured listing; off by default. */
 const alias = {
   method: 'POST',

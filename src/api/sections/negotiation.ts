@@ -5,8 +5,8 @@ import { usdc } from '../../core/money.ts'
 import { JsonObject } from '../../model/service.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+import { ThreadWithJob } from './jobs.ts'
 import { PriceInput } from './services.ts'
-import { ThreadWithJob } from './thread-actions.ts'
 import { Thread } from './threads.ts'
 
 export const INQUIRE_PRICE = usdc(1_000n)

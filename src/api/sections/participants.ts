@@ -92,6 +92,15 @@ export const OwnParticipant = Participant.extend({
 /** A profile; its owner also sees private fields. */
 const ShownParticipant = Participant.extend(z.strictObject(ownFields).partial().shape).meta({ id: 'ShownParticipant' })
 
+/** A verified ERC-8004 identity. */
+export const LinkedIdentity = z
+  .strictObject({
+    agent_registry: z.string().meta({ description: '`eip155:<chain id>:<registry address>`' }),
+    agent_id: z.string().meta({ description: 'decimal; the first one is 0' }),
+    linked_at: Time,
+  })
+  .meta({ id: 'LinkedIdentity' })
+
 export const registrationApi = {
   register: defineEndpoint({
     method: 'POST',

@@ -1,21 +1,11 @@
 import { z } from 'zod'
 import { Address, idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
-import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, open, openOrKey } from '../endpoint/define.ts'
-import { Participant } from './participants.ts'
+import { LinkedIdentity, Participant } from './participants.ts'
 import { Trust } from './services.ts'
 
 const section = 'Registration and participants'
-
-/** A verified ERC-8004 identity. */
-export const LinkedIdentity = z
-  .strictObject({
-    agent_registry: z.string().meta({ description: '`eip155:<chain id>:<registry address>`' }),
-    agent_id: z.string().meta({ description: 'decimal; the first one is 0' }),
-    linked_at: Time,
-  })
-  .meta({ id: 'LinkedIdentity' })
 
 const PublicProfile = Participant.extend({
   trust: Trust,

@@ -2,16 +2,12 @@ import { z } from 'zod'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { defineEndpoint, json, jsonBody, key, keyOrPaid, paid } from '../endpoint/define.ts'
-import { DisputeBody, updateBody, VerifyBody } from './job-actions.ts'
-import { Job } from './jobs.ts'
-import { Thread } from './threads.ts'
+import { DisputeBody, ThreadWithJob, updateBody, VerifyBody } from './jobs.ts'
 
 const section = 'Threads (negotiation and delivery)'
 export const THREAD_VERIFY_PRICE = usdc(1_000n)
 export const THREAD_DISPUTE_PRICE = usdc(1_000n)
 
-/** A conversation with its job, both shortened. */
-export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
 const answer = json(ThreadWithJob)
 
 export const threadActionsApi = {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Amount, idOf } from '../../core/codecs.ts'
 import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../../core/limits.ts'
-import { proposalStatuses, threadStatuses } from '../../model/thread.ts'
-import { authorRoles, messageTypes, partyRoles } from '../../model/words.ts'
+import { authorRoles, messageTypes, partyRoles, proposalStatuses, threadStatuses } from '../../model/words.ts'
 import { MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, keyOrToken } from '../endpoint/define.ts'
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Asked, wordsOf } from '../../client/call.ts'
+import type { Asked } from '../../client/asked.ts'
+import { wordsOf } from '../../client/call.ts'
 import type { SentFile } from '../../client/upload.ts'
 import { makeFolder } from '../../core/folder.ts'
 import { byteSize, green } from '../../text/text.ts'

@@ -1,6 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
+import type { Asked, Callable } from '../../client/asked.ts'
+import { readAnswer, wordsOf } from '../../client/call.ts'
 import { errorOf, type RawAnswer } from '../../client/exchange.ts'
 import type { accountFromKey } from '../../client/pay.ts'
 import type { NamedWallet } from '../../client/wallets.ts'

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Asked } from '../../client/call.ts'
+import type { Asked } from '../../client/asked.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts, ListFields } from '../../core/filter.ts'
 import { compact } from '../../core/record.ts'

@@ -20,9 +20,8 @@ import {
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { marked, windowStart } from '../parts/table.ts'
 import { keyFor } from '../shell/bindings.ts'
-import { startWords } from '../shell/commands.ts'
 import type { Need } from '../shell/needs.ts'
-import { waitingLines } from '../shell/notice.ts'
+import { startWords, waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
 
 const VERB_COLUMNS = 11

@@ -3,6 +3,7 @@ import { safe } from '../../text/text.ts'
 import { askAnyway, refuse, showToast } from './ask.ts'
 import type { DialogSpec } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
+import { START_COMMAND } from './notice.ts'
 import { shellCommand } from './pause-dialog.ts'
 import { fetchHealth } from './queries.ts'
 import type { CommandLine, Host } from './screen.ts'
@@ -140,11 +141,4 @@ export function startDaemon(host: Host): void {
       send: () => line.run(['restart', '--no-input']),
     })
   }
-}
-
-const START_COMMAND = 'souk restart'
-
-/** The command that `U` runs, in place of the advised `souk up`. */
-export function startWords(advice: string): string {
-  return advice === 'souk up' ? START_COMMAND : advice
 }

@@ -23,3 +23,10 @@ export function staleness(query: Query<unknown>, now: number): string | undefine
   if (query.problem === undefined || query.at === undefined) return undefined
   return `as of ${clockTime(query.at)}, ${span(now - query.at)} old`
 }
+
+export const START_COMMAND = 'souk restart'
+
+/** The command that `U` runs, in place of the advised `souk up`. */
+export function startWords(advice: string): string {
+  return advice === 'souk up' ? START_COMMAND : advice
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import type { Asked, Callable } from '../../client/call.ts'
+import type { Asked, Callable } from '../../client/asked.ts'
 import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { type CronFacts, readCronFacts } from './cron-facts.ts'

@@ -1,6 +1,5 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
-import { type Pace, pacedSubscription } from './pace.ts'
 
 /** An observable value, which key handlers can read at any time. */
 export type StateStore<T> = {
@@ -243,4 +242,40 @@ export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; r
   if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')
   const query = queries.open(options.name, fetch, options.every)
   return useSyncExternalStore(query.watch, query.get)
+}
+
+/** Limits how often listeners are notified. The first notification is immediate. */
+type Pace = { readonly paced: (listener: () => void) => () => void }
+
+type Subscribe = (listener: () => void) => () => void
+
+/** Creates a pace that bundles the notifications within `gapMs` milliseconds into one. */
+export function createPace(clock: LinkClock, gapMs: number): Pace {
+  const due = new Set<() => void>()
+  let freeAt = Number.NEGATIVE_INFINITY
+  let isSet = false
+
+  function flush(): void {
+    isSet = false
+    freeAt = clock.now() + gapMs
+    const listeners = [...due]
+    due.clear()
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    paced: (listener) => () => {
+      due.add(listener)
+      if (isSet) return
+      const waitMs = freeAt - clock.now()
+      if (waitMs <= 0) return flush()
+      isSet = true
+      clock.later(waitMs, flush)
+    },
+  }
+}
+
+/** Limits how often the listeners of a subscription are notified. */
+export function pacedSubscription(subscribe: Subscribe, { paced }: Pace): Subscribe {
+  return (listener) => subscribe(paced(listener))
 }

@@ -4,8 +4,8 @@ import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
 import { AudioError, type Loudness, type Mp3, type Recording } from '../../../ports/audio/audio.ts'
 import { checkAddress } from '../docs/pages.ts'
-import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
-import { fetchPage, mediaType } from '../web/page.ts'
+import { defineService, fetchPage, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import { mediaType } from '../web/page.ts'
 
 /** Largest recording (specification). */
 const MAX_SOURCE_BYTES = 8 * 1024 * 1024

@@ -1,11 +1,11 @@
 import { parse as parseName } from 'tldts'
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
-import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import { fetchPage, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import type { ThreadStep } from '../service/step.ts'
 import { documentOf } from '../web/document.ts'
 import { elementsOf, textIn } from '../web/html.ts'
-import { fetchPage, isText, type WebPage } from '../web/page.ts'
+import { isText, type WebPage } from '../web/page.ts'
 
 /** Limit of bytes per page (specification, Limits). */
 export const MAX_PAGE_BYTES = 1_000_000

@@ -6,6 +6,7 @@ import { EngineGone } from '../../../ports/engine.ts'
 import { ProgramError } from '../../../ports/program/program.ts'
 import { ThreadError } from '../../../ports/threads.ts'
 import { WebError } from '../../../ports/web/error.ts'
+import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
 import type { EngineName, Engines, ResultEngine } from './engines.ts'
 import type { Elsewhere } from './step.ts'
@@ -278,4 +279,24 @@ export function wrongField(field: string, message: string, cause?: unknown): App
     details: [{ path: field, message }],
     ...compact({ cause }),
   })
+}
+
+type Wanted = GetOptions & {
+  /** Name of the input field that holds the URL. */
+  readonly field: string
+}
+
+/**
+ * Fetches the page of an input field.
+ * @throws AppError input_invalid for a refused URL, provider_failed for an unavailable page
+ */
+export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebResponse> {
+  const { field, ...options } = wanted
+  try {
+    return await ctx.web.get(textOf(input, field).trim(), { ...options, signal: ctx.signal })
+  } catch (error) {
+    if (!(error instanceof WebError) || error.failure === 'aborted') throw error
+    if (error.isRefusal) throw wrongField(field, error.message, error)
+    throw new AppError('provider_failed', `The page could not be read. ${error.message}`, { cause: error })
+  }
 }

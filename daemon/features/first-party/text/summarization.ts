@@ -3,10 +3,10 @@ import { compact, isKeyOf } from '../../../../src/core/record.ts'
 import { MAX_LLM_CHARS } from '../../../ports/llm/llm.ts'
 import { sentencesOf } from '../service/english.ts'
 import { isGrounded, plainly } from '../service/grounding.ts'
-import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import { defineService, fetchPage, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { parseHtml } from '../web/html.ts'
 import { mainBlocks } from '../web/main-part.ts'
-import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
+import { decode, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
 /** Number of characters that are read of a text or page. */

@@ -1,8 +1,8 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { defineService, fetchPage, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
-import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
+import { decode, isHtml, mediaType, type WebPage } from './page.ts'
 
 /** Limit of bytes per page, whose metadata is at the beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024

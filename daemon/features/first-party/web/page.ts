@@ -1,7 +1,4 @@
-import { AppError } from '../../../../src/core/error.ts'
-import { WebError } from '../../../ports/web/error.ts'
-import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
-import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import type { WebResponse } from '../../../ports/web/exchange.ts'
 
 /** A fetched page, as copied to a thread. */
 export type WebPage = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
@@ -15,26 +12,6 @@ const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
 
 /** Charset of undeclared pages that are not UTF-8 (WHATWG Encoding). */
 const LEGACY_CHARSET = 'windows-1252'
-
-type Wanted = GetOptions & {
-  /** Name of the input field that holds the URL. */
-  readonly field: string
-}
-
-/**
- * Fetches the page of an input field.
- * @throws AppError input_invalid for a refused URL, provider_failed for an unavailable page
- */
-export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebResponse> {
-  const { field, ...options } = wanted
-  try {
-    return await ctx.web.get(textOf(input, field).trim(), { ...options, signal: ctx.signal })
-  } catch (error) {
-    if (!(error instanceof WebError) || error.failure === 'aborted') throw error
-    if (error.isRefusal) throw wrongField(field, error.message, error)
-    throw new AppError('provider_failed', `The page could not be read. ${error.message}`, { cause: error })
-  }
-}
 
 /** Lower-case media type without parameters. Without a header, only HTML is recognised, by its beginning. */
 export function mediaType({ headers, body }: Pick<WebPage, 'headers' | 'body'>): string {

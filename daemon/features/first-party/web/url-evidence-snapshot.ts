@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import { matters, root, sentencesOf, wordsOf } from '../service/english.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { defineService, fetchPage, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
-import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
+import { decode, isHtml, isText, type WebPage } from './page.ts'
 
 /** Limit of bytes to hash (specification, Limits). */
 const MAX_HASHED_BYTES = 1_000_000

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../../api/endpoint/define.ts'
 import type { Api } from '../../../api/index.ts'
-import type { Asked } from '../../../client/call.ts'
+import type { Asked } from '../../../client/asked.ts'
 import { jobStatuses, workingJobStatuses } from '../../../model/job.ts'
 import { CliError } from '../../exit.ts'
 import { patienceMs } from '../../globals.ts'

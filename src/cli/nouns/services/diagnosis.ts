@@ -1,4 +1,5 @@
-import { type SentBody, wordsOf } from '../../../client/call.ts'
+import type { SentBody } from '../../../client/asked.ts'
+import { wordsOf } from '../../../client/call.ts'
 import { askedBy } from '../../../client/pay.ts'
 import { AppError } from '../../../core/error.ts'
 import type { AnyObject } from '../../../core/json.ts'

@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import type { Request } from '../api/endpoint/define.ts'
+import type { Api, EndpointName } from '../api/index.ts'
+import type { TransportRequest } from './transport.ts'
+import type { SentFile } from './upload.ts'
+
+/* What a call of an endpoint takes, as types. */
+
+/** Endpoints that send a stream of events. */
+export type Streaming = {
+  [K in EndpointName]: Api[K]['reply'] extends { readonly kind: 'events' } ? K : never
+}[EndpointName]
+/** Endpoints that answer JSON. */
+export type Callable = {
+  [K in EndpointName]: Api[K]['reply'] extends { readonly schema: z.ZodType } ? Exclude<K, Streaming> : never
+}[EndpointName]
+
+/** Endpoints without JSON responses. */
+export type OpenName = Exclude<EndpointName, Callable>
+
+export type Asked<K extends EndpointName> = Request<Api[K]> & FileOf<Api[K]> & Sending
+
+export type SentBody<K extends EndpointName> =
+  Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never
+
+export type Queried<K extends EndpointName> =
+  Request<Api[K]> extends { readonly query?: infer Q } ? NonNullable<Q> : never
+
+export type Sending = Pick<TransportRequest, 'headers' | 'timeoutMs' | 'signal'>
+
+/** Endpoints that also accept JSON need no file. */
+type FileOf<E> = E extends { body: { kind: 'multipart'; orJson: infer O } }
+  ? O extends true
+    ? { readonly file?: SentFile | undefined }
+    : { readonly file: SentFile }
+  : object
