@@ -127,7 +127,7 @@ function textOfRecord(answer: Answer): string | undefined {
     case 'CNAME':
       return plain(answer.data)
     case 'MX':
-      return `${answer.data.preference ?? 0} ${plain(answer.data.exchange)}`
+      return `${answer.data.preference ?? 0} ${plain(answer.data.exchange) || '.'}`
     case 'SOA': {
       const { mname, rname, serial, refresh, retry, expire, minimum } = answer.data
       return [plain(mname), plain(rname), serial, refresh, retry, expire, minimum].join(' ')

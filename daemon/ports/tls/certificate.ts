@@ -19,6 +19,8 @@ export type CertificateFacts = {
   readonly must_staple: boolean
   /** Has certificate transparency proofs (RFC 6962). */
   readonly has_sct: boolean
+  /** Names a server for OCSP, without which there is nothing to staple. */
+  readonly has_ocsp: boolean
 }
 
 const MAX_NAMES = 200
@@ -30,6 +32,7 @@ const MAX_IDENTIFIER_BYTES = 64
 
 /** Extension ids in DER. */
 const SCT_LIST = Buffer.from('060a2b06010401d679020402', 'hex')
+const OCSP = Buffer.from('06082b06010505073001', 'hex')
 const TLS_FEATURE = Buffer.from('06082b06010505070118', 'hex')
 
 const algorithms: Readonly<Record<string, string>> = {
@@ -62,6 +65,7 @@ export function factsOf(raw: Buffer): CertificateFacts {
     is_ca: certificate.ca,
     must_staple: raw.includes(TLS_FEATURE),
     has_sct: raw.includes(SCT_LIST),
+    has_ocsp: raw.includes(OCSP),
   }
 }
 

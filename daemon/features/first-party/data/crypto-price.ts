@@ -29,7 +29,7 @@ export const cryptoPrice = defineService({
   make(input, { value, at }): Json {
     const [id, currency] = [idOf(input), currencyOf(input)]
     const coin = Object.hasOwn(value, id) ? value[id] : undefined
-    if (!coin) throw wrongField('coin_id', `unknown coin: ${id}`)
+    if (!coin) throw wrongField('coin_id', `unknown coin: ${id}; use its CoinGecko id, such as bitcoin`)
     const price = Object.hasOwn(coin, currency) ? coin[currency] : undefined
     if (price === undefined) throw wrongField('vs_currency', `unsupported currency: ${currency}`)
     if (price === null || price < 0) throw new AppError('provider_failed', 'No price is available now.')

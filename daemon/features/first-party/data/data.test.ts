@@ -74,6 +74,20 @@ describe('weather', () => {
     expect(site.asked[1]).toContain('latitude=53.1')
   })
 
+  it('is of the region or country named after a comma, and says which', async () => {
+    const place = { name: 'Springfield', country: 'United States', country_code: 'US' }
+    const results = [
+      { ...place, admin1: 'Missouri', latitude: 37.2, longitude: -93.3 },
+      { ...place, admin1: 'Illinois', latitude: 39.8, longitude: -89.6 },
+    ]
+    site.pages['/geo/search'] = json({ results })
+    site.pages['/weather/forecast'] = json(forecast)
+    const of = (city: string) => run(weather, { city })
+    expect(await of('Springfield')).toMatchObject({ region: 'Missouri', lat: 37.2 })
+    expect(await of('springfield, illinois, US')).toMatchObject({ place: 'Springfield', region: 'Illinois', lat: 39.8 })
+    await expect(of('Springfield, Ohio')).rejects.toMatchObject({ code: 'input_invalid' })
+  })
+
   it('takes coordinates before a city, and no half of them', async () => {
     site.pages['/weather/forecast'] = json({ ...forecast, daily: undefined })
     expect(await run(weather, { city: 'Home', lat: 1, lon: 2 })).toMatchObject({ place: 'Home', lat: 1, lon: 2 })
@@ -185,7 +199,7 @@ describe('vulnerabilities of dependencies', () => {
     ])
     site.pages['/osv/v1/vulns/A-1'] = json(record('A-1'))
     site.pages['/osv/v1/vulns/A-2'] = json(record('A-2', { withdrawn: '2026-01-01T00:00:00Z' }))
-    site.pages['/osv/v1/vulns/MAL-1'] = json(record('MAL-1'))
+    site.pages['/osv/v1/vulns/MAL-1'] = json(record('MAL-1', { aliases: [] }))
     const result = await run(dependencyVulnerabilityAudit, {
       ecosystem: 'Node',
       dependencies: {
@@ -233,6 +247,22 @@ describe('vulnerabilities of dependencies', () => {
     const result = await run(dependencyVulnerabilityAudit, { ecosystem: 'npm', dependencies: { pond: '1.0.0' } })
     expect(result.vulnerabilities[0].severity).toBe(severity)
     expect(result.vulnerabilities[0].cvss?.score).toBe(score)
+  })
+
+  it('of one flaw that two databases describe are one, with the fix of its own branch, however the name is written', async () => {
+    const aliases = ['CVE-2022-34265']
+    const range = (introduced: string, fixed: string) => ({
+      package: { name: 'zope-interface', ecosystem: 'PyPI' },
+      ranges: [{ type: 'ECOSYSTEM', events: [{ introduced }, { fixed }] }],
+    })
+    const affected = [range('3.2', '3.2.14'), range('4.0', '4.0.6')]
+    batches([{ results: [{ vulns: [{ id: 'PYSEC-1' }, { id: 'GHSA-1' }] }] }])
+    site.pages['/osv/v1/vulns/PYSEC-1'] = json(record('PYSEC-1', { aliases, affected, database_specific: undefined }))
+    site.pages['/osv/v1/vulns/GHSA-1'] = json(record('GHSA-1', { aliases, affected }))
+    const dependencies = { 'Zope.Interface': '3.2' }
+    const result = await run(dependencyVulnerabilityAudit, { ecosystem: 'pip', dependencies })
+    expect(result.vulnerabilities).toMatchObject([{ advisory: 'GHSA-1', fix: '3.2.14', fixed_in: ['3.2.14', '4.0.6'] }])
+    expect(result.totals).toMatchObject({ moderate: 1, unknown: 0 })
   })
 
   it('are looked up at the least version that a range of another ecosystem allows', async () => {

@@ -29,6 +29,7 @@ const quoted = {
   currency: 'USD',
   datetime: '2026-05-29',
   timestamp: 1_780_000_000,
+  last_quote_at: 1_780_086_400,
   open: '12.40',
   high: '12.60',
   low: '12.10',
@@ -142,7 +143,7 @@ describe.each(Object.entries(providers))(
         change: -0.19,
         change_pct: -1.5,
         volume: 100,
-        as_of: expect.stringMatching(/^2026-05-2/),
+        as_of: expect.stringMatching(/^2026-05-29/),
         engine: { name: provider, kind: 'upstream' },
       })
       expect(result.currency).toBe(provider === 'twelvedata' ? 'USD' : 'unknown')

@@ -23,7 +23,8 @@ const Quote = z
     exchange: Text.optional(),
     currency: Text.optional(),
     datetime: Day,
-    timestamp: z.int().min(0).max(1e11).optional(),
+    /** Not `timestamp`, which is when the day's trading began. */
+    last_quote_at: z.int().min(0).max(1e11).optional(),
     open: Numeric.optional(),
     high: Numeric.optional(),
     low: Numeric.optional(),
@@ -34,11 +35,11 @@ const Quote = z
     percent_change: Numeric.optional(),
   })
   .transform(
-    ({ datetime, timestamp, close, percent_change, ...facts }): StockFacts => ({
+    ({ datetime, last_quote_at, close, percent_change, ...facts }): StockFacts => ({
       ...facts,
       price: close,
       change_pct: percent_change,
-      as_of: timestamp === undefined ? datetime : new Date(timestamp * 1_000).toISOString(),
+      as_of: last_quote_at === undefined ? datetime : new Date(last_quote_at * 1_000).toISOString(),
     }),
   )
 const Value = z

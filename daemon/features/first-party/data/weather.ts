@@ -14,6 +14,8 @@ const MAX_LON = 180
 const Place = z.object({
   name: z.string().max(200),
   country: z.string().max(200).optional(),
+  country_code: z.string().max(10).optional(),
+  admin1: z.string().max(200).optional(),
   latitude: z.number().min(-MAX_LAT).max(MAX_LAT),
   longitude: z.number().min(-MAX_LON).max(MAX_LON),
 })
@@ -55,7 +57,13 @@ const CURRENT =
 const DAILY =
   'temperature_2m_min,temperature_2m_max,precipitation_sum,precipitation_probability_max,weather_code,wind_speed_10m_max,sunrise,sunset'
 
-type Spot = { readonly place: string; readonly country?: string; readonly lat: number; readonly lon: number }
+type Spot = {
+  readonly place: string
+  readonly region?: string
+  readonly country?: string
+  readonly lat: number
+  readonly lon: number
+}
 
 /** Current weather of a place and, on request, the next seven days. */
 export const weather = defineService({
@@ -115,13 +123,18 @@ function coordinatesOf(input: JsonInput): Spot | undefined {
   return { place: city || `${lat}, ${lon}`, lat, lon }
 }
 
+/** `Paris, Texas` is the place of that name whose region or country is named too. */
 async function placeOf({ engines, signal }: ServiceCtx<'geocoding'>, city: string): Promise<Spot> {
-  const path = `/search?${new URLSearchParams({ name: city, count: '1', language: 'en' })}`
+  const [wanted = '', ...within] = city.split(',').map((part) => part.trim().toLowerCase())
+  const path = `/search?${new URLSearchParams({ name: wanted, count: '10', language: 'en' })}`
   const { value } = await fromUpstream(engines.geocoding.ask({ path, schema: Places, keepMs: KEEP_PLACE_MS, signal }))
-  const [found] = value.results ?? []
+  const found = value.results?.find(({ admin1, country, country_code }) => {
+    const names = [admin1, country, country_code].map((name) => name?.toLowerCase())
+    return within.every((part) => names.includes(part))
+  })
   if (!found) throw wrongField('city', 'is not known')
-  const { name, country, latitude, longitude } = found
-  return { place: name, ...compact({ country }), lat: latitude, lon: longitude }
+  const { name, admin1, country, latitude, longitude } = found
+  return { place: name, ...compact({ region: admin1, country }), lat: latitude, lon: longitude }
 }
 
 /** Weather codes of the WMO (table 4677). */

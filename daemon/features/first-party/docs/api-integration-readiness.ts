@@ -20,6 +20,8 @@ import {
 const AUTOMATED_MS = 120_000
 const MAX_ENDPOINTS = 20
 const WHOLE = 100
+/** A page without endpoints that has fewer topics of an API documents none. */
+const LEAST_FOUND = 2
 
 type Area = {
   readonly id: string
@@ -167,7 +169,7 @@ export const apiIntegrationReadiness = defineService({
       clientRequirement({ lines, stack, docs }),
     ]
     const needed = requirements.filter((one) => one.needed)
-    if (operations.length === 0 && requirements.every(({ status }) => status === 'missing')) {
+    if (operations.length === 0 && requirements.filter(({ status }) => status === 'found').length < LEAST_FOUND) {
       throw new AppError(
         'provider_failed',
         'The page is not API documentation: no endpoint, authentication or other API topic was found.',

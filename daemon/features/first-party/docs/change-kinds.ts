@@ -47,7 +47,9 @@ const PATH = /(?:^|[\s`])\/[\w{]/
 const REMOVES =
   /^(?:support (?:for )?.{1,80} (?:is|was|has been) (?:removed|dropped)|remov(?:e[ds]?|ing|al of)|drop(?:s|ped|ping)?(?! ?down)|delet(?:e[ds]?|ing)|discontinu|retire[ds]?|we (?:are|have|will) (?:dropp|remov|retir|sunset|shut)\w*)\b/i
 const REMOVED =
-  /\b(?:(?:has|have) been|was|were|is|are|be) (?:now )?(?:removed|dropped|retired|deleted|discontinued)\b|\bremoved from the (?:api|response|request)|\bno longer (?:available|supported|accept(?:s|ed)?|returns?|returned|works?|exposed?|exported|included)\b|\bdrop(?:s|ped|ping)? support\b|\bremov\w+ support\b/i
+  /\b(?:(?:has|have) been|was|were|is|are|be) (?:now )?(?:removed|dropped|retired|deleted|discontinued)\b|\bremoved from the (?:api|response|request)|\bno longer (?:available|supported|accept(?:s|ed)?|returns?|returned|works?|exposed?|exported|included)\b/i
+/** Concerns callers, whatever else the line names. */
+const ENDS_SUPPORT = /\b(?:drop(?:s|ped|ping)?|remov\w+) support\b/i
 const NO_LONGER = /\bno longer\b/i
 const BREAKS =
   /^renam(?:e[ds]?|ing)\b|\brenamed\b|\bbackwards?[- ]incompatible|\bincompatible\b|\bmust now\b|\bnow (?:requires?|throws?|rejects?|returns?|defaults?|uses? .{1,40} by default)|\b(?:is|are) now required\b|\brequires? (?:node|python|ruby|java|php|go)\b|\bminimum\b.{0,40}\b(?:version|is)\b|\bpure esm\b|\besm[- ]only\b|\btype changes?\b|^chang(?:e[ds]?|ing)\b.{0,120}\b(?:type|format|default|response|behaviou?r|from\b.{1,80}\bto)\b|^(?:lower|raise|reduce|increase)[ds]? (?:the )?default|\bdefault\b.{0,60}\b(?:changed|is now|are now)\b|\bdon't\b.{0,80}\bby default\b|\bexcluded by default\b|\bnow\b.{0,60}\bby default\b|\binstead of\b.{0,60}\bnow\b|\bmark\b.{0,200}\bas required\b/i
@@ -94,13 +96,19 @@ function sectionOf(heading: string): Section | undefined {
 
 function breakingAs(words: string): ChangeKind {
   if (FUTURE.test(words)) return 'deprecation'
-  return REMOVES.test(words) || REMOVED.test(words) ? 'removal' : 'breaking'
+  return isRemoval(words) ? 'removal' : 'breaking'
+}
+
+function isRemoval(words: string): boolean {
+  return [REMOVES, REMOVED, ENDS_SUPPORT].some((sign) => sign.test(words))
 }
 
 /** Whether a line is about documentation only. */
 function isOnPaper(words: string): boolean {
   return (
-    /\b(?:docs?|documentation|readme|typos?|sidebar|changelog|website|screenshots?)\b/i.test(words) && !PATH.test(words)
+    /\b(?:docs?|documentation|readme|typos?|sidebar|changelog|website|screenshots?)\b/i.test(words) &&
+    !PATH.test(words) &&
+    !ENDS_SUPPORT.test(words)
   )
 }
 
@@ -108,7 +116,7 @@ type Reading = { readonly kind: ActionKind; readonly says: (words: string) => bo
 /** First match wins. An announced change counts as a deprecation. */
 const readings: readonly Reading[] = [
   { kind: 'deprecation', says: (words) => FUTURE.test(words) || DEPRECATED.test(words) },
-  { kind: 'removal', says: (words) => GOING.test(words) || REMOVES.test(words) || REMOVED.test(words) },
+  { kind: 'removal', says: (words) => GOING.test(words) || isRemoval(words) },
   { kind: 'breaking', says: (words) => BREAKS.test(words) || NO_LONGER.test(words) },
   { kind: 'auth', says: (words) => AUTH.test(words) && MOVES.test(words) },
   { kind: 'limits', says: (words) => LIMITS.test(words) && MOVES.test(words) },
@@ -117,7 +125,7 @@ const readings: readonly Reading[] = [
 /** Kind of change by the words of the line; undefined if they do not show it. */
 function asWritten(words: string, section: Section | undefined): ChangeKind | undefined {
   if (ADDS.test(words)) return addedAs(words)
-  const isInward = INWARD.test(words) && !PATH.test(words)
+  const isInward = INWARD.test(words) && !PATH.test(words) && !ENDS_SUPPORT.test(words)
   const reading = readings.find(({ kind, says }) => says(words) && (!isInward || kind === 'deprecation'))
   return reading?.kind ?? (section === 'addition' ? 'addition' : undefined)
 }

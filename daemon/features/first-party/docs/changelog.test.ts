@@ -133,6 +133,12 @@ describe('what a changelog asks for', () => {
     ])
   })
 
+  it('finds an end of support in a line that begins with chores', () => {
+    const line = '**deps-node:** ZMS-267: Bump Deps, Update API Docs, Remove support for node v16 and v18'
+    expect(kindOf(line, 'Features')).toBe('removal')
+    expect(kindOf('Update API Docs', 'Features')).toBe('fix')
+  })
+
   it('takes the day on which something ends, not the one on which it began', async () => {
     site.pages['/log'] = md(
       '# Log\n\n## 2026-05-02\n\n- GET /v1/a, introduced on 1 May 2020, will be removed on 1 June 2027.\n',

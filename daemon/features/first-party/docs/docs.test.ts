@@ -221,6 +221,26 @@ describe('the context of a site', () => {
     ])
   })
 
+  it('takes versions for no addresses, posts for no profiles, and the first sentence for its purpose', async () => {
+    site.pages['/'] = {
+      body: `<title>Pond.js</title><main><h2>Downloads of Pond.js</h2><p>Install pond@1.13.4 now.</p>
+<p>Pond.js is a library for ducks that need a pond. Write to Help@duck.co.uk.</p>
+<a href="https://github.com/ducks/pond">code</a> <a href="https://github.com/ducks/pond/compare/1...2">what changed</a></main>`,
+    }
+    const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })
+    expect(dossier.description).toBe('Pond.js is a library for ducks that need a pond.')
+    expect(dossier.contacts).toEqual([expect.objectContaining({ value: 'help@duck.co.uk' })])
+    expect(dossier.social).toEqual(['https://github.com/ducks/pond'])
+  })
+
+  it('does not read the start page twice under its file name', async () => {
+    site.pages['/'] = { body: '<title>D</title><a href="/index.html">About</a> <a href="/contact">Contact</a>' }
+    site.pages['/index.html'] = site.pages['/']
+    site.pages['/contact'] = { body: '<title>C</title>' }
+    const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 3 })
+    expect(dossier.pages.map(({ url }: { url: string }) => new URL(url).pathname)).toEqual(['/', '/contact'])
+  })
+
   it('says how many facts a list leaves out', async () => {
     site.pages['/'] = {
       body: `<main>${Array.from({ length: 34 }, (_, at) => `<p>Pond $${at}.50</p>`).join('')}</main>`,
@@ -341,6 +361,11 @@ describe('readiness for an integration', () => {
       sdk: 'found',
     })
     for (const { evidence } of made.requirements) if (evidence) expect(body).toContain(evidence.quote)
+  })
+
+  it('charges nothing for the manual of a library that names one thing of an API', async () => {
+    site.pages['/docs'] = md('# Ducks\n\nA client library that makes addresses for a duck service.\n')
+    await expect(assess('Resize ducks')).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
   it('is blocked where nothing says how to authenticate', async () => {

@@ -113,12 +113,17 @@ export function isSameSite(a: string, b: string): boolean {
   return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
 }
 
+/** `/` and `/index.html` are the same page. */
+function folderOf(url: string): string {
+  return url.replace(/\/index\.html?$/, '/')
+}
+
 /** Links within the site, best first. @param rank 0 or less skips a link */
 export function bestLinks(page: WebPage, rank: (link: PageLink) => number): string[] {
   const own = new URL(page.url)
   own.hash = ''
   const ranked = linksOf(page)
-    .filter(({ url }) => url !== own.href && isSameSite(url, page.url))
+    .filter(({ url }) => folderOf(url) !== folderOf(own.href) && isSameSite(url, page.url))
     .map((link) => ({ url: link.url, worth: rank(link) }))
   return ranked
     .filter(({ worth }) => worth > 0)

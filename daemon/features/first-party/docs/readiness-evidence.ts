@@ -96,7 +96,8 @@ export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: 
 /** A literal quote around the match. */
 function quoteOf({ text, url }: SaidLine, signs: RegExp): QuotedAt {
   const at = signs.exec(text)?.index ?? 0
-  const start = Math.max(0, at - MAX_QUOTE_CHARS / 2)
+  const early = Math.max(0, at - MAX_QUOTE_CHARS / 2)
+  const start = early === 0 ? 0 : Math.min(at, text.indexOf(' ', early) + 1 || at)
   return { quote: text.slice(start, start + MAX_QUOTE_CHARS).toWellFormed(), url }
 }
 

@@ -66,7 +66,7 @@ export const websiteResearchContext = defineService({
         first.organization?.['name'] ??
         first.facts.title ??
         new URL(first.page.url).hostname,
-      description: first.facts.description ?? first.digest[0] ?? null,
+      description: first.facts.description ?? leadOf(first) ?? null,
       language: first.facts.lang,
       pages: read.map(({ page, facts, kind, digest, headings }) => ({
         url: page.url,
@@ -81,7 +81,7 @@ export const websiteResearchContext = defineService({
       contacts: contacts.slice(0, MAX_LISTED),
       social: dedupe(
         read.flatMap(({ links }) => links.filter(isSocial).map(({ url }) => url)),
-        (url) => url,
+        (url) => url.replace(/\/$/, ''),
       ).slice(0, MAX_LISTED),
       technologies: dedupe(read.flatMap(technologiesIn), (name) => name),
       key_terms: keyTerms(read.flatMap(({ text }) => text).join(' ')),
@@ -99,6 +99,15 @@ export const websiteResearchContext = defineService({
     return { dossier: dossier as Json, agent_context_markdown: markdownOf(dossier) } // texts, numbers and lists of them
   },
 })
+
+/** Shorter lines are greetings and headings. */
+const LEAD_WORDS = 6
+
+/** The first sentence of the main part. */
+function leadOf({ text, digest }: Read): string | undefined {
+  const isSentence = (line: string) => /[.!?]$/.test(line) && line.split(' ').length >= LEAD_WORDS
+  return text.flatMap(sentencesOf).find(isSentence) ?? digest[0]
+}
 
 function worthOf({ url, text }: PageLink): number {
   const at = kindAt(`${text} ${pathOf(url)}`)
@@ -226,8 +235,8 @@ function factsIn({ visible, page }: Read): Fact[] {
 function contactsIn({ visible, source, page }: Read) {
   const text = visible.join('\n')
   const mails = [
-    ...source.matchAll(/mailto:([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)/gi),
-    ...text.matchAll(/\b([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+)/g),
+    ...source.matchAll(/mailto:([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z]{2,63})/gi),
+    ...text.matchAll(/\b([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z]{2,63})\b/gi),
   ]
   const phones = [
     ...source.matchAll(/href=["']tel:([+\d][\d ().-]{5,20})/gi),
@@ -240,7 +249,11 @@ function contactsIn({ visible, source, page }: Read) {
   ]
 }
 
+/** Deeper paths are of single posts and files. */
+const PROFILE_DEPTH = 2
+
 function isSocial({ url }: PageLink): boolean {
+  if (new URL(url).pathname.split('/').filter(Boolean).length > PROFILE_DEPTH) return false
   return /(^|\.)(twitter|x|linkedin|facebook|instagram|youtube|github|mastodon|bsky|tiktok)\.(com|social|app)$/i.test(
     new URL(url).hostname,
   )

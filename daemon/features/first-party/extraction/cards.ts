@@ -20,7 +20,9 @@ export type PlainValue = string | number | boolean
 export type Fact = { readonly path: readonly string[]; readonly value: PlainValue; readonly source: FactSource }
 
 /** Facts of one list item. */
-export type Card = readonly Fact[]
+type Card = readonly Fact[]
+/** Similar elements, with the classes and ids of the list and its items. */
+export type CardList = { readonly names: readonly string[]; readonly cards: readonly Card[] }
 
 const MAX_NAMES = 8
 const MAX_GROUPS = 40
@@ -42,12 +44,14 @@ export function classFacts(root: HtmlNode): Fact[] {
 }
 
 /** Groups of similar sibling elements, each element as a card of facts. */
-export function cardsOf(root: HtmlNode): Card[][] {
-  const groups: Card[][] = []
+export function cardsOf(root: HtmlNode): CardList[] {
+  const groups: CardList[] = []
   for (const parent of shown(root)) {
     for (const alike of alikeIn(parent)) {
       if (groups.length >= MAX_GROUPS) return groups
-      groups.push(alike.slice(0, MAX_CARDS).map(cardOf))
+      const within = alike.slice(0, 1).flatMap(({ children }) => [...alike.slice(0, 1), ...children])
+      const names = [parent, ...within].flatMap((node) => [...classesOf(node), node.attribs?.['id'] ?? ''])
+      groups.push({ names: names.filter(Boolean), cards: alike.slice(0, MAX_CARDS).map(cardOf) })
     }
   }
   return groups

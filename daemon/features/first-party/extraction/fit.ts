@@ -162,6 +162,9 @@ function likeness(name: readonly string[], wanted: readonly string[]): number {
   return agreement[how][isWithin ? 0 : 1] - Math.max(0, name.length - wanted.length) * STEP
 }
 
+/** More letters before a name make a phrase: `Transition to full service`. */
+const MAX_MORE = 12
+
 function agreementOf(name: readonly string[], target: string): keyof typeof agreement | undefined {
   const last = name.at(-1) ?? ''
   const holder = name.length > 1 && ofItself.has(last) ? name.at(-2) : undefined
@@ -169,7 +172,10 @@ function agreementOf(name: readonly string[], target: string): keyof typeof agre
   if (holder === target) return 'holder'
   if (isSame(last, target)) return 'synonym'
   if (holder !== undefined && isSame(holder, target)) return 'holderSynonym'
-  return last.length > 3 && target.length > 3 && (last.endsWith(target) || target.endsWith(last)) ? 'ending' : undefined
+  const isShort = Math.abs(last.length - target.length) <= MAX_MORE
+  return isShort && last.length > 3 && target.length > 3 && (last.endsWith(target) || target.endsWith(last))
+    ? 'ending'
+    : undefined
 }
 
 const groupOf: ReadonlyMap<string, number> = new Map(
@@ -240,7 +246,9 @@ function listOfObjects(fitting: Fitting, items: AnyObject, path: readonly string
       }
     : { made: thingsAs(fitting, items, path), source: 'json-ld', confidence: LINKED_CONFIDENCE }
   const { made, source, confidence } =
-    found.made.length > 0 ? found : { made: cardsAs(fitting, items), source: 'class', confidence: factSources.class }
+    found.made.length > 0
+      ? found
+      : { made: cardsAs(fitting, items, path), source: 'class', confidence: factSources.class }
   if (made.length > 0) fitting.fields.push({ path: path.join('.'), source, confidence })
   return made
 }
@@ -301,7 +309,9 @@ function objectFrom(facts: readonly Fact[], properties: AnyObject, base: string)
     if (!isObject(schema)) return [name, undefined] as const
     if (typeOf(schema) === 'array')
       return [name, scalarsOf(named, { items: schema['items'], path: [name], base })] as const
-    const [best] = likely(named, [name]).flatMap(({ fact }) => coerced(fact.value, schema, base) ?? [])
+    const isAddress = ['url', 'image'].some((kind) => isSame(plainName(name), kind))
+    const whole = isAddress && schema['format'] === undefined ? { ...schema, format: 'uri' } : schema
+    const [best] = likely(named, [name]).flatMap(({ fact }) => coerced(fact.value, whole, base) ?? [])
     return [name, best] as const
   })
   return objectOf(cells)
@@ -314,15 +324,25 @@ function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 
   return found && { json: found.values }
 }
 
-/** The list of cards that fills the most wanted members, at least half of them. */
-function cardsAs({ page, base }: Fitting, items: AnyObject): Json[] {
+/**
+ * The list of cards that fills the most wanted members, at least half of them. Cards of which only one member is known
+ * may be any list, so theirs has to have the name.
+ */
+function cardsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const wanted = Object.keys(properties).length
+  const [name = ''] = singular(path).slice(-1).map(plainName)
   const ranked = page.cards
-    .map((cards) => cards.flatMap((card) => objectFrom(card, properties, base)))
-    .map((made) => ({ made, cells: made.reduce((sum: number, one) => sum + Object.keys(one as object).length, 0) }))
-    .filter(({ made, cells }) => made.length > 1 && cells >= made.length * wanted * TABLE_SHARE)
-    .sort((one, other) => other.cells - one.cells)
+    .map(({ names, cards }) => {
+      const made = cards.flatMap((card) => objectFrom(card, properties, base))
+      const isNamed = names.some((one) => plainName(one).includes(name))
+      return { made, isNamed, cells: made.reduce((sum: number, one) => sum + Object.keys(one as object).length, 0) }
+    })
+    .filter(({ made, cells, isNamed }) => {
+      const least = isNamed ? wanted * TABLE_SHARE : Math.max(2, wanted * TABLE_SHARE)
+      return made.length > 1 && cells >= made.length * least
+    })
+    .sort((one, other) => Number(other.isNamed) - Number(one.isNamed) || other.cells - one.cells)
   return ranked[0]?.made ?? []
 }
 

@@ -2,7 +2,7 @@ import { isObject, jsonIn } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
 import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
-import { type Card, cardsOf, classFacts, type Fact, type PlainValue } from './cards.ts'
+import { type CardList, cardsOf, classFacts, type Fact, type PlainValue } from './cards.ts'
 
 export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
 /** A list item from machine-readable data. */
@@ -13,7 +13,7 @@ export type FoundFacts = {
   readonly things: readonly Thing[]
   readonly tables: readonly PageTable[]
   /** Lists of similar elements. */
-  readonly cards: readonly (readonly Card[])[]
+  readonly cards: readonly CardList[]
   readonly links: readonly { readonly text: string; readonly url: string }[]
   readonly title: string | null
   readonly description: string | null
@@ -47,23 +47,27 @@ export function factsOf(page: WebPage): FoundFacts {
   const told = [...blocks.flatMap(factsOfBlock), ...listed(blocks), ...picturesOf(elements)]
   const text = blocks.map((block) => ('rows' in block ? block.rows.map((row) => row.join(' ')).join('\n') : block.text))
   const whole = text.join('\n').slice(0, MAX_TEXT_CHARS)
-  const facts = [...linked.facts, ...marked, ...told, ...(root ? classFacts(root) : []), ...patterns(whole)].slice(
-    0,
-    MAX_FACTS,
-  )
+  const title = titleOf(elements)
+  const named: Fact[] = title === '' ? [] : [{ path: ['title'], value: title, source: 'pattern' }]
+  const classed = root ? classFacts(root) : []
+  const facts = [...linked.facts, ...marked, ...told, ...classed, ...patterns(whole), ...named].slice(0, MAX_FACTS)
   const first = (...names: string[]) => names.map((name) => toldAs(facts, name)).find((value) => value !== undefined)
-  const title = elements.find(({ name }) => name === 'title')
   return {
     facts,
     things: linked.things,
     cards: root ? cardsOf(root) : [],
     tables: blocks.flatMap(tableOf).slice(0, MAX_TABLES),
     links: linksIn(elements, page.url),
-    title: first('og:title') ?? (title ? textIn({ ...title, name: 'span' }) : null) ?? first('heading') ?? null,
+    title: first('og:title') ?? (title || (first('heading') ?? null)),
     description: first('og:description', 'description') ?? null,
     type: linked.types[0] ?? first('og:type') ?? null,
     text: whole,
   }
+}
+
+function titleOf(elements: readonly Element[]): string {
+  const title = elements.find(({ name }) => name === 'title')
+  return title ? textIn({ ...title, name: 'span' }) : ''
 }
 
 function toldAs(facts: readonly Fact[], name: string): string | undefined {

@@ -81,6 +81,33 @@ const schema = {
 }
 
 describe('a page in the structure that is asked for', () => {
+  it('is not filled with another list, nor with a phrase that ends like a name', async () => {
+    const card = (name: string) => `<div class="modal"><h2>${name}</h2><p>Lorem ipsum dolor sit.</p></div>`
+    site.pages['/p'] = {
+      body: `<title>Agency</title><h3>Transition to full service</h3><ul><li>Lorem ipsum, dolor sit</li></ul>
+<div>${card('Project A')}${card('Project B')}${card('Project C')}</div>
+<div><div class="col"><div class="team-member"><h4>Ada</h4><a href="ada.html">more</a></div></div>
+<div class="col"><div class="team-member"><h4>Bo</h4><a href="bo.html">more</a></div></div></div>`,
+    }
+    const list = (properties: { [name: string]: Json }) => ({ type: 'array', items: { type: 'object', properties } })
+    const [name, url] = [text, text]
+    const properties = {
+      title: text,
+      services: { type: 'array', items: text },
+      team: list({ name, role: text, url }),
+      users: list({ name, role: text }),
+    }
+    const result = await extract({ schema: { type: 'object', properties } })
+    expect(result.data).toEqual({
+      title: 'Agency',
+      team: [
+        { name: 'Ada', url: site.at('/ada.html') },
+        { name: 'Bo', url: site.at('/bo.html') },
+      ],
+    })
+    expect(result.missing).toEqual(['services', 'team[].role', 'users'])
+  })
+
   it('is filled from what it says, each member with its source, and nothing is made up', async () => {
     site.pages['/p'] = { body: product }
     const result = await extract({ schema })

@@ -192,6 +192,14 @@ describe('matches of funding', () => {
     ])
   })
 
+  it('searches for the phrases of what is done, not for the longest words', async () => {
+    serve([])
+    const { grant_matches: made } = await run(grantMatches, {
+      profile: 'State natural resource agency of Hawaii that monitors coral reefs',
+    })
+    expect(made.query.terms).toEqual(['coral reefs', 'hawaii', 'resource agency'])
+  })
+
   it('charges nothing when the search is down', async () => {
     site.pages['/api/search2'] = { status: 500 }
     await expect(run(grantMatches, { profile })).rejects.toMatchObject({ code: 'provider_failed' })
@@ -219,6 +227,29 @@ describe('the checklist of an application', () => {
       expect.objectContaining({ evidence_kind: 'text', source: 'You must be registered in Ohio.' }),
     )
     expect(made).toMatchObject({ days_left: 92, warnings: [] })
+  })
+
+  it('has the dates that the notice sets for earlier steps, and the office rather than its contact', async () => {
+    const synopsisDesc =
+      '<p>PROJECT LISTS must be submitted by Friday, May 1, 2026.</p><p>PRE-APPLICATIONS are due no later than 11:59 p.m. on Wednesday, July 8, 2026.</p>'
+    const applicantTypes = [{ id: '25', description: 'Others (see text field)' }]
+    const applicantEligibilityDesc = 'Eligibility is restricted to U.S. universities (06). Be kind.'
+    const own = notice(1, 'Reefs', { synopsisDesc, applicantTypes, applicantEligibilityDesc, agencyName: 'Ada Byron' })
+    const offices = { topAgencyDetails: { agencyName: 'Ponds' }, agencyDetails: { agencyName: 'Office of Reefs' } }
+    serve([{ ...own, data: { ...own.data, ...offices } }])
+    const { grant_application_checklist: made } = await run(grantApplicationChecklist, { opportunity_id: '1' })
+    expect(made).toMatchObject({
+      agency: 'Ponds, Office of Reefs',
+      warnings: ['The notice names a date that has passed.'],
+    })
+    const dated = made.items.filter(({ id }: { id: string }) => id.startsWith('date_'))
+    expect(dated.map(({ due }: { due: string }) => due)).toEqual(['2026-05-01', '2026-07-08'])
+    expect(made.items).toContainEqual(
+      expect.objectContaining({ id: 'requirement_1', source: 'Eligibility is restricted to U.S. universities (06).' }),
+    )
+    expect(made.items).toContainEqual(
+      expect.objectContaining({ id: 'eligibility', task: 'Read in the eligibility text whether you may apply' }),
+    )
   })
 
   it('is never due in the past, and has no days without a date', async () => {
@@ -267,6 +298,14 @@ describe('what one notice comes to', () => {
     ['names no date', { responseDateStr: undefined }, {}, 'unclear'],
     ['asks for a share', { costSharing: 'Yes' }, {}, 'go'],
     ['awards more than is wanted', { awardFloor: '50000' }, { project_budget_usd: 1_000 }, 'go'],
+    [
+      'is limited to others in the same field',
+      {
+        applicantEligibilityDesc: 'Applicants are limited to State agencies that restore wetlands in coastal counties.',
+      },
+      {},
+      'unclear',
+    ],
     ['names a place that the profile names', { applicantEligibilityDesc: 'Work must be on wetlands.' }, {}, 'go'],
     [
       'is on something else',

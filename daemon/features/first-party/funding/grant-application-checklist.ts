@@ -1,7 +1,8 @@
 import type { Json } from '../../../../src/core/json.ts'
+import { sentencesOf } from '../service/english.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { applicantOf, daysLeft } from './fit.ts'
-import { knownNotice, type Notice } from './notice.ts'
+import { daysUntil, knownNotice, type Notice } from './notice.ts'
 
 const AUTOMATED_MS = 120_000
 const DEFAULT_DAYS = 21
@@ -26,6 +27,9 @@ export const grantApplicationChecklist = defineService({
       ...(days === null ? ['The notice has no closing date, so no due dates are given.'] : []),
       ...(days !== null && days < daysNeeded ? [`${days} days are left; you need ${daysNeeded}.`] : []),
       ...(items.some(({ isLate }) => isLate) ? ['Some steps should have begun before today; they are due today.'] : []),
+      ...(items.some(({ id, due }) => id.startsWith('date_') && daysUntil(due ?? '', at) < 0)
+        ? ['The notice names a date that has passed.']
+        : []),
       ...(budget !== undefined && notice.award_ceiling !== null && budget > notice.award_ceiling
         ? [`The budget is above the ceiling of ${notice.award_ceiling} USD.`]
         : []),
@@ -54,6 +58,8 @@ type Step = {
   readonly task: string
   /** Days before the closing date; a value between 0 and 1 is a share of the days needed. */
   readonly before: number
+  /** The very day, where the notice names it. */
+  readonly on?: string
   readonly mandatory: true | false | 'unknown'
   readonly source: string
   readonly evidence_kind: 'field' | 'text' | 'rule'
@@ -65,7 +71,8 @@ const REGISTRATION_DAYS = 42
 
 function itemsOf(notice: Notice, { at, daysNeeded }: When) {
   const steps = stepsOf(notice)
-  return steps.map(({ before, ...step }) => {
+  return steps.map(({ before, on, ...step }) => {
+    if (on !== undefined) return { ...step, due: on, isLate: false }
     const days = before > 0 && before < 1 ? Math.ceil(before * daysNeeded) : before
     const { due, isLate } = dueDay(notice.closes_at, { days, at })
     return { ...step, due, isLate }
@@ -94,6 +101,7 @@ function stepsOf(notice: Notice): Step[] {
     }),
     proofStep(notice),
     ...eligibilitySentences(notice),
+    ...datedSentences(notice),
     ...notice.attachments.map((name, at) =>
       field(`attachment_${at + 1}`, { task: `Read ${name}`, before: 0.9, source: 'synopsisAttachmentFolders' }),
     ),
@@ -116,8 +124,15 @@ const costShare = field('cost_share', {
   source: 'costSharing',
 })
 
+/** The applicant type that refers to the eligibility text. */
+const SEE_TEXT = '25'
+
 function proofStep({ applicant_types }: Notice): Step {
   const types = applicant_types.map(({ description }) => description).join(', ')
+  if (applicant_types.some(({ id }) => id === SEE_TEXT)) {
+    const source = 'applicantEligibilityDesc'
+    return field('eligibility', { task: 'Read in the eligibility text whether you may apply', before: 0.9, source })
+  }
   if (types === '') {
     const source = 'The notice lists no eligible applicant types.'
     return rule('eligibility', { task: 'Find out whether you may apply', before: 0.9, source })
@@ -134,14 +149,40 @@ function budgetStep(notice: Notice): Step {
 }
 
 function eligibilitySentences({ eligibility_text }: Notice): Step[] {
-  const sentences = eligibility_text
-    .split(/(?<=[.!?])\s+/)
-    .filter((sentence) => /\b(must|required?|only|limited to|shall)\b/i.test(sentence))
+  const sentences = sentencesOf(eligibility_text).filter((sentence) =>
+    /\b(must|required?|only|limited to|restricted to|shall)\b/i.test(sentence),
+  )
   return sentences.slice(0, 5).map((sentence, at) => ({
     id: `requirement_${at + 1}`,
     task: 'Show that you meet this requirement',
     before: 0.7,
     mandatory: true,
+    source: sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
+    evidence_kind: 'text',
+  }))
+}
+
+const DATE =
+  /\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}, \d{4}\b/
+const MAX_DATES = 5
+
+/** Dates that the description sets, such as of a pre-application. */
+function datedSentences({ description }: Notice): Step[] {
+  const found = description
+    .split('\n')
+    .flatMap(sentencesOf)
+    .flatMap((sentence) => {
+      const [day] = DATE.exec(sentence) ?? []
+      return day !== undefined && /\b(due|deadline|no later than|submit\w*|by)\b/i.test(sentence)
+        ? [{ day, sentence }]
+        : []
+    })
+  return found.slice(0, MAX_DATES).map(({ day, sentence }, at) => ({
+    id: `date_${at + 1}`,
+    task: `Meet the date of the notice: ${day}`,
+    on: new Date(`${day} UTC`).toISOString().slice(0, 10),
+    before: 0,
+    mandatory: 'unknown',
     source: sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
     evidence_kind: 'text',
   }))

@@ -1,4 +1,5 @@
 import type { Json } from '../../../../src/core/json.ts'
+import { sentencesOf } from '../service/english.ts'
 import { defineService, textOf } from '../service/service.ts'
 import {
   type Applicant,
@@ -154,13 +155,17 @@ function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
 
-/** A reason for each restriction in the eligibility text; met if the profile shares one of its longer words. */
+/** Share of a restriction's longer words in the profile that shows it is met. */
+const MET_SHARE = 0.5
+
+/** A reason for each restriction in the eligibility text. One shared word does not show that it is met. */
 function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): Reason[] {
   const own = new Set(termsOf(profile))
-  const sentences = eligibility_text.split(/(?<=[.!?])\s+/).filter((sentence) => RESTRICTION.test(sentence))
+  const sentences = sentencesOf(eligibility_text).filter((sentence) => RESTRICTION.test(sentence))
   return sentences.slice(0, 5).map((sentence) => {
     const quote = sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed()
-    const isMet = termsOf(sentence.replace(RESTRICTION, ' ')).some((term) => term.length > 4 && own.has(term))
+    const asked = termsOf(sentence.replace(RESTRICTION, ' ')).filter((term) => term.length > 4)
+    const isMet = asked.filter((term) => own.has(term)).length > asked.length * MET_SHARE
     return {
       rule: 'requirement',
       verdict: isMet ? 'for' : 'open',

@@ -101,23 +101,18 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** Search queries: the buyer's keywords, then the longest words of the profile. */
+/** Search queries: the buyer's keywords, then the phrases of the profile, last first: it ends with what is done. */
 function queriesOf(input: JsonInput): string[] {
-  const given = Array.isArray(input['keywords'])
-    ? input['keywords'].map(String).filter((word) => word.trim() !== '')
-    : []
-  const words = [
-    ...new Set(
-      textOf(input, 'profile')
-        .toLowerCase()
-        .match(/\p{L}{3,}/gu) ?? [],
-    ),
-  ]
-    .filter((word) => termsOf(word).length > 0)
-    .sort((a, b) => b.length - a.length)
-  return [...(given.length > 0 ? [given.join(' ')] : []), words.slice(0, 2).join(' '), words.slice(2, 4).join(' ')]
-    .filter(Boolean)
-    .slice(0, MAX_QUERIES)
+  const given = Array.isArray(input['keywords']) ? input['keywords'].map(String).join(' ').trim() : ''
+  const phrases: string[][] = [[]]
+  for (const word of textOf(input, 'profile')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}-]+|\S/gu) ?? []) {
+    if (termsOf(word).length > 0) phrases.at(-1)?.push(word)
+    else phrases.push([])
+  }
+  const queries = [given, ...phrases.reverse().map((words) => words.slice(-2).join(' '))].filter(Boolean)
+  return [...new Set(queries)].slice(0, MAX_QUERIES)
 }
 
 async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string): Promise<Hit[]> {

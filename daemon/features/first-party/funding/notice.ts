@@ -35,6 +35,7 @@ const MAX_TEXT = 60_000
 const Text = z.string().max(MAX_TEXT)
 const Labelled = z.object({ id: z.union([z.string(), z.number()]).optional(), description: Text.optional() })
 const Amount = z.union([z.string().max(40), z.number()]).nullish()
+const Agency = z.object({ agencyName: Text.nullish() }).nullish()
 const Synopsis = z.object({
   agencyName: Text.nullish(),
   synopsisDesc: Text.nullish(),
@@ -59,6 +60,8 @@ const Detail = z.object({
       id: z.union([z.number(), z.string()]).optional(),
       opportunityNumber: Text.nullish(),
       opportunityTitle: Text.nullish(),
+      agencyDetails: Agency,
+      topAgencyDetails: Agency,
       synopsis: Synopsis.nullish(),
       forecast: Synopsis.nullish(),
       synopsisAttachmentFolders: z
@@ -126,7 +129,7 @@ const noticeIn = defineStep('notice', (id: string, data: Data, now: number): Not
     id,
     number: data.opportunityNumber ?? '',
     title: plain(data.opportunityTitle),
-    agency: plain(synopsis.agencyName),
+    agency: agencyOf(data) || plain(synopsis.agencyName),
     status: statusOf({ isForecast, closes, now }),
     opens_at: dayOf(synopsis.postingDateStr ?? synopsis.postingDate),
     closes_at: closes,
@@ -151,6 +154,12 @@ const noticeIn = defineStep('notice', (id: string, data: Data, now: number): Not
 
 function labelsOf(list: z.output<typeof Synopsis>['applicantTypes']): { id: string; description: string }[] {
   return (list ?? []).map((one) => ({ id: String(one.id ?? '').padStart(2, '0'), description: plain(one.description) }))
+}
+
+/** The department and its office. The synopsis often names a contact person instead. */
+function agencyOf({ topAgencyDetails, agencyDetails }: Data): string {
+  const [top, own] = [plain(topAgencyDetails?.agencyName), plain(agencyDetails?.agencyName)]
+  return top.includes(own) ? top : [top, own].filter(Boolean).join(', ')
 }
 
 function attachmentsOf({ synopsisAttachmentFolders }: Data): string[] {

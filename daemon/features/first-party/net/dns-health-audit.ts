@@ -70,9 +70,9 @@ function values({ records }: DnsFacts, type: string): string[] {
   return (records[type] ?? []).map(({ value }) => value)
 }
 
-/** Network of an address: first two numbers, or first three groups of IPv6. */
+/** Network of an address: first three numbers (/24), or first three groups of IPv6. */
 function networkOf(address: string): string {
-  return address.includes(':') ? address.split(':').slice(0, 3).join(':') : address.split('.').slice(0, 2).join('.')
+  return address.includes(':') ? address.split(':').slice(0, 3).join(':') : address.split('.').slice(0, 3).join('.')
 }
 
 const MIN_NAME_SERVERS = 2

@@ -200,8 +200,11 @@ const rules: readonly Rule<Shaken>[] = [
   {
     id: 'ocsp_stapling',
     weight: 1,
-    judge: ({ shake }) =>
-      shake.ocsp_stapled ? ['pass', 'OCSP stapling is enabled.'] : ['warn', 'OCSP stapling is not enabled.'],
+    judge: ({ shake }) => {
+      if (shake.ocsp_stapled) return ['pass', 'OCSP stapling is enabled.']
+      // Without a server for OCSP there is nothing to staple: many authorities have ended it.
+      return shake.chain[0]?.has_ocsp ? ['warn', 'OCSP stapling is not enabled.'] : undefined
+    },
   },
   {
     id: 'caa',

@@ -162,6 +162,8 @@ describe('a certificate', () => {
 
 /** A log's proof of transparency: its extension alone, which is what is looked for. */
 const LOGGED = '1.3.6.1.4.1.11129.2.4.2=DER:04020000'
+/** With a server for OCSP. */
+const ASKED = `${LOGGED}\nauthorityInfoAccess=OCSP;URI:http://ocsp.test/`
 
 type Fault = {
   readonly leaf?: Partial<Parameters<ReturnType<typeof openAuthority>['leaf']>[0]>
@@ -198,6 +200,12 @@ const gradeBy = (ids: readonly string[]) => {
 }
 
 describe('the audit of TLS', () => {
+  it('asks for no staple of a certificate that names no server for it', async () => {
+    const { audit, failed } = await auditOf({ how: { staple: Buffer.alloc(0) } })
+    expect([failed, audit.score]).toEqual([[], 100])
+    expect(audit.not_checked).toContain('ocsp_stapling')
+  })
+
   it('names a certificate that is issued for longer than authorities may, and takes no points for it', async () => {
     const { audit } = await auditOf()
     const finding = audit.findings.find(({ id }: { id: string }) => id === 'validity_period')
@@ -255,7 +263,7 @@ describe('the audit of TLS', () => {
       ['hsts'],
     ],
     ['pages without TLS', { plain: { body: 'hello' } }, ['http_redirects']],
-    ['nothing stapled', { how: { staple: Buffer.alloc(0) } }, ['ocsp_stapling']],
+    ['nothing stapled', { leaf: { extensions: ASKED }, how: { staple: Buffer.alloc(0) } }, ['ocsp_stapling']],
     ['no word on who may issue', { caa: false }, ['caa']],
     ['no proof of transparency', { leaf: { extensions: '' } }, ['certificate_transparency']],
   ])('finds %s, and nothing else', async (_, fault, ids) => {

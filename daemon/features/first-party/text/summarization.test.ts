@@ -51,6 +51,18 @@ describe('a summary', () => {
     for (const sentence of stray) expect(summary).not.toContain(sentence)
   })
 
+  it('has no headings between its sentences, and more than one of three', () => {
+    const told = [
+      'Ducks live on the ponds of the town.',
+      'The council counted 312 ducks.',
+      'Volunteers cleaned the ponds.',
+    ]
+    const blocks = ['Ducks on the ponds of the town', ...told, 'The ducks of the council ponds']
+    const kept = summarize(blocks, { sentences: 5, words: 150 })
+    expect(kept).toHaveLength(2)
+    expect(told).toEqual(expect.arrayContaining(kept))
+  })
+
   it('does not say the same thing twice', async () => {
     const text = `${'The new bridge over the river opens in May. '.repeat(6)}It cost forty million euros and replaces a ferry.
       Residents protested against the noise of the works.`

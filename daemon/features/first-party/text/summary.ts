@@ -4,6 +4,8 @@ export type SummaryLength = { readonly sentences: number; readonly words: number
 
 /** Shorter lines are headings, captions or menu entries. */
 const MIN_WORDS = 4
+/** Where most lines end like this, the others are headings too. */
+const ENDED = /[.!?…。！？]["'”’»)\]]*$/u
 /** Longer sentences are penalised. */
 const LONG_WORDS = 40
 /** Penalty for similarity to chosen sentences. */
@@ -30,7 +32,7 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
   if (sentences.length === 0) return []
   const scores = scored(sentences)
   const left = sentences.map((sentence) => ({ sentence, score: scores[sentence.at] ?? 0, alike: 0 }))
-  const most = Math.max(1, Math.min(length.sentences, Math.floor(sentences.length * MAX_SHARE)))
+  const most = Math.max(1, Math.min(length.sentences, Math.round(sentences.length * MAX_SHARE)))
   const picked: Sentence[] = []
   let words = 0
   while (picked.length < most) {
@@ -47,7 +49,9 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
 function weigh(texts: readonly string[]): Sentence[] {
   const counted = texts.map((text) => ({ text, tokens: wordsOf(text) }))
   const spoken = counted.filter(({ tokens }) => tokens.length >= MIN_WORDS)
-  const used = spoken.length > 0 ? spoken : counted.filter(({ tokens }) => tokens.length > 0)
+  const ended = spoken.filter(({ text }) => ENDED.test(text))
+  const prose = ended.length * 2 > spoken.length ? ended : spoken
+  const used = prose.length > 0 ? prose : counted.filter(({ tokens }) => tokens.length > 0)
   const spread = new Map<string, number>()
   for (const { tokens } of used) {
     for (const word of new Set(tokens.filter(matters).map(stem))) spread.set(word, (spread.get(word) ?? 0) + 1)
