@@ -32,18 +32,14 @@ const Entity = z.object({
   roles: z.array(z.string()).optional(),
   vcardArray: z.tuple([z.string(), z.array(z.array(z.unknown()).max(20)).max(100)]).optional(),
 })
+const DatedEvent = z.object({ eventAction: z.string(), eventDate: z.string().max(60) })
+const NameServer = z.object({ ldhName: z.string().max(253).optional() })
 const DomainObject = z.object({
   ldhName: z.string().optional(),
   status: z.array(z.string().max(100)).max(50).optional(),
-  events: z
-    .array(z.object({ eventAction: z.string(), eventDate: z.string().max(60) }))
-    .max(100)
-    .optional(),
+  events: z.array(DatedEvent).max(100).optional(),
   entities: z.array(Entity).max(100).optional(),
-  nameservers: z
-    .array(z.object({ ldhName: z.string().max(253).optional() }))
-    .max(50)
-    .optional(),
+  nameservers: z.array(NameServer).max(50).optional(),
 })
 
 /** Size limit of an answer, many times what registries send, but still parsed quickly. */

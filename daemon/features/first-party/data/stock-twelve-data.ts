@@ -43,14 +43,7 @@ const Quote = z
     }),
   )
 const Value = z
-  .object({
-    datetime: Day,
-    open: Numeric,
-    high: Numeric,
-    low: Numeric,
-    close: Numeric,
-    volume: Numeric.optional(),
-  })
+  .object({ datetime: Day, open: Numeric, high: Numeric, low: Numeric, close: Numeric, volume: Numeric.optional() })
   .transform(({ datetime, volume, ...day }) => ({ date: datetime, ...day, volume: volume ?? null }))
 const Series = z
   .object({

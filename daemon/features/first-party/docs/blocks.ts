@@ -1,5 +1,5 @@
 import { documentOf, markdownDocument } from '../web/document.ts'
-import { type HtmlNode, isHidden } from '../web/html.ts'
+import { type HtmlNode, isHidden, oneLine } from '../web/html.ts'
 import type { WebPage } from '../web/page.ts'
 
 export type Block =
@@ -116,10 +116,6 @@ export function rawText(node: HtmlNode): string {
   if (node.type === 'text') return node.data ?? ''
   if (node.name === 'br') return '\n'
   return node.name !== undefined && skipped.has(node.name) ? '' : (node.children ?? []).map(rawText).join('')
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
 
 /** Outermost elements with one of the names. */

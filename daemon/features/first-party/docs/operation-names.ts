@@ -1,3 +1,4 @@
+import { oneLine } from '../web/html.ts'
 import type { Block } from './blocks.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
@@ -146,8 +147,4 @@ function plainUrl(url: string): string {
     .replace(LEADING_BASE, '')
     .replace(/\$?\{{1,2}(?:\w+\.){0,5}(\w+)\}{1,2}/g, '{$1}')
     .replace(/\/\$(\w+)/g, (_, name: string) => `/{${name.toLowerCase()}}`)
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../../../src/core/json.ts'
 import { type Block, textOfBlock } from './blocks.ts'
 import { bareIn, type NamedOperation, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
 
@@ -338,12 +339,8 @@ function describeExample(operation: Open, text: string, heading: string): void {
 }
 
 function jsonOf(text: string): unknown {
-  if (text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // such as an example with dots or comments
-  }
+  // An example with dots or comments is none.
+  return text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text) ? undefined : jsonIn(text)?.value
 }
 
 /** All text of documents, for word searches. */

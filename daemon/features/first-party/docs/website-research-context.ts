@@ -79,16 +79,10 @@ export const websiteResearchContext = defineService({
       facts: facts.slice(0, MAX_LISTED),
       ...(first.organization ? { organization: first.organization } : {}),
       contacts: contacts.slice(0, MAX_LISTED),
-      social: dedupe(
-        read.flatMap(({ links }) => links.filter(isSocial).map(({ url }) => url)),
-        (url) => url.replace(/\/$/, ''),
-      ).slice(0, MAX_LISTED),
-      technologies: dedupe(read.flatMap(technologiesIn), (name) => name),
+      social: [...new Set(read.flatMap(profilesIn))].slice(0, MAX_LISTED),
+      technologies: [...new Set(read.flatMap(technologiesIn))],
       key_terms: keyTerms(read.flatMap(({ text }) => text).join(' ')),
-      feeds: dedupe(
-        read.flatMap(({ feeds }) => feeds),
-        (url) => url,
-      ).slice(0, MAX_LISTED),
+      feeds: [...new Set(read.flatMap(({ feeds }) => feeds))].slice(0, MAX_LISTED),
       not_checked: [
         "whether the site's statements are true",
         'pages beyond those listed',
@@ -252,11 +246,14 @@ function contactsIn({ visible, source, page }: Read) {
 /** Deeper paths are of single posts and files. */
 const PROFILE_DEPTH = 2
 
-function isSocial({ url }: PageLink): boolean {
-  if (new URL(url).pathname.split('/').filter(Boolean).length > PROFILE_DEPTH) return false
-  return /(^|\.)(twitter|x|linkedin|facebook|instagram|youtube|github|mastodon|bsky|tiktok)\.(com|social|app)$/i.test(
-    new URL(url).hostname,
-  )
+const SOCIAL = /(^|\.)(twitter|x|linkedin|facebook|instagram|youtube|github|mastodon|bsky|tiktok)\.(com|social|app)$/i
+
+function profilesIn({ links }: Read): string[] {
+  return links.flatMap(({ url }) => {
+    const { hostname, pathname } = new URL(url)
+    const isProfile = SOCIAL.test(hostname) && pathname.split('/').filter(Boolean).length <= PROFILE_DEPTH
+    return isProfile ? [url.replace(/\/$/, '')] : []
+  })
 }
 
 const technologySigns: readonly (readonly [string, RegExp])[] = [

@@ -79,13 +79,16 @@ function itemsOf(notice: Notice, { at, daysNeeded }: When) {
   })
 }
 
-function rule(id: string, step: Pick<Step, 'task' | 'before' | 'source'>): Step {
-  return { id, mandatory: true, evidence_kind: 'rule', ...step }
-}
-
-function field(id: string, step: Pick<Step, 'task' | 'before' | 'source'>): Step {
-  return { id, mandatory: true, evidence_kind: 'field', ...step }
-}
+const stepBy =
+  (evidence_kind: Step['evidence_kind']) =>
+  (id: string, step: Pick<Step, 'task' | 'before' | 'source'>): Step => ({
+    id,
+    mandatory: true,
+    evidence_kind,
+    ...step,
+  })
+const rule = stepBy('rule')
+const field = stepBy('field')
 
 function stepsOf(notice: Notice): Step[] {
   return [
@@ -162,8 +165,7 @@ function eligibilitySentences({ eligibility_text }: Notice): Step[] {
   }))
 }
 
-const DATE =
-  /\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}, \d{4}\b/
+const DATE = /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d{1,2}, \d{4}\b/
 const MAX_DATES = 5
 
 /** Dates that the description sets, such as of a pre-application. */
@@ -188,14 +190,9 @@ function datedSentences({ description }: Notice): Step[] {
   }))
 }
 
-function budgetTask({ award_floor, award_ceiling }: Notice): string {
-  const bounds = [
-    award_floor === null ? '' : `from ${award_floor}`,
-    award_ceiling === null ? '' : `up to ${award_ceiling}`,
-  ]
-    .filter(Boolean)
-    .join(' ')
-  return `Write the budget and its justification${bounds === '' ? '' : ` (${bounds} USD)`}`
+function budgetTask({ award_floor: floor, award_ceiling: ceiling }: Notice): string {
+  const bounds = [floor === null ? [] : `from ${floor}`, ceiling === null ? [] : `up to ${ceiling}`].flat().join(' ')
+  return `Write the budget and its justification${bounds && ` (${bounds} USD)`}`
 }
 
 const SATURDAY = 6

@@ -83,74 +83,42 @@ function decisionOf(reasons: readonly Reason[]): 'go' | 'no_go' | 'unclear' {
 
 function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant; at: number }): Reason {
   const days = daysLeft(notice, at)
-  const evidence = { field: 'closes_at', quote: notice.told.closes_at }
-  if (notice.status === 'closed')
-    return { rule: 'status', verdict: 'against', text: 'The notice is closed.', evidence, hard: true }
+  const base = { rule: 'status', evidence: { field: 'closes_at', quote: notice.told.closes_at } } as const
+  if (notice.status === 'closed') return { ...base, verdict: 'against', text: 'The notice is closed.', hard: true }
   if (notice.is_estimate)
-    return {
-      rule: 'status',
-      verdict: 'open',
-      text: 'When will the notice open? It is a forecast: you cannot apply yet.',
-      evidence,
-    }
-  if (days === null) return { rule: 'status', verdict: 'open', text: 'When does the notice close?', evidence }
-  if (days < applicant.daysNeeded)
-    return {
-      rule: 'status',
-      verdict: 'against',
-      text: `${days} days are left; you need ${applicant.daysNeeded}.`,
-      evidence,
-      hard: true,
-    }
-  return { rule: 'status', verdict: 'for', text: `${days} days are left.`, evidence }
+    return { ...base, verdict: 'open', text: 'When will the notice open? It is a forecast: you cannot apply yet.' }
+  if (days === null) return { ...base, verdict: 'open', text: 'When does the notice close?' }
+  if (days >= applicant.daysNeeded) return { ...base, verdict: 'for', text: `${days} days are left.` }
+  return { ...base, verdict: 'against', text: `${days} days are left; you need ${applicant.daysNeeded}.`, hard: true }
 }
 
 function typeReason(notice: Notice, applicant: Applicant): Reason {
   const own = notice.applicant_types.find(({ id }) => applicant.types.includes(id)) ?? notice.applicant_types[0]
-  const evidence = {
-    field: 'applicant_types',
-    quote: own?.description.slice(0, MAX_QUOTE_CHARS).toWellFormed() ?? null,
-  }
-  switch (eligibilityOf(notice, applicant)) {
-    case 'match':
-      return { rule: 'applicant_type', verdict: 'for', text: 'Your applicant type is eligible.', evidence }
-    case 'mismatch':
-      return {
-        rule: 'applicant_type',
-        verdict: 'against',
-        text: 'Only other applicant types are eligible.',
-        evidence,
-        hard: true,
-      }
-    case 'unknown':
-      return { rule: 'applicant_type', verdict: 'open', text: 'Is your applicant type eligible?', evidence }
-  }
+  const quote = own?.description.slice(0, MAX_QUOTE_CHARS).toWellFormed() ?? null
+  const base = { rule: 'applicant_type', evidence: { field: 'applicant_types', quote } } as const
+  const verdicts = {
+    match: { ...base, verdict: 'for', text: 'Your applicant type is eligible.' },
+    mismatch: { ...base, verdict: 'against', text: 'Only other applicant types are eligible.', hard: true },
+    unknown: { ...base, verdict: 'open', text: 'Is your applicant type eligible?' },
+  } as const
+  return verdicts[eligibilityOf(notice, applicant)]
 }
 
 function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined {
   const fit = budgetFit(notice, applicant)
-  const { award_floor, award_ceiling } = notice.told
-  const isOfFloor = fit === 'below' || notice.award_ceiling === null
-  const evidence = isOfFloor
-    ? { field: 'award_floor', quote: award_floor }
-    : { field: 'award_ceiling', quote: award_ceiling }
-  if (fit === 'above')
-    return { rule: 'budget', verdict: 'against', text: 'The budget is above the ceiling.', evidence, hard: true }
-  if (fit === 'below')
-    return { rule: 'budget', verdict: 'against', text: 'The budget is below the smallest award.', evidence }
-  return fit === 'inside'
-    ? { rule: 'budget', verdict: 'for', text: 'The budget is within the award range.', evidence }
-    : undefined
+  const field = fit === 'below' || notice.award_ceiling === null ? 'award_floor' : 'award_ceiling'
+  const base = { rule: 'budget', evidence: { field, quote: notice.told[field] } } as const
+  if (fit === 'unknown') return undefined
+  if (fit === 'above') return { ...base, verdict: 'against', text: 'The budget is above the ceiling.', hard: true }
+  return fit === 'below'
+    ? { ...base, verdict: 'against', text: 'The budget is below the smallest award.' }
+    : { ...base, verdict: 'for', text: 'The budget is within the award range.' }
 }
 
 function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
-  if (cost_sharing !== true) return undefined
-  return {
-    rule: 'cost_sharing',
-    verdict: 'open',
-    text: 'Can you pay a share of the costs?',
-    evidence: { field: 'cost_sharing', quote: told.cost_sharing },
-  }
+  const evidence = { field: 'cost_sharing', quote: told.cost_sharing }
+  const text = 'Can you pay a share of the costs?'
+  return cost_sharing === true ? { rule: 'cost_sharing', verdict: 'open', text, evidence } : undefined
 }
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
@@ -176,14 +144,8 @@ function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): 
 }
 
 function topicReason(notice: Notice, { profile }: Applicant): Reason {
-  const overlap = overlapOf(profile, notice)
-  const evidence = { field: 'title', quote: notice.title.slice(0, MAX_QUOTE_CHARS) }
-  if (overlap >= LEAST_OVERLAP)
-    return { rule: 'topic', verdict: 'for', text: 'The notice is about what you do.', evidence }
-  return {
-    rule: 'topic',
-    verdict: 'open',
-    text: 'Is the notice about what you do? It shares few words with your profile.',
-    evidence,
-  }
+  const base = { rule: 'topic', evidence: { field: 'title', quote: notice.title.slice(0, MAX_QUOTE_CHARS) } } as const
+  return overlapOf(profile, notice) >= LEAST_OVERLAP
+    ? { ...base, verdict: 'for', text: 'The notice is about what you do.' }
+    : { ...base, verdict: 'open', text: 'Is the notice about what you do? It shares few words with your profile.' }
 }

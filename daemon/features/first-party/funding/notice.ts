@@ -53,32 +53,20 @@ const Synopsis = z.object({
   applicantEligibilityDesc: Text.nullish(),
   fundingActivityCategories: z.array(Labelled).max(100).nullish(),
 })
-const Detail = z.object({
-  errorcode: z.number(),
-  data: z
-    .object({
-      id: z.union([z.number(), z.string()]).optional(),
-      opportunityNumber: Text.nullish(),
-      opportunityTitle: Text.nullish(),
-      agencyDetails: Agency,
-      topAgencyDetails: Agency,
-      synopsis: Synopsis.nullish(),
-      forecast: Synopsis.nullish(),
-      synopsisAttachmentFolders: z
-        .array(
-          z.object({
-            synopsisAttachments: z
-              .array(z.object({ fileName: Text.nullish() }))
-              .max(200)
-              .nullish(),
-          }),
-        )
-        .max(100)
-        .nullish(),
-    })
-    .nullish(),
+const File = z.object({ fileName: Text.nullish() })
+const Folder = z.object({ synopsisAttachments: z.array(File).max(200).nullish() })
+const Data = z.object({
+  id: z.union([z.number(), z.string()]).optional(),
+  opportunityNumber: Text.nullish(),
+  opportunityTitle: Text.nullish(),
+  agencyDetails: Agency,
+  topAgencyDetails: Agency,
+  synopsis: Synopsis.nullish(),
+  forecast: Synopsis.nullish(),
+  synopsisAttachmentFolders: z.array(Folder).max(100).nullish(),
 })
-type Data = NonNullable<z.output<typeof Detail>['data']>
+type Data = z.output<typeof Data>
+const Detail = z.object({ errorcode: z.number(), data: Data.nullish() })
 
 const KEEP_MS = 60 * 60_000
 const DAY = /^(\d{4})-(\d{2})-(\d{2})/
@@ -130,7 +118,7 @@ const noticeIn = defineStep('notice', (id: string, data: Data, now: number): Not
     number: data.opportunityNumber ?? '',
     title: plain(data.opportunityTitle),
     agency: agencyOf(data) || plain(synopsis.agencyName),
-    status: statusOf({ isForecast, closes, now }),
+    status: statusOf(isForecast, closes, now),
     opens_at: dayOf(synopsis.postingDateStr ?? synopsis.postingDate),
     closes_at: closes,
     is_estimate: isForecast,
@@ -168,15 +156,7 @@ function attachmentsOf({ synopsisAttachmentFolders }: Data): string[] {
   )
 }
 
-function statusOf({
-  isForecast,
-  closes,
-  now,
-}: {
-  isForecast: boolean
-  closes: string | null
-  now: number
-}): Notice['status'] {
+function statusOf(isForecast: boolean, closes: string | null, now: number): Notice['status'] {
   // A forecast whose date has passed was never open, so it is not closed.
   if (isForecast) return 'forecasted'
   return closes !== null && daysUntil(closes, now) < 0 ? 'closed' : 'posted'

@@ -54,11 +54,7 @@ export const dnsHealthAudit = defineService({
   },
 })
 
-const gone: Rule<DnsFacts> = {
-  id: 'exists',
-  weight: 1,
-  judge: ({ zone }) => ['fail', `${zone} does not exist.`],
-}
+const gone: Rule<DnsFacts> = { id: 'exists', weight: 1, judge: ({ zone }) => ['fail', `${zone} does not exist.`] }
 
 /** Undefined: no response. */
 function has({ records }: DnsFacts, type: string): boolean | undefined {

@@ -181,3 +181,7 @@ function open(node: HtmlNode, { pieces, stack }: { pieces: string[]; stack: (Htm
   }
   for (const child of (node.children ?? []).toReversed()) stack.push(child)
 }
+
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

@@ -1,7 +1,7 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, fetchPage, textOf } from '../service/service.ts'
-import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
+import { type Element, elementsOf, oneLine, parseHtml, textIn } from './html.ts'
 import { decode, isHtml, mediaType, type WebPage } from './page.ts'
 
 /** Limit of bytes per page, whose metadata is at the beginning. */
@@ -139,10 +139,6 @@ function note(faces: Faces, element: Element): void {
 
 function keepFirst(map: Map<string, string>, key: string, value: string): void {
   if (key !== '' && value !== '' && !map.has(key)) map.set(key, value)
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
 
 const iconRels = ['icon', 'apple-touch-icon', 'mask-icon']
