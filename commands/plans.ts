@@ -98,7 +98,10 @@ export const plansEdit = defineCall({
     service: z
       .array(z.string())
       .default([])
-      .meta({ description: 'id of a listing in the plan; replaces the full list', value: 'service' }),
+      .meta({
+        description: 'id of a listing in the plan; repeat it for each, since these replace all current ones',
+        value: 'service',
+      }),
     description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [

@@ -24,7 +24,7 @@ export const command = defineCommand({
     if (hasStore(context) && !options.force) {
       throw new CliError('conflict', 'There is already data; restoring replaces all of it.', {
         facts: [io.path(context.places.data)],
-        next: ['souk snapshots save before', `${again} --force`],
+        next: ['souk snapshots save before-upgrade', `${again} --force`],
       })
     }
     wouldDo(globals, `restore ${args.file} to ${context.places.data}`)

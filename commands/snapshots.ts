@@ -39,7 +39,7 @@ export const snapshotsRestore = defineCommand({
   summary: 'restore the local data from a saved copy',
   description: 'Stop the daemon first. Changes made after the copy was saved are lost.',
   args: z.object({ name: z.string().meta({ description: 'name, from `souk snapshots list`' }) }),
-  examples: ['souk snapshots restore before --yes', 'souk snapshots restore before --yes --json'],
+  examples: ['souk snapshots restore before-upgrade --yes', 'souk snapshots restore before-upgrade --yes --json'],
   async run(context) {
     const { name } = context.args
     const file = findSnapshot(context, name)
@@ -57,7 +57,7 @@ export const snapshotsSave = defineCommand({
   description: 'Works while the daemon runs and while it is stopped.',
   args: z.object({ name: z.string().meta({ description: 'name: lower-case letters, digits, - and _' }) }),
   options: z.object({ force: z.boolean().default(false).meta({ description: 'overwrite a copy with this name' }) }),
-  examples: ['souk snapshots save before --force', 'souk snapshots save before --force --json'],
+  examples: ['souk snapshots save before-upgrade --force', 'souk snapshots save before-upgrade --force --json'],
   async run(context) {
     const { args, options, globals, places } = context
     localOnly(context)

@@ -74,7 +74,7 @@ export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promi
       await texts.fetch()
     }
   }
-  throw new Error('the large texts of a transaction kept changing')
+  throw new Error('a transaction made other large texts each time it ran')
 }
 
 /** Texts that the repeated runs of a transaction write to files and read from files. */

@@ -114,7 +114,7 @@ export function checkChain(asked: ChainParams): void {
   const key = said(['payToKeyFile', 'gasKeyFile'])
   if (chain === 'devnet' && key !== undefined) {
     throw refuse(
-      `A devnet creates its own keys: do not use a key that holds money elsewhere.`,
+      `A devnet creates its own keys: omit --${kebab(key)}, whose key may hold money on another chain.`,
       'souk up --chain devnet',
     )
   }

@@ -54,7 +54,7 @@ describe('the clock', () => {
     const one = await cockpit('clock', { link, snapshot })
     await one.type('A')
     expect(one.text()).toContain('Move – needs how far')
-    await one.type('1\ry\r')
+    await one.type('1y\r')
     expect(one.text()).toContain('same as  souk snapshots save before-clock --force && souk clock advance 1h')
     expect(posts(one)).toEqual([])
     await one.type('y')
@@ -66,7 +66,7 @@ describe('the clock', () => {
   it('does not move where the snapshot could not be kept', async () => {
     const problem = { kind: 'failed', sentence: 'The disk is full.', facts: [], next: [] } as const
     const one = await cockpit('clock', { snapshot: async () => ({ ok: false, problem }) })
-    await one.type('A1\ry\ry')
+    await one.type('A1y\ry')
     expect(one.text()).toContain('✗ The disk is full.')
     expect(posts(one)).toEqual([])
   })
