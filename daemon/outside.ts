@@ -36,7 +36,7 @@ export type Ports = {
   /** Drives the crons. */
   readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
-  /** Called with the start's progress; a throw ends it. `prepare` runs once the port is taken, before the store. */
+  /** Called with the start's progress; a throw ends the start. `prepare` runs between taking the port and the store. */
   readonly onStep?: ReportStart
   readonly prepare?: (url: string) => Promise<void>
   /** Called after a failed write or sync: the process must end. */

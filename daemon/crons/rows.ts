@@ -5,7 +5,7 @@ import { type AnyCollection, defineCollection } from '../store/port.ts'
 export const CronRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Creation time; a new cron is not stale. */
+  /** Creation time. Staleness counts from here until the first run. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
   /** All scheduled times up to this one are done, by their own run or by a later one. */

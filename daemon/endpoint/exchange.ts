@@ -48,11 +48,11 @@ export type Exchange = {
   readonly query: () => Readonly<Record<string, string>>
   readonly rawQuery: string
   readonly header: (name: string) => string | undefined
-  /** Reads and parses the body once; undefined if there is none. @throws AppError 400, 413, 415 */
+  /** Reads and parses the body once; undefined if there is none. @throws AppError 400, 408, 413, 415 */
   readonly body: () => Promise<unknown>
   /** The raw body, available after `body`, for handlers that verify a signature. */
   readonly rawBody: () => Buffer
-  /** Reads a form with one file. @throws AppError 400, 413, 415 that names the invalid part; then nothing is stored. */
+  /** Reads a form with one file. @throws AppError 400, 408, 413, 415 naming the part; then nothing is stored. */
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
   /** Aborted when the client disconnects. */
   readonly signal: () => AbortSignal

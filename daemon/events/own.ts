@@ -45,7 +45,7 @@ export type EventReading = {
 }
 
 /**
- * Number of the event after which a reader starts (decisions §10). Without a cursor, it gets all kept events.
+ * Number of the event after which a reader starts (decisions §10). Without a cursor, the reader gets all kept events.
  * @throws AppError 400 when events after the cursor were removed, or the cursor is in the future.
  */
 export async function startOf(t: ReadTx, participantId: string, cursor: string | undefined): Promise<number> {

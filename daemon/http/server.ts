@@ -48,7 +48,7 @@ function isUtf8({ headers }: IncomingMessage): boolean {
 /**
  * Decodes and parses large JSON, yielding in between.
  * @returns undefined without a body.
- * @throws Error of the body parser's type for invalid JSON.
+ * @throws Error with the `type` that the body parser gives to invalid JSON.
  */
 async function parseInTurns(bytes: unknown): Promise<unknown> {
   if (!Buffer.isBuffer(bytes)) return undefined

@@ -24,7 +24,7 @@ export const ParticipantRow = z.strictObject({
   in_directory: z.boolean(),
   verification_tier: z.enum(tiers),
   referred_by: z.string().nullable(),
-  /** When the participant was suspended; null: not suspended. Its key can then only read, its wallet not pay. */
+  /** When the participant was suspended; null: it is not. Its key can then only read, and its wallet cannot pay. */
   suspended_at: z.int().nullable(),
   /** Last accepted terms version. */
   terms_version: z.string().nullable(),

@@ -18,7 +18,7 @@ export type SweepRule = {
 
 /** Files by content hash. A blob is durable when `put` resolves. A sweep removes blobs that no record names. */
 export type BlobStore = {
-  /** Removes a blob that no record references and no other transaction uses. */
+  /** Removes a blob. The caller makes sure that no record or other transaction uses it. */
   remove(sha256: string): Promise<void>
   /** @throws AppError too_large after `limitBytes`; nothing is stored then */
   put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>

@@ -14,7 +14,7 @@ export function replacementOf({ replacement }: Endpoint): string | null {
 
 export type Status = 'live' | 'paused' | 'deferred'
 
-/** Status of an endpoint, always computed (specification, Endpoint status labels). */
+/** Status of an endpoint, computed and never stored (specification, Endpoint status labels). */
 export function statusOf(endpoint: Endpoint, switches: Switches): Status {
   if (switches.checkoutV2 && endpoint.feature) return 'deferred'
   if (switches.paused && endpoint.access.kind === 'paid') return 'paused'

@@ -14,7 +14,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** A term: a character of a script without spaces or a pictograph, else a run of letters and digits. */
+/** A term: a pictograph, a character of a script without spaces, or a run of letters and digits. */
 const TERM =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{Extended_Pictographic}]|(?:(?![\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}])[\p{L}\p{N}]\p{M}*)+/gu
 /** Combining marks of Latin, Greek and Cyrillic; others are significant. */
