@@ -1,8 +1,8 @@
 /** A queue with one lane per owner; lanes take turns. */
 export type FairQueue<T> = {
   /**
-   * Adds an item to its lane.
-   * @returns the rejected item: in a full queue the newest of the longest lane, possibly the item itself
+   * Adds an item to its owner's lane.
+   * @returns the item that a full queue rejects: the newest one of the longest lane, which may be the added item
    */
   readonly push: (who: string, item: T) => T | undefined
   /** Takes the next item from the next lane; undefined if the queue is empty. */

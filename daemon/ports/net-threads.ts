@@ -23,9 +23,9 @@ export type NetReply = { readonly id: number; readonly said: TaskReply }
 export type TaskOutcome<T, F> = T | { readonly failure: F; readonly message: string }
 
 const MAX_THREADS = 4
-/** Tasks per thread before another thread starts, so that few tasks wait for one slow verification. */
+/** Tasks that each thread gets before another thread starts. Few tasks then wait behind a slow verification. */
 const SPREAD = 8
-/** Limit of tasks per thread; others wait, and hosts take turns. */
+/** Limit of tasks per thread. Further tasks wait, and hosts take turns. */
 const MAX_AT_ONCE = 64
 const MAX_WAITING = 1_000
 const MAX_HEAP_MB = 256

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 
 /**
- * Engine work has lower priority than responses: beside browsers on two processors, a 4 ms response waited up to 150
- * ms. This niceness still leaves engines a sixth of a busy processor.
+ * Engine work has lower priority than responses. With equal priority, a 4 ms response waited up to 150 ms while
+ * browsers ran on two processors. This niceness still leaves engines a sixth of a busy processor.
  */
 export const PRIORITY_STEPS = 7
 const LOWEST = constants.priority.PRIORITY_LOW

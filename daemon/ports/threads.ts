@@ -49,7 +49,7 @@ export type Task = {
 
 /** Threads for named tasks with time and memory limits; a failed thread is replaced. */
 export type ThreadPool = {
-  /** @throws ThreadError, the task's AppError, or Error for any other failure of the task */
+  /** @throws ThreadError if a task could not run or finish; the AppError that it threw; Error for other failures */
   readonly run: (task: Task) => Promise<unknown>
   /** Ends all threads; unfinished tasks fail as `aborted`. */
   readonly close: () => Promise<void>
@@ -177,7 +177,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     pump()
   }
 
-  /** Ends a thread and fails its task. If it never started, fails a waiting task, so that a caller gets the error. */
+  /** Ends a thread and fails its task. If the thread never started, fails a waiting task, to report the error. */
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)

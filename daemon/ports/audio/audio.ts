@@ -35,7 +35,7 @@ export type Recording = {
   readonly measure: () => Promise<Loudness>
   /** @throws AudioError, ProgramError */
   readonly mp3: (how: Mp3) => Promise<Buffer>
-  /** Measures an encoded MP3. @throws AudioError, ProgramError */
+  /** Measures the loudness of an encoded MP3. @throws AudioError, ProgramError */
   readonly remeasure: (mp3: Buffer) => Promise<Loudness>
 }
 
@@ -62,7 +62,7 @@ const PRIVATE_FILE = 0o600
 const KIND = 'audio'
 /** User id of `nobody`, who runs ffmpeg and owns the input if the daemon runs as root. */
 const NOBODY = 65_534
-/** Oversampling of the limiter, to catch true peaks. */
+/** Oversampling factor of the limiter, so that it also finds peaks between samples. */
 const OVERSAMPLING = 4
 const DB_PER_DECADE = 20
 const MICROS = 1_000_000
@@ -98,7 +98,7 @@ export async function sweepRecordings(now: number): Promise<void> {
 type Given = { readonly bytes: Uint8Array; readonly bounds: AudioBounds }
 
 async function over<T>(ffmpeg: SystemProgram, { bytes, bounds }: Given, work: (recording: Recording) => Promise<T>) {
-  // A file, not a pipe: formats with their index at the end need seeking.
+  // Use a file instead of a pipe, because ffmpeg must seek in formats that have their index at the end.
   const file = join(tmpdir(), leftoverPrefix(KIND) + randomUUID())
   await writeFile(file, bytes, { mode: PRIVATE_FILE, flag: 'wx' })
   try {
@@ -164,7 +164,7 @@ function mp3Args({ gainDb, ceilingDbtp, sampleRateHz, channels, bitrateKbps }: M
   return ['-af', filters.join(','), ...rate, ...plain, '-f', 'mp3', 'pipe:1']
 }
 
-/** Parses the last summary in the meter's output: metadata of the recording may imitate an earlier one. */
+/** Parses the meter's output. Reads only the last summary, because the recording's metadata may imitate one. */
 function loudnessOf(progress: string, said: string): Loudness {
   const summary = said.slice(said.lastIndexOf('Summary:'))
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1] ?? Number.NaN)
@@ -196,7 +196,7 @@ const layouts: Readonly<Record<string, number>> = {
   '7.1': 8,
 }
 
-/** Channel count of `mono`, `stereo`, `5.1(side)`, `12 channels`. */
+/** Number of channels in an ffmpeg layout, such as `mono`, `stereo`, `5.1(side)`, `12 channels`. */
 function channelsOf(layout: string): number {
   const counted = /^(\d+) channels/.exec(layout.trim())?.[1]
   return Number(counted ?? ownOf(layouts, layout.trim().replace(/\(.*$/, '')) ?? 2)

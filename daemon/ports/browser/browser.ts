@@ -47,7 +47,7 @@ export type BrowserOptions = {
   readonly path?: string | undefined
   /** False only if this machine cannot run the browser's sandbox (default: true). */
   readonly isSandboxed?: boolean
-  /** SHA-256 hashes of further public keys to trust, in base64; for tests only. */
+  /** SHA-256 hashes of additional trusted public keys, in base64; for tests only. */
   readonly trustedKeys?: readonly string[]
   readonly jobMs?: number
   readonly maxBytes?: number
@@ -119,7 +119,7 @@ type Job = {
 async function runJob<T>(job: Job, work: (page: BrowserPage) => Promise<T>): Promise<T> {
   const { options, state } = job
   const failed = Promise.withResolvers<never>()
-  // Avoids an unhandled rejection; the race below passes it to the caller.
+  // Avoids an unhandled rejection. The race below passes the error to the caller.
   failed.promise.catch(() => undefined)
   const late = AbortSignal.timeout(options.jobMs ?? JOB_MS)
   const signal = AbortSignal.any([job.job.signal, late])
@@ -187,7 +187,7 @@ function userAgent(version: string, screen: ScreenName): string {
   return `Mozilla/5.0 (${platform}) ${engine} ${USER_AGENT}`
 }
 
-/** Checks the browser by its version. After a failure it also opens a page, to test the sandbox. */
+/** Checks the browser by running it for its version. After a failed job it also opens a page, to test the sandbox. */
 async function look(options: BrowserOptions, state: State, withPage: Browser['withPage']): Promise<EngineStanding> {
   const path = findBrowser(options.path)
   if (path === undefined) return { status: 'missing', detail: 'Chromium is not installed.', fix: FIX }
@@ -208,7 +208,7 @@ async function look(options: BrowserOptions, state: State, withPage: Browser['wi
   }
 }
 
-/** Limits concurrent jobs; waiting callers take turns. */
+/** Lets at most `MAX_BROWSERS` jobs run at the same time; waiting callers take turns. */
 function takeTurns() {
   type Waiting = { readonly begin: () => void; readonly refuse: (why: BrowserError) => void }
   const waiting = fairQueue<Waiting>(MAX_WAITING)
@@ -241,7 +241,7 @@ function takeTurns() {
   return { enter }
 }
 
-/** Path of the browser; undefined if none is found. If one is configured, no other is tried. */
+/** Path of the browser; undefined if none is found. A configured browser is the only one that is tried. */
 function findBrowser(configured?: string): string | undefined {
   const candidates = configured === undefined ? [...names, ...(places[process.platform] ?? [])] : [configured]
   return candidates.map((name) => findProgram(name)).find(Boolean)

@@ -14,7 +14,7 @@ export class CdpError extends Error {
 
 export type CdpParams = { readonly [name: string]: unknown }
 
-/** Serialises a value in advance: serialising a large one again for each command blocks for milliseconds. */
+/** Serialises a large text once for several commands, because each serialisation blocks for milliseconds. */
 export const prepared = (value: string): Buffer => Buffer.from(JSON.stringify(value))
 
 export type CdpListener = (params: CdpParams, session: string | undefined) => void
@@ -24,7 +24,7 @@ export type Cdp = {
   /** @throws CdpError when the browser rejects the command or has exited */
   readonly send: <T>(command: CdpCommand<T>) => Promise<T>
   readonly on: (event: string, listener: CdpListener) => void
-  /** Fails all current and later commands. */
+  /** Ends the connection. All current and later commands fail with `why`. */
   readonly close: (why: string) => void
 }
 

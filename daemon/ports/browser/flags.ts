@@ -5,7 +5,7 @@ export type FlagFacts = {
   readonly proxyPort: number
   readonly userAgent: string
   readonly isSandboxed: boolean
-  /** SHA-256 hashes of further public keys to trust, in base64; for tests only. */
+  /** SHA-256 hashes of additional trusted public keys, in base64; for tests only. */
   readonly trustedKeys?: readonly string[] | undefined
 }
 
@@ -15,7 +15,7 @@ const MAX_SCRIPT_HEAP_MB = 256
 /** Never resolves (RFC 2606). */
 const NOWHERE = 'http://nowhere.invalid'
 
-/** Browser features that send requests themselves or bypass a proxy. */
+/** Browser features to disable, because they send requests of their own or bypass a proxy. */
 const offFeatures = [
   'AsyncDns',
   'AutofillServerCommunication',

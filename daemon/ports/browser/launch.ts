@@ -30,7 +30,7 @@ export type LaunchOptions = Omit<FlagFacts, 'profile'> & {
   readonly maxBytes?: number
 }
 
-/** Starts a browser in its own process group, as an unprivileged user if we are root. */
+/** Starts a browser in its own process group, as an unprivileged user if the daemon runs as root. */
 export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
   const profile = await makeProfile()
   const started = await startIn(profile, options)

@@ -31,7 +31,7 @@ export type Paper = {
   readonly pages: number
 }
 
-/** Script text, or the result of `prepared` for it. */
+/** A script's text, or that text serialised by `prepared`. */
 type Script = string | Buffer
 
 /** A page in its own browser. All methods may throw BrowserError, or CdpError, which `withPage` converts. */
@@ -54,7 +54,7 @@ export type BrowserPage = {
 
 export type Throttling = { readonly cpu: number; readonly latencyMs: number; readonly bytesPerSecond: number }
 
-/** Longest wait without network activity; then the page is used as it is. */
+/** Once this long has passed without network activity, the page is used as it is. */
 export const REST_MS = 15 * SECOND_MS
 /** Longest wait for the parts of a page, once its navigation has begun. */
 const MAX_LOAD_MS = 25 * SECOND_MS
@@ -147,7 +147,7 @@ function whyNot({ traffic, proxy }: PageSession, url: string, code: string): Err
   if (/CERT|SSL/.test(code)) return new WebError('tls_failed', 'TLS failed, or the browser rejected the certificate.')
   if (code === 'net::ERR_TIMED_OUT') return new WebError('timeout', 'The server did not respond in time.')
   if (code === 'net::ERR_TOO_MANY_REDIRECTS') return new WebError('too_many_redirects', 'The page redirects too often.')
-  // After redirects, the refusal is stored under another origin.
+  // After redirects, the refusal is stored under the last origin, not under that of `url`.
   const [last] = [...proxy.refusals.values()].reverse()
   return last ?? new WebError('broken', 'The connection closed before the response was complete.')
 }
@@ -198,7 +198,7 @@ async function evaluateInFrames<T>(
   return answers
 }
 
-/** Whether a frame is of the page's site, or was created by the page (`about:srcdoc`, `about:blank`). */
+/** Whether a frame belongs to the page's site, or was created by the page (`about:srcdoc`, `about:blank`). */
 function isOfSite(url: string, page: string): boolean {
   const [frame, main] = [URL.parse(url), URL.parse(page)]
   if (!frame || !main || frame.protocol === 'about:') return true

@@ -6,7 +6,7 @@ import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftover
 
 const KIND = 'browser'
 const OTHERS_MAY_ENTER = 0o001
-/** User id of `nobody`, who runs the browser if the daemon runs as root. As root, its sandbox would fail. */
+/** User id of `nobody`, who runs the browser if the daemon runs as root. The browser's sandbox fails for root. */
 const NOBODY = 65_534
 
 /** User and group of the browser process; empty if they are the daemon's own. */

@@ -22,7 +22,7 @@ export type ProxyOptions = {
 
 export const MAX_CONNECTIONS = 300
 export const MAX_WIRE_BYTES = 20 * 1024 * 1024
-/** Bytes that a page may send: addresses, headers and handshakes. */
+/** Limit of bytes that a page may send in addresses, headers and handshakes. */
 const MAX_SENT_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 64 * 1024
 const MAX_REFUSALS = 300
@@ -136,7 +136,7 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
       }
       pipeline(response as Readable, counted(books, 'bytes'), answer, () => socket.destroy())
     })
-    // The proxy sends no error response, because the browser would show it as the site's.
+    // Send no error response, because the browser would show it as a response of the site.
     sent.on('error', () => answer.destroy())
     answer.on('close', () => socket.destroy())
     sent.end()

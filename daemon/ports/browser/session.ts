@@ -65,7 +65,7 @@ type Progress = {
   reached: Set<string>
 }
 
-/** Opens the page. Restricts the requests of every target before it runs, and closes all other windows. */
+/** Opens the page. Restricts the requests of every target before it runs, and closes windows that the page opens. */
 export async function openSession(options: SessionOptions): Promise<PageSession> {
   const { cdp, proxy } = options
   const progress: Progress = { frameId: undefined, url: 'about:blank', loaders: [], reached: new Set() }
@@ -132,8 +132,8 @@ async function attach(
 type Other = { readonly sessionId: string; readonly targetId: string; readonly type: string }
 
 /**
- * Starts frames and workers of the page with restricted requests. Blocks the requests of a window, starts it because
- * its opener waits for it, and closes it. Never starts other targets, such as persistent workers.
+ * Starts frames and workers of the page with restricted requests. Blocks a new window's requests, starts the window,
+ * because its opener waits for that, and closes it. Never starts targets of any other type, such as persistent workers.
  */
 async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId, type }: Other): Promise<void> {
   const isWindow = type === 'page' || type === 'tab'

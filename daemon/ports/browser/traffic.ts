@@ -55,7 +55,7 @@ export const MAX_REQUESTS = 300
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
-/** Once no request has started or ended for this long, no more are expected. */
+/** Once no request has started or ended for this long, no more requests are expected. */
 const QUIET_MS = 500
 /** Script requests that stay open this long count as long polls, which do not delay a page. */
 const LONG_POLL_MS = 5_000

@@ -47,10 +47,10 @@ export type SettleResult =
   /** `already`: an earlier call moved the money, with this `transaction`. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal
 
-/** Moves the authorised amount; durable when it resolves. Pass exactly the bytes that were verified. */
+/** Moves the authorised amount; durable when the promise resolves. Pass exactly the bytes that were verified. */
 export type SettleAuthorization = {
   (authorization: Authorization, signature: Hex): Promise<SettleResult>
-  /** Settles within a store transaction; present if the store itself holds the money. A refusal writes nothing. */
+  /** Settles within a store transaction; present only if the store itself holds the money. A refusal writes nothing. */
   readonly within?: (authorization: Authorization, signature: Hex) => (t: Tx) => Promise<SettleResult>
 }
 
@@ -60,7 +60,7 @@ export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonl
 /** A payout from the marketplace; `id` is a permanent idempotency key. */
 export type PayoutOrder = { id: string; to: Wallet; amount: Usdc }
 
-/** Why a payout failed. All but `id_reused` may be temporary: retry with the same order. */
+/** Why a payout failed. Every failure except `id_reused` may be temporary, so retry with the same order. */
 export type TransferFailure =
   | 'insufficient_funds'
   | 'id_reused'
@@ -79,7 +79,7 @@ export type Finality = 'included' | 'confirmed' | 'final'
 /** The block that an answer refers to; `timestamp` in unix seconds of the chain. */
 export type AsOf = { readonly block: number; readonly timestamp: number; readonly finality: Finality }
 
-/** `used` without `transaction`: the payer cancelled the authorization, or its transfer was not found. */
+/** `used` without `transaction`: the payer cancelled the authorization, or the transfer was not found. */
 export type AuthorizationState = { used: boolean; transaction?: Hex; readonly asOf: AsOf }
 
 /** A settled transfer that the chain reverted permanently. */
@@ -170,7 +170,7 @@ export type ChainTransaction = {
     readonly nonce: Hex
     readonly state: 'open' | 'moved' | 'undone' | 'failed'
   }[]
-  /** Hashes of all versions sent for the nonce, latest last; any may be mined. */
+  /** Hashes of all versions sent for the nonce, oldest first. Any of these versions may be mined. */
   readonly hashes: readonly Hex[]
   /** Fee limit of the latest version, in wei per gas. */
   readonly maxFee: bigint
@@ -185,10 +185,10 @@ export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; r
 export type ChainTransactions = {
   /** Lists transactions. `isOpen`: only those that are not final. */
   page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
-  /** Finds a transaction by its id, nonce or mined hash; until it is final, by any of its hashes. */
+  /** Finds a transaction by its id, nonce or mined hash, or by any of its hashes if it is not final yet. */
   find(id: string): Promise<ChainTransaction | undefined>
   /**
-   * Removes final transactions that were last written before `before`, except calls, whose ids prevent repeats.
+   * Removes final transactions that were last written before `before`. Keeps calls, because their ids prevent repeats.
    * @param isNeeded - whether a transfer's outcome may still be queried
    * @returns the number of removed transactions
    */
@@ -236,12 +236,12 @@ export type ChainPort = {
    */
   isContractSignature?(authorization: Authorization, signature: Hex): Promise<boolean>
   readonly settle: SettleAuthorization
-  /** Pays from `payTo`; durable when it resolves. */
+  /** Pays from `payTo`; durable when the promise resolves. */
   transfer(payout: PayoutOrder): Promise<TransferResult>
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Reports each permanently reverted settlement, and again if its money moves after all. Includes earlier ones.
+   * Reports permanently reverted settlements, even from before this call, and each again if its money moves after all.
    * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void

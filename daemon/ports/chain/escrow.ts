@@ -7,12 +7,12 @@ export type EscrowTerms = {
   readonly job: string
   /** Receives the money on a timeout and on an emergency withdrawal. */
   readonly buyer: Wallet
-  /** Receives every other refund. The daemon sets `payTo`, and its books then pay the buyer. */
+  /** Receives the refunds that do not go to `buyer`. The daemon sets `payTo`, and its books then pay the buyer. */
   readonly refundTo: Wallet
   /** The provider's part; `net` and `fee` add up to the price. */
   readonly net: Usdc
   readonly fee: Usdc
-  /** Unix seconds of the chain. After it, anyone may trigger the refund, unless `timeoutClosed`. */
+  /** Unix seconds of the chain. After the deadline, anyone may trigger the refund, unless `timeoutClosed`. */
   readonly deadline: bigint
 }
 
@@ -46,8 +46,8 @@ export type EscrowAct =
 
 /**
  * Why a contract call failed. `paused` is temporary. `ended`: the money has left already, possibly by another kind of
- * call. `not_held`: there is no deposit. `other_terms`: the deposit has other terms. `refused` is permanent, with
- * `reason`. `unavailable`: the outcome is unknown; ask again.
+ * call. `not_held`: there is no deposit. `other_terms`: the deposit has different terms than the call. `refused` is
+ * permanent, with `reason`. `unavailable`: the outcome is unknown; ask again.
  */
 export type EscrowFailure = 'paused' | 'ended' | 'not_held' | 'other_terms' | 'refused' | 'unavailable'
 
@@ -56,7 +56,7 @@ export type EscrowResult =
   | { readonly ok: true; readonly already: boolean; readonly transaction?: Hex }
   | { readonly ok: false; readonly failure: EscrowFailure; readonly reason?: string }
 
-/** The escrow contract. Calls may be repeated: the contract accepts a job once and releases it once. */
+/** The escrow contract. Calls may be repeated, because it accepts and releases each job's deposit only once. */
 export type EscrowPort = {
   readonly address: Wallet
   /** Deposits money of `payTo`, whose key signs exactly these terms. */
@@ -65,7 +65,7 @@ export type EscrowPort = {
   /** Pauses or resumes deposits, releases and splits. */
   setPaused(isPaused: boolean): Promise<EscrowResult>
   dealOf(job: string): Promise<EscrowDeal>
-  /** How the money left; undefined if it has not left, or there was no deposit. */
+  /** How the money left the contract; undefined if it is still there, or there was no deposit. */
   endOf(job: string): Promise<EscrowEnd | undefined>
   status(): Promise<{ readonly held: Usdc; readonly paused: boolean }>
 }

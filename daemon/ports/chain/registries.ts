@@ -67,9 +67,9 @@ export type ReputationRegistry = {
   readonly name: string
   /** The marketplace's wallet, which sends feedback. */
   readonly client: Wallet
-  /** Durable when it resolves. */
+  /** Durable when the promise resolves. */
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
-  /** @throws RangeError without clients, like the contract */
+  /** @throws RangeError if there are no clients, which the contract refuses, too */
   getSummary(query: SummaryQuery): Promise<FeedbackSummary>
   /** All values of `tag2` that a client has used with `tag1`, sorted. */
   secondTags(query: { agentId: bigint; client: Wallet; tag1: string }): Promise<readonly string[]>
@@ -92,7 +92,7 @@ export type Anchor = {
 /** Stores evidence roots in order of time; not part of ERC-8004. */
 export type VerdictAnchors = {
   readonly address: Wallet
-  /** Durable when it resolves. */
+  /** Durable when the promise resolves. */
   anchor(order: AnchorOrder): Promise<WriteResult>
   /** Latest anchors of a subject, newest first. */
   latest(subject: Hex, limit: number): Promise<readonly Anchor[]>

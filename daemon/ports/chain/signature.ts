@@ -21,7 +21,7 @@ export type Recover = {
   readonly made: () => number
 }
 
-/** A native add-on, or WebAssembly at a third of its speed. */
+/** How signatures are recovered: by a native add-on, or more slowly by WebAssembly. */
 type RecoveryEngine = 'native' | 'wasm'
 
 /** Size of the caches of digests and recoveries, which both verification and settlement of a payment need. */

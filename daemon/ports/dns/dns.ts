@@ -105,7 +105,7 @@ function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
       reject(error)
     }
   })
-  // Do not pass a callback to `connect`: it is also called without a route.
+  // Do not pass a callback to `connect`, because it would also be called if there is no route.
   socket.on('connect', () => socket.send(message))
   socket.connect(port, address)
   return promise.finally(() => {

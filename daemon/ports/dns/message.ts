@@ -93,14 +93,14 @@ function decoded(bytes: Buffer) {
 /** Offsets of the record counts in the header (RFC 1035 section 4.1.1). */
 const COUNTS = [6, 8, 10] as const
 
-/** Limits the records: 64 KB of compressed names are slow to parse. */
+/** Lowers the record counts to a limit, because 64 KB of compressed names are slow to parse. */
 function bounded(bytes: Buffer): Buffer {
   const whole = Buffer.from(bytes)
   let room = MAX_RECORDS
   for (const at of COUNTS) {
     if (bytes.length < at + 2) break
     const count = bytes.readUInt16BE(at)
-    // Once a section is cut, the start of later ones is unknown, so they are dropped.
+    // If a section is cut, the start of the next sections is unknown, so those are dropped.
     whole.writeUInt16BE(Math.min(count, room), at)
     room = count > room ? 0 : room - count
   }

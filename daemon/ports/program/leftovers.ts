@@ -9,7 +9,7 @@ const MAX_SWEPT = 100
 const RETRIES = 10
 const RETRY_MS = 100
 
-/** Name prefix of temporary files of a kind, with the process id. */
+/** Prefix of the names of temporary files of a kind; contains the process id. */
 export function leftoverPrefix(kind: string): string {
   return `souk-${kind}-${process.pid}-`
 }

@@ -6,7 +6,7 @@ import type { EngineStanding } from '../engine.ts'
 import { killGroup } from './spawn.ts'
 import { starter } from './start.ts'
 
-/** Why a program failed. `busy`: never started; `refused`: exited with an error, usually about its input. */
+/** Why a program failed. `busy`: it never started. `refused`: it exited with an error, usually because of its input. */
 export type ProgramFailure = 'absent' | 'busy' | 'timeout' | 'aborted' | 'output' | 'refused'
 
 export class ProgramError extends Error {
@@ -179,8 +179,8 @@ async function begun(file: string, { args, stdin, file: read }: ProgramRun, limi
 }
 
 /**
- * The shell sets limits that Node cannot: address space, CPU time, no core files. Node's stdin is a socket, which
- * cannot be reopened as /dev/stdin, so it is piped.
+ * The shell sets limits that Node cannot: address space, CPU time, no core files. It pipes stdin through `cat`, because
+ * Node passes a socket, which a program cannot reopen as /dev/stdin.
  */
 function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramLimits, hasInput: boolean) {
   const limit = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2;'

@@ -36,7 +36,7 @@ const SLICE_BYTES = 32 * 1024
 /** Pause between slices, so that other work runs on a busy machine. */
 const REST_MS = 1
 const MAX_BYTES = 512 * 1024 * 1024
-/** Limit of bytes between two tags: the parser buffers text, comments and attributes. */
+/** Limit of bytes between two tags, because the parser buffers text, comments and attributes. */
 const MAX_PIECE_BYTES = 1024 * 1024
 const MAX_FIELD_CHARS = 1_000
 const MAX_DEPTH = 32

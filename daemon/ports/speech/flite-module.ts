@@ -50,7 +50,7 @@ export async function compileFlite(file: string): Promise<WebAssembly.Module> {
 }
 
 /**
- * Runs the synthesizer once in its own memory, with one output file in memory: no access to files, clock or
+ * Runs the synthesizer once, with its own memory and one output file in memory. It has no access to files, clock or
  * randomness.
  */
 export function runFlite(module: WebAssembly.Module, words: readonly string[]): Ran {
@@ -111,7 +111,7 @@ type Around = {
   readonly say: (text: string) => void
 }
 
-/** Exactly the module's imports: it cannot be instantiated if one is missing. */
+/** Exactly the functions that the module imports. If one is missing, the module cannot be instantiated. */
 function systemOf(around: Around) {
   const { words, bytes } = around
   return {

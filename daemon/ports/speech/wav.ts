@@ -17,7 +17,7 @@ export function pcmOf(wav: Buffer): Pcm {
   const data = chunks.get('data')
   if (!data || !format || !isPlain(format)) throw new RangeError('not a mono 16-bit WAV')
   const bytes = data.length - (data.length % BYTES_A_SAMPLE)
-  // Copied for alignment; all platforms are little-endian like WAV.
+  // Copied for alignment. All platforms are little-endian, as WAV is.
   const samples = new Int16Array(data.buffer.slice(data.byteOffset, data.byteOffset + bytes))
   return { sampleRateHz: format.readUInt32LE(4), samples }
 }
@@ -40,7 +40,7 @@ function chunksOf(wav: Buffer): Map<string, Buffer> {
   return chunks
 }
 
-/** Concatenates waves of one rate. @throws RangeError like `pcmOf`, without waves, or if longer than `maxBytes` */
+/** Concatenates waves of one rate. @throws RangeError for no waves, an invalid one, or more than `maxBytes` */
 export function joinedWaves(waves: readonly Buffer[], maxBytes: number): Buffer {
   const parts = waves.map(pcmOf)
   const length = parts.reduce((sum, { samples }) => sum + samples.length, 0)

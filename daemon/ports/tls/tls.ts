@@ -28,7 +28,7 @@ export type TlsOptions = {
 const HTTPS_PORT = 443
 
 export function openTls(options: TlsOptions): Tls {
-  // Separate from the threads for pages and webhooks, so that hostile hosts cannot delay those.
+  // Pages and webhooks use other threads, so that hostile TLS hosts cannot delay them.
   const threads = openNetThreads()
 
   async function handshake(
@@ -49,7 +49,7 @@ export function openTls(options: TlsOptions): Tls {
   return { handshake, close: threads.close }
 }
 
-/** Throws a timeout for a task that was stopped; rethrows other errors. */
+/** Throws a timeout error if the task was stopped; rethrows any other error. */
 function throwCut(error: unknown): never {
   if (!(error instanceof ThreadError) || error.failure === 'busy') throw error
   throw new TlsError('timeout', 'The host did not finish the handshake in time.', error)

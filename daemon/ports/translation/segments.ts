@@ -8,7 +8,7 @@ export type Segment = { readonly text: string; readonly isKept: boolean }
 const KEPT =
   /```[\s\S]*?```|`[^`\n]{1,500}`|\bhttps?:\/\/[^\s<>"')\]]{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|\{\{[^{}\n]{1,80}\}\}|\$?\{[^{}\n]{1,80}\}|%(?:\d\$)?[sd]\b|<\/?[a-zA-Z][^<>\n]{0,200}>/g
 
-/** Splits a text around parts to keep, and at paragraphs, sentences, then words. */
+/** Splits a text around the parts to keep and at paragraphs. Splits long paragraphs at sentences, else at words. */
 export function segmentsOf(text: string): Segment[] {
   return aroundKept(text).flatMap((part) => (part.isKept ? part : paragraphsOf(part.text)))
 }
@@ -59,7 +59,7 @@ function endOf(window: string, mark: RegExp): number | undefined {
   return end > MAX_SEGMENT_CHARS / 4 ? end : undefined
 }
 
-/** Separates the whitespace around a part, which engines would drop. */
+/** Separates the whitespace around a part, because engines would drop that whitespace. */
 export function around(text: string): { before: string; inner: string; after: string } {
   const inner = text.trim()
   const start = text.length - text.trimStart().length

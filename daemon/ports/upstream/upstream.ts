@@ -6,7 +6,7 @@ import { type Engine, EngineGone, type EngineStanding, type Reached } from '../e
 import type { WebResponse } from '../web/exchange.ts'
 import type { Web } from '../web/web.ts'
 
-/** Failure of an external API; the message has no text from it. */
+/** Failure of an external API. The message has no text from the API. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
   /** `asker`: the API refused the request (4xx). */
@@ -71,7 +71,7 @@ export type Upstream = {
 
 const TIMEOUT_MS = 8 * SECOND_MS
 const DEFAULT_MAX_BYTES = 1024 * 1024
-/** Longest wait before the one retry. */
+/** Longest wait before the only retry. */
 const MAX_RETRY_AFTER_S = 3
 const RETRY_S = 1
 const MAX_FAILURES = 5
@@ -218,7 +218,7 @@ function isBusy(status: number): boolean {
   return status === TOO_MANY || status >= 500
 }
 
-/** Validates an answer; parsing and validating run in separate turns. */
+/** Parses and validates an answer, in separate turns of the event loop. */
 async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): Promise<T> {
   refuseFailure(name, answer)
   const value = readJson(answer.body)
@@ -229,9 +229,9 @@ async function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>):
   throw new UpstreamError('broken', `${name} returned an unexpected response.`, { cause: parsed.error })
 }
 
-/** Statuses of a used-up quota of the operator: 402, and DeepL's 456. */
+/** Statuses that mean that the operator's quota is used up: 402, and 456 at DeepL. */
 const SPENT: ReadonlySet<number> = new Set([402, 456])
-/** Statuses of a refused key of the operator, which is not the buyer's fault. */
+/** Statuses that mean that the API refused the operator's key, which is not the buyer's fault. */
 const REFUSING: ReadonlySet<number> = new Set([401, 403])
 
 function refuseFailure(name: string, { status }: WebResponse): void {
@@ -275,7 +275,7 @@ export function upstreamEngine(upstream: Upstream): Engine<Upstream> {
   return { port: upstream, initial: upstream.standing(), probe: async () => upstream.standing(), ...reachOf(upstream) }
 }
 
-/** The API's `reach`; nothing if the API is not configured. */
+/** An object with the API's `reach`; empty if the API is not configured. */
 export function reachOf({ standing, reach }: Upstream): Pick<Engine<unknown>, 'reach'> {
   return standing().status === 'unconfigured' ? {} : { reach }
 }

@@ -5,7 +5,7 @@ import { WebError } from './error.ts'
 
 export type BodyLimit = {
   readonly maxBytes: number
-  /** Truncate a longer body at `maxBytes` instead of failing. */
+  /** Whether to truncate a body at `maxBytes` instead of failing. */
   readonly truncate: boolean
 }
 export type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }

@@ -1,11 +1,11 @@
 export type GetOptions = {
   readonly accept?: string
   readonly maxBytes?: number
-  /** Truncate a longer body at `maxBytes` instead of failing. */
+  /** Whether to truncate a body at `maxBytes` instead of failing. */
   readonly truncate?: boolean
   /** Total time limit, including redirects and robots.txt. */
   readonly timeoutMs?: number
-  /** For APIs only: pages follow robots.txt (RFC 9309). */
+  /** For APIs only. Requests for pages must follow robots.txt (RFC 9309). */
   readonly ignoreRobots?: true
   readonly signal?: AbortSignal
 }
@@ -26,7 +26,7 @@ export type WebResponse = {
   /** Final URL after redirects. */
   readonly url: string
   readonly status: number
-  /** Lower-case names; repeated ones joined by a comma. */
+  /** Names in lower case. The values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly truncated: boolean

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Rules for one crawler: whether each canonical pattern is allowed. */
+/** Rules for one crawler: for each canonical pattern, whether matching URLs are allowed. */
 export type RobotsRules = ReadonlyMap<string, boolean>
 
 /** Characters parsed per event loop turn. */
@@ -81,7 +81,7 @@ function recordOf(line: string): [key: string, value: string] {
   return colon < 0 ? ['', ''] : [record.slice(0, colon).trim().toLowerCase(), record.slice(colon + 1).trim()]
 }
 
-/** Whether a line names the crawler: for souk, `Souk/1.0` does and `soukbot` does not. */
+/** Whether a line names the crawler. `Souk/1.0` names the crawler `souk`; `soukbot` does not. */
 function isAgent(value: string, agent: string): boolean {
   return PRODUCT_TOKEN.exec(value.toLowerCase())?.[0] === agent
 }
@@ -102,7 +102,7 @@ export function isAllowed(rules: RobotsRules, { pathname, search }: Pick<URL, 'p
   return verdict
 }
 
-/** Upper bound of comparisons after the literal prefix. */
+/** Upper bound of the comparisons that a pattern needs after its literal prefix. */
 function costOf(pattern: string, path: string): number {
   return pattern.includes(ANY) ? pattern.length * path.length : 0
 }

@@ -7,7 +7,7 @@ import type { WebTarget } from './target.ts'
 /** Our product token in robots.txt. */
 export const ROBOTS_AGENT = 'souk'
 
-/** Bytes that are parsed; RFC 9309 requires at least this many. */
+/** Number of bytes that are parsed; RFC 9309 requires at least this many. */
 const MAX_ROBOTS_BYTES = 500 * 1024
 const ROBOTS_TIMEOUT_MS = 5_000
 const KEPT_MS = 24 * HOUR_MS

@@ -50,7 +50,7 @@ export type WebTarget = WebPlace & { readonly url: URL; readonly reach: Exclude<
 
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
-/** First port that webhooks may use besides 443. */
+/** Lowest port that webhooks may use, apart from 443. */
 const FIRST_UNPRIVILEGED_PORT = 1_024
 
 /** Checks what needs no DNS: scheme, credentials, port, literal address. @throws WebError with the refusal. */
@@ -115,7 +115,7 @@ export function checkAddress(target: Pick<WebTarget, 'reach'>, address: string |
   throw new WebError('address_refused', 'The host is not on the public internet.')
 }
 
-/** Next hop of a redirect, checked like the first. @throws WebError for a refused target, and from https to http. */
+/** Next hop of a redirect, checked like the first URL. @throws WebError if refused, or from https to http */
 export function redirectTarget(from: WebTarget, location: string, check: (url: string) => WebTarget): WebTarget {
   const url = URL.parse(location, from.url.href)
   if (!url) throw new WebError('url_invalid', 'The page redirects to an invalid URL.')

@@ -55,7 +55,7 @@ export type WebOptions = WebRules & {
 
 type Means = WebOptions & { readonly threads: ThreadPool }
 
-/** Sends all requests to addresses that users or the operator choose, by the rules of `targetOf`. */
+/** Sends the requests whose addresses users or the operator choose, by the rules of `targetOf`. */
 export function openWeb(given: WebOptions): Web {
   const options: Means = { ...given, threads: openNetThreads() }
   const fetchPage = (url: string, request: GetOptions) =>
@@ -130,7 +130,7 @@ async function hopOf(target: WebTarget, { resolve = systemResolve, dialled, ca }
   return { ...hop, port: dialled?.(hop.port) ?? hop.port, ca }
 }
 
-/** Runs a request with a time limit and the caller's signal; the error tells which one ended it. */
+/** Runs a request with a time limit and the caller's signal. The error tells which of the two ended the request. */
 async function withinTime<T>(
   limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   run: (signal: AbortSignal) => Promise<T>,
@@ -155,7 +155,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 
 type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: WebTarget) => Promise<void> }
 
-/** Follows redirects. Each hop is checked again and carries only our own headers. */
+/** Follows redirects. Each hop is checked like the first URL, and carries only our own headers. */
 async function follow(options: Means, url: string, request: Follow): Promise<WebResponse> {
   const check = (text: string) => targetOf(text, 'public' satisfies WebPolicy, options)
   const redirects: { status: number; to: string }[] = []

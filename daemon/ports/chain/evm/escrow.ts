@@ -32,7 +32,7 @@ const depositSigned = written(`depositWithAuthorization(${TERMS_TYPE},address,ui
 const resolve = method('resolve', ['bytes32', 'uint256'], [])
 const extend = method('extend', ['bytes32', 'uint64'], [])
 const ENFORCED_PAUSE = topicOf('EnforcedPause()').slice(0, 10)
-/** Limit of attempts per order. A reverted transaction keeps its order id, so each attempt gets a new id. */
+/** Limit of attempts per order. A reverted transaction keeps its order id, so each new attempt needs a new id. */
 const MAX_REVERTED = 5
 
 /** Events by which money leaves the contract, with the job's state afterwards. */
@@ -154,7 +154,7 @@ async function judgeDeposit(parts: EscrowParts, terms: EscrowTerms): Promise<Esc
   const deal = await dealOf(parts, terms.job)
   if (deal.state === 'none') return undefined
   const { buyer, refundTo, net, fee, deadline } = terms
-  // Only the deadline may differ: it may be later.
+  // The deposit may have a later deadline than `terms`; nothing else may differ.
   const isSame = deal.buyer === buyer && deal.refundTo === refundTo && deal.net === net && deal.fee === fee
   return isSame && deal.deadline >= deadline ? { ok: true, already: true } : { ok: false, failure: 'other_terms' }
 }

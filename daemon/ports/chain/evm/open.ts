@@ -44,7 +44,7 @@ export type EvmDeployment = {
 
 /** Settings of the operator; unset ones have defaults. */
 export type EvmSettings = {
-  /** Larger payments wait for a `safe` block. */
+  /** Payments above this limit wait for a `safe` block. */
   readonly instantLimit: Usdc
   /** Fee limit, in wei per gas. */
   readonly maxFee: bigint
@@ -57,7 +57,7 @@ export type EvmSettings = {
 }
 
 const GWEI = 1_000_000_000n
-/** Larger payments wait for a `safe` block. */
+/** Payments above this limit wait for a `safe` block. */
 export const DEFAULT_INSTANT_LIMIT = usdc(100_000_000n)
 const defaults = {
   instantLimit: DEFAULT_INSTANT_LIMIT,
@@ -86,7 +86,7 @@ export type EvmOptions = {
 
 export type EvmChain = ChainPort &
   Required<Pick<ChainPort, 'status' | 'onReversed' | 'isContractSignature'>> & {
-    /** For other writes to this chain, such as escrow and splitter. */
+    /** The chain's queue, through which escrow and splitter send their transactions, too. */
     readonly queue: TxQueue
     readonly rpc: Rpc
     close(): Promise<void>

@@ -100,7 +100,7 @@ export type Reads = {
   ): Promise<ValuesOf<Out>>
   /** Simulates a call and returns its result. @throws CallReverted, RpcUnavailableError */
   trial(call: { readonly from: Wallet; readonly to: Wallet; readonly data: Hex; readonly gas: number }): Promise<Hex>
-  /** Result of a JSON-RPC method, and the latest block at that time. */
+  /** Result of a JSON-RPC method, and the latest block when it was read. */
   ask(method: string, params: readonly unknown[]): Promise<{ readonly head: Head; readonly result: unknown }>
   /** The latest block with this finality. */
   asOf(finality: Finality): Promise<AsOf>
@@ -164,7 +164,7 @@ export function openReads({ rpc, fromBlock, isHeadFinal }: ReadsParts): Reads {
 
 type Asking = Pick<Reads, 'ask'> & Pick<ReadsParts, 'isHeadFinal'> & { readonly answerOf: AnswerOf }
 
-/** Finds blocks by the node's tags, or by depth if it does not know them. */
+/** Finds blocks by the node's tags, or by depth if the node does not know the tags. */
 function openAsOf({ answerOf, ask, isHeadFinal }: Asking): Reads['asOf'] {
   const tags = openTags()
   return async (finality) => {
@@ -221,7 +221,7 @@ function refusalOf(refusal: RpcRefusal): Error {
   return isRevert(refusal) ? new CallReverted(message, data) : new CallFailed(message)
 }
 
-/** Retries a node error once: some nodes fail while a block arrives. */
+/** Retries a node error once, because some nodes fail while a block arrives. */
 function askedAgain(ask: AnswerOf): AnswerOf {
   return async (call) => {
     const first = await ask(call)
@@ -261,10 +261,10 @@ const VIEW_GAS = 200_000
 const MAX_VIEWS = 100
 
 type View = { readonly to: Wallet; readonly data: Hex }
-/** `undefined`: the batch gave no answer, so ask separately. */
+/** If the batch gave no `answer`, the caller asks for the view separately. */
 type Viewed = { readonly answer: RpcAnswer | undefined }
 
-/** Batches contract views into one request that also returns its block. */
+/** Batches contract views into one request, which also returns the block that it read. */
 function openViews(rpc: Pick<Rpc, 'readDated'>): (view: View) => Promise<RpcAnswer | undefined> {
   const viewed = gather((views: readonly View[]) => viewAll(rpc, views))
   return async (view) => (await viewed(view)).answer
@@ -287,7 +287,7 @@ async function viewAll(rpc: Pick<Rpc, 'readDated'>, views: readonly View[]): Pro
   return views.map((_, at) => ({ answer: results[at] && answerOf(results[at]) }))
 }
 
-/** Answer of one view; undefined for a failure without revert data, which may have run out of gas. */
+/** Answer of one view; undefined if it failed without revert data, possibly because it ran out of gas. */
 function answerOf({ ok, data }: { readonly ok: boolean; readonly data: Hex }): RpcAnswer | undefined {
   if (!ok && data === '0x') return undefined
   return ok ? { ok, result: data } : { ok, code: REVERTED_CODE, message: 'execution reverted', data }

@@ -65,7 +65,7 @@ export type SettlementParts = {
   /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
-  /** Larger payments wait for a `safe` block. */
+  /** Payments above this limit wait for a `safe` block. */
   readonly instantLimit: Usdc
   /** Allowed wallet factories. The first payment from a factory's wallet deploys the wallet. */
   readonly walletFactories: ReadonlySet<Wallet>
@@ -186,8 +186,8 @@ export function payoutNonce(id: string): Hex {
 }
 
 /**
- * Pays with an authorization by `payTo`. Every attempt has the same bytes, which the token accepts once. They never
- * expire, so the caller can retry until the money moves.
+ * Pays with an authorization by `payTo`. Every attempt has the same bytes, which the token accepts once. The
+ * authorization never expires, so the caller can retry until the money moves.
  */
 async function pay(parts: SettlementParts, { id, to, amount }: PayoutOrder): Promise<TransferResult> {
   const { payTo: from, payToKey, queue, digestOf } = parts

@@ -8,7 +8,7 @@ import { bigIn, type Head } from './rpc/values.ts'
 
 /** Interval of health checks while the chain is idle and healthy. */
 const BEAT_MS = 15 * SECOND_MS
-/** How often the daemon decides whether a health check is due. While the chain is down, one is due every time. */
+/** How often the daemon decides whether a health check is due. While the chain is down, a check is always due. */
 const TICK_MS = 2 * SECOND_MS
 /** A transaction that waits this long for a block triggers a health check. */
 const SLOW_MS = 2 * TICK_MS
@@ -116,7 +116,7 @@ function healthOf(down: readonly ChainFault[], slow: readonly ChainFault[]): Cha
   return slow.length > 0 ? 'degraded' : 'ok'
 }
 
-/** The newer of two heads: the queue's, and that of the last health check. */
+/** The newer of two heads: the one that the queue saw, and the one of the last health check. */
 function headOf(last: Beat | undefined, { head }: QueueStatus, now: number): ChainStatus['head'] {
   const looked = last && { block: last.head.number, ageSeconds: ageOf(now - last.head.timestamp * SECOND_MS) }
   const queued = head && { block: head.number, ageSeconds: ageOf(head.ageMs) }
@@ -152,7 +152,7 @@ function fault(code: ChainFault['code'], isSo: boolean, sentence: string): Chain
   return isSo ? [{ code, sentence }] : []
 }
 
-/** Reports failed nodes; only a notice, since other nodes answer. */
+/** Reports failed nodes. This is only a notice, because other nodes answer. */
 function nodeFaults(nodes: RpcHealth['nodes']): ChainFault[] {
   const dead = nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
   const many = `${dead.join(', ')} ${dead.length === 1 ? 'does' : 'do'}`

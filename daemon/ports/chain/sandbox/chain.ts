@@ -48,7 +48,7 @@ function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   }
 }
 
-/** Shows a transfer as a transaction; minted money comes from the token. */
+/** Shows a transfer as a transaction. The sender of minted money is the token. */
 function shown(row: SandboxTransferRow, asset: Wallet): ChainTransaction {
   const { id, from, to, amount, transaction, at, kind } = row
   const nonce = (kind === 'authorization' ? id.split(':').at(-1) : transaction) as Hex // as their key is made

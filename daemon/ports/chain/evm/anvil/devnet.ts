@@ -75,7 +75,7 @@ async function notePid(folder: string, pid: number): Promise<void> {
   await writeFile(join(folder, PID_FILE), `${pid}\n`, { mode: 0o600 })
 }
 
-/** Stops a chain that a killed daemon left behind. Waits while it writes its state, then kills it. */
+/** Stops a chain that a killed daemon left behind. Kills it if it has not exited within `END_MS`. */
 async function awaitEnd(folder: string): Promise<void> {
   const pid = Number(await readIf(join(folder, PID_FILE)))
   if (!Number.isSafeInteger(pid) || pid <= 1) return
@@ -86,7 +86,7 @@ async function awaitEnd(folder: string): Promise<void> {
   if (await isOurs(pid, folder)) process.kill(pid, 'SIGKILL')
 }
 
-/** Whether a process is the chain of this folder, since process ids are reused. */
+/** Whether a process is this folder's chain, and not a later process with the same id. */
 async function isOurs(pid: number, folder: string): Promise<boolean> {
   return (await readIf(`/proc/${pid}/cmdline`))?.includes(`${folder}/`) ?? false
 }
@@ -176,7 +176,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
 
 type Keeping = Pick<KeptState, 'keep'> & { readonly log: Log; readonly signal: AbortSignal }
 
-/** Saves the chain soon after new blocks, for at most 1/`KEEP_SHARE` of the time. `now` saves it at once. */
+/** Saves the chain soon after new blocks, for at most 1/`KEEP_SHARE` of the time. `now` saves it immediately. */
 function keepState(url: string, { keep, log, signal }: Keeping): { readonly now: () => Promise<void> } {
   let kept: unknown
   let notBefore = 0

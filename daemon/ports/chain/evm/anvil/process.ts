@@ -40,7 +40,7 @@ export type AnvilOptions = {
   readonly dump?: string | undefined
 }
 
-/** Number of block states to keep: a new block must not drop the state that a running call needs. */
+/** Number of recent block states to keep, so that a new block does not drop the state that a running call needs. */
 const KEPT_STATES = 32
 export const keptHistory: readonly string[] = ['--prune-history', String(KEPT_STATES)]
 
@@ -60,7 +60,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const child = spawned(options)
   const said = lastWords(child.stdout)
   const ended = Promise.all([once(child.stdout, 'close'), once(child, 'close')]).then(said)
-  // The output closes when the chain has exited; closing stdin then ends the shell.
+  // The chain's exit closes the output. Closing stdin then ends the shell.
   child.stdout.once('close', () => child.stdin.destroy())
   child.stdin.on('error', () => undefined)
   const ready = Promise.withResolvers<{ port: number; pid: number }>()

@@ -111,7 +111,7 @@ export function transmit(core: Core, tx: OpenTx): void {
       noteError(core, answer.message)
       core.purseAt = 0
     }
-    // Do not delay the check of earlier sends.
+    // If a check of earlier sends is already due, do not delay it.
     if (!core.dirty) core.dueAt = answer.ok ? tx.sentAt + core.firstLookMs : 0
     core.dirty = true
     core.watch.ring()

@@ -48,17 +48,17 @@ function feesFor(core: Core, gas: number): Fees | undefined {
 export const MAX_IN_FLIGHT = 12
 export const MAX_BATCH = 100
 const WINDOW_MS = { least: 4, most: 250, share: 8 } as const
-/** Longest wait for a batch as large as the last one. */
+/** Longest wait for the expected number of orders in a batch. */
 const CROWD_WINDOW_MS = 20
 /** Factor by which the expected batch size decays. */
 const CROWD_SHARE = 0.75
 const RETRY_MS = 100
 const HELD_MS = 500
-/** How long a call waits while transfers go first. */
+/** Transfers go before a call until the call has waited this long. */
 const CALL_PATIENCE_MS = 2_000
-/** Number of `waitMs` after which a call fails if its gas cannot be estimated. */
+/** A call fails if its gas cannot be estimated within this many times `waitMs`. */
 const CALL_WAITS = 10
-/** Number of `tries` after which a transfer is refused: it goes in a batch, then alone. */
+/** A transfer is refused when its `tries` reach this number. */
 const MAX_TRIES = 2
 const MS = 1_000
 
@@ -139,7 +139,7 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
-/** Refuses an order that expired before a transaction was signed for it. By the machine's clock: the chain may lag. */
+/** Refuses an order that expired before a transaction was signed for it. The chain's clock is not used: it may lag. */
 function isExpired(core: Core, work: TransferWork): boolean {
   if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
   if (work.since !== undefined) return false
@@ -148,7 +148,10 @@ function isExpired(core: Core, work: TransferWork): boolean {
   return true
 }
 
-/** Whether "not yet valid" is outdated: nodes simulate at the time of their latest block. */
+/**
+ * Whether a simulation's "not yet valid" can be ignored. Nodes simulate at the time of their latest block, which can
+ * lag behind the clock.
+ */
 function isOnlyEarly({ options }: Core, { authorization }: TransferWork, revert: Hex): boolean {
   if (failureOf(revert) !== 'authorization_not_yet_valid') return false
   return options.wall() > (Number(authorization.validAfter) + 1) * MS
@@ -192,7 +195,7 @@ function leave(core: Core, work: TransferWork | CallWork): void {
   core.waiting = core.waiting.filter((other) => other !== work)
 }
 
-/** Ends an order that the token would refuse: as settled if its authorization has moved the money, else as refused. */
+/** Ends an order that the token would refuse. The order has settled if its authorization moved the money already. */
 async function decline(core: Core, work: TransferWork, revert: Hex): Promise<void> {
   const failure = failureOf(revert)
   if (failure === 'token_paused') core.tokenPaused = true
@@ -205,7 +208,7 @@ async function decline(core: Core, work: TransferWork, revert: Hex): Promise<voi
   leave(core, work)
   if (use?.how === 'moved') settled(core, work, { transaction: use.transaction, already: true })
   else if (use?.how === 'cancelled') refused(core, work, 'authorization_cancelled')
-  // Without an event, our own transaction probably used it and this node lags, so the outcome is unknown.
+  // Without an event, our own transaction probably used the nonce and this node lags, so the outcome is unknown.
   else refused(core, work, use === undefined && work.since !== undefined ? 'unavailable' : 'authorization_used')
 }
 

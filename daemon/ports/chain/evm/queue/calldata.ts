@@ -37,12 +37,12 @@ const probeInput = parseAbiParameters([
 const probeOutput = parseAbiParameters(['uint256 block, bool[] coded, Result[] results', RESULT])
 const ERROR_SELECTOR = method('Error', ['string'], []).selector
 
-/** Whether a signature has the length of an ECDSA signature, so is not a contract wallet's. */
+/** Whether a signature has the length of an ECDSA signature by a key. Any other is a contract wallet's. */
 export function isOfKey(signature: Hex): boolean {
   return signature.length === KEY_SIGNATURE_CHARS
 }
 
-/** Call data of `transferWithAuthorization`: with v, r and s for a key's signature, else with bytes. */
+/** Call data of `transferWithAuthorization`: passes a key's signature as v, r and s, any other as bytes. */
 export function transferCall(authorization: Authorization, signature: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   const fields = [from, to, value, validAfter, validBefore, nonce] as const

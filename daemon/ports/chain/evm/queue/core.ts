@@ -102,13 +102,13 @@ export type TransferWork = {
   undone: Hex | undefined
   /** Whether to send it alone, because its payer has code or its batch failed. */
   alone: boolean
-  /** Failed attempts: 1 for a batch, 2 for a single transaction. */
+  /** Failed attempts; a batch counts as 1, a single transaction as 2. */
   tries: number
   /** Latest transaction. */
   transaction: Hex | undefined
   /** Earliest time of the next attempt, machine milliseconds. */
   notBefore: number
-  /** Number of the latest block when its first transaction was signed; event searches start there. */
+  /** Number of the latest block when the first transaction was signed. Event searches start at this block. */
   since: number | undefined
   /** Its current transaction. */
   tx: OpenTx | undefined
@@ -141,7 +141,7 @@ export type OpenTx = {
   resends: number
   /** Time when another transaction was first seen to use the nonce. */
   doubtAt: number | undefined
-  /** Whether `follow` has checked its block since inclusion. */
+  /** Whether `follow` has checked the transaction's block since inclusion. */
   isFollowed: boolean
   readonly confirmed: PromiseWithResolvers<void>
 }
@@ -203,7 +203,7 @@ export type Core = {
   /** Time of the last nonce count. `isMissing`: some transactions were in no block when receipts were last read. */
   countedAt: number
   isMissing: boolean
-  /** Expected size of the next batch, from the size of the last ones. */
+  /** Expected number of orders in the next batch, from the sizes of recent batches. */
   crowd: number
   /** Heads that were seen, by hash, newest last. */
   readonly line: Map<Hex, Head>

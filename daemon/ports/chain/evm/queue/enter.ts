@@ -30,7 +30,7 @@ async function joinTransfer(core: Core, order: TransferOrder): Promise<TransferW
   const key = `${order.authorization.from}:${order.authorization.nonce}`
   for (let known = core.works.get(key); known?.kind === 'transfer'; known = core.works.get(key)) {
     if (known.digest === digest) return known
-    // The unfinished order has the same nonce and other bytes: only one of the two can move money.
+    // Another unfinished order has this nonce. Wait for its end, because only one of the two can move money.
     if ((await within(core, known.done.promise)) === undefined) return undefined
   }
   if (isFull(core)) return undefined
@@ -47,7 +47,7 @@ function isFull(core: Core): boolean {
   return isClosed(core) || core.works.size >= MAX_WAITING
 }
 
-/** Reads from the rows whether a transfer has moved, is in flight, or must be sent. */
+/** Reads from the rows whether a transfer has settled, is in flight, or must be sent. */
 async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
   const { store } = core.options
   const transfer = await store.table(chainTransfers).get(work.key)

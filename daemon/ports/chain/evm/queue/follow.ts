@@ -33,7 +33,7 @@ export async function follow(core: Core): Promise<void> {
   })
 }
 
-/** Whether a block must be requested. The latest need not be: every read returns it anyway. */
+/** Whether a block must be requested. The latest block need not be, because every read returns it. */
 function isAsked(place: BlockTag | number): boolean {
   return place !== 'latest'
 }
@@ -58,7 +58,7 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
 }
 
 /**
- * Checks the blocks of transactions against the known heads or the node. Looks up again those whose block has changed.
+ * Checks the blocks of transactions against the known heads or the node. Reads receipts again if a block has changed.
  * @returns whether all could be checked
  */
 async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promise<boolean> {
@@ -81,7 +81,7 @@ async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promi
   return doubtful.length === 0 || (await findAgain(core, doubtful, head))
 }
 
-/** Reads the receipts of doubtful transactions again. @returns whether every receipt could be read */
+/** Reads the receipts of transactions whose block has changed. @returns whether every receipt could be read */
 async function findAgain(core: Core, doubtful: readonly OpenTx[], head: Head): Promise<boolean> {
   const calls = doubtful.flatMap(({ row }) =>
     row.sends.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),

@@ -4,7 +4,7 @@ import { movementIn, type Receipt } from './receipt.ts'
 import { restore } from './reversal.ts'
 import { type ChainTxRow, chainTxs } from './rows.ts'
 
-/** Weight of the latest inclusion in the smoothed time. */
+/** Weight of the latest transaction in the smoothed time to inclusion. */
 const LATEST_SHARE = 0.2
 
 export type Found = { readonly tx: OpenTx; readonly receipt: Receipt }
@@ -78,7 +78,7 @@ function tellWork(core: Core, { tx, receipt, place, work }: InclusionNotificatio
     settled(core, work, { transaction, already: false })
     return
   }
-  // Retry the transfer alone, so that it cannot fail others and its simulation gives the reason.
+  // Retry the transfer alone, so that it cannot make others fail and its own simulation gives the reason.
   work.tries += tx.row.items.length > 1 ? 1 : 2
   work.alone = true
   requeue(core, work)

@@ -30,13 +30,13 @@ export function sentFacts({ tx, tries, transaction }: QueueWork): { sent: boolea
   return { sent: tx !== undefined || tries > 0 || latest !== undefined, ...(latest ? { transaction: latest } : {}) }
 }
 
-/** Ends a transfer as moved. `already`: by an earlier transaction. */
+/** Ends a transfer as settled. `already`: an earlier transaction moved the money. */
 export function settled(core: Core, work: TransferWork, moved: { transaction: Hex; already: boolean }): void {
   core.works.delete(work.key)
   work.done.resolve({ ok: true, ...moved })
 }
 
-/** Ends a transfer as refused. If its transaction was reorged, retries it while it may still move the money. */
+/** Ends a transfer as refused. A transfer whose transaction was reorged is retried while it may still settle. */
 export function refused(core: Core, work: TransferWork, failure: SettleFailure): void {
   if (work.undone !== undefined && !isLostForGood(core, work, failure)) {
     requeue(core, work, UNDONE_RETRY_MS)

@@ -60,7 +60,7 @@ export type QueueStatus = {
   readonly reversedAt: number
   /** Number of nonces that another program used. */
   readonly foreignNonces: number
-  /** Number of reverted transactions, without batches, whose items are retried. */
+  /** Number of reverted transactions. Batches are not counted, because their items are retried. */
   readonly failed: number
   readonly lastFailed: { readonly at: number; readonly id: string } | undefined
   readonly lastError: { readonly at: number; readonly message: string } | undefined

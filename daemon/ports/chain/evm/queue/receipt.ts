@@ -39,8 +39,8 @@ export function receiptIn(value: unknown): Receipt | undefined {
 export type Movement = { readonly from: Wallet; readonly to: Wallet; readonly value: bigint; readonly nonce: Hex }
 
 /**
- * Outcome of an authorization in a transaction. `moved`: its transfer follows `AuthorizationUsed`. `other`: something
- * else follows. `none`: it was not used.
+ * How a transaction used an authorization. `moved`: the wanted transfer follows `AuthorizationUsed`. `other`: a
+ * different event follows it, or none. `none`: the authorization was not used.
  */
 export function movementIn(logs: readonly EventLog[], token: Wallet, wanted: Movement): 'moved' | 'other' | 'none' {
   const own = logs.filter(({ address }) => address === token)

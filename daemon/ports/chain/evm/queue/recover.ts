@@ -53,7 +53,7 @@ async function nextNonce({ options }: Core, count: number): Promise<number> {
   return own.next_nonce
 }
 
-/** Refuses to start if the chain lacks a transaction whose bytes are no longer stored, so that it cannot be resent. */
+/** Refuses to start if the chain lacks a transaction that cannot be resent, because its bytes are no longer stored. */
 function refuseGap(core: Core, count: number): void {
   for (let nonce = count; nonce < core.nextNonce; nonce++) {
     const sends = core.open.get(nonce)?.row.sends ?? []

@@ -53,7 +53,7 @@ const ChainTxRow = z.strictObject({
   settled: z.array(z.int()),
   /** Indexes of reorged items that have not settled again. */
   lost: z.array(z.int()),
-  /** Number of the latest block when first signed; event searches start there. */
+  /** Number of the latest block when first signed. Event searches start at this block. */
   first_head: z.int(),
   updated_at: z.int(),
 })
@@ -64,7 +64,7 @@ const ChainTransferRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   digest: StoredHex,
-  /** Id of the transfer's latest transaction, or the hash of an external facilitator's. */
+  /** Id of the transfer's latest transaction, or the hash of an external facilitator's transaction. */
   tx: z.string(),
   first_head: z.int(),
   /** Set if the transfer was permanently reversed. */

@@ -17,10 +17,10 @@ import { type Core, seeHead, type TransferWork } from './core.ts'
 export const ITEM_GAS = 130_000
 /** Gas limit of a single transfer from a payer with code. */
 export const ALONE_GAS = 500_000
-/** Gas overhead of a batch per call: data, copy and loop. */
+/** Gas that a batch adds to each of its calls: for data, copy and loop. */
 const ITEM_OVERHEAD_GAS = 14_000
 const BASE_GAS = 60_000
-/** Gas overhead of a probe: its code, and its returned data, which costs as much as code. */
+/** Gas overhead of a probe: for its code, and for the returned data, which costs as much as code. */
 const PROBE_GAS = 6_000_000
 /** Gas limit of a transaction, just below the protocol's limit. */
 export const MAX_TX_GAS = 16_000_000
@@ -77,8 +77,8 @@ type SimulationResponse = {
 }
 
 /**
- * Asks in one request which payers have code and whether the batch succeeds. Undefined without a batch, or if the
- * request is too long or refused.
+ * Asks in one request which payers have code and whether the batch succeeds. Undefined if there is no batch to
+ * simulate, or if the request is too long or refused.
  */
 async function probed(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse | undefined> {
   const whole = batchTrial(core, batched)
@@ -98,7 +98,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Si
   return said && { head, coded: said.coded, batch: result?.ok ? result.data : undefined, singles }
 }
 
-/** Asks in separate calls which payers have code and whether the batch succeeds; works without a batch, too. */
+/** Asks in separate calls which payers have code and, if there is a batch, whether it succeeds. */
 async function asked(core: Core, { keyed, batched, single }: Trial): Promise<SimulationResponse> {
   const whole = batchTrial(core, batched)
   const { head, answers } = await core.options.rpc.read([
@@ -137,7 +137,7 @@ function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | und
   return { from: signer.address, to: batch.address, data, gas: batchGas(works.length) }
 }
 
-/** Call that simulates one transfer, if possible by the batch contract, whose answer is the same on every node. */
+/** Call that simulates one transfer. Prefers the batch contract, whose answer is the same on every node. */
 function singleCall(core: Core, work: TransferWork): RpcCall {
   const { batch, signer, token } = core.options
   const [one] = batchedCalls(core, [work], ALONE_GAS)

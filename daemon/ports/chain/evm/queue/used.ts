@@ -22,7 +22,7 @@ export type Searched = {
   readonly since: number | undefined
 }
 
-/** Finds the event of an authorization that was used or cancelled, if any. @throws RpcUnavailableError */
+/** Finds the event by which an authorization was used or cancelled, if any. @throws RpcUnavailableError */
 export async function findUse(core: Core, work: Searched): Promise<Use> {
   const { number: head } = (await core.options.rpc.read([])).head
   const oldest = Math.max(0, work.since ?? head - SLICE_BLOCKS * MAX_SLICES)

@@ -11,7 +11,7 @@ import { restore } from './reversal.ts'
 import { chainSigners, chainTxs } from './rows.ts'
 import { watchReversed } from './watched.ts'
 
-/** Gives up a nonce that another program used, and requeues its orders, which still move money only once. */
+/** Gives up a nonce that another program used. Requeues the nonce's orders, which still move money only once. */
 async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   const { store, signer, wall, observe } = core.options
   const { id, version, nonce, settled, lost } = tx.row
@@ -19,7 +19,7 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   tx.row = await store.tx(async (t) => {
     const own = await t.table(chainSigners).getForUpdate(signer.address)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
-    // Follow items that were reported as moved until they move again.
+    // Items that were reported as moved are followed until they move again.
     const undone = [...new Set([...settled, ...lost])]
     return await t.table(chainTxs).update(id, version, {
       state: 'superseded',
@@ -49,7 +49,7 @@ const PATIENT_SENDS = 3
 /** Limit of signed versions per nonce. */
 const MAX_SENDS = 24
 
-/** Whether to resend a transaction, after raising its fees if needed. */
+/** Raises a transaction's fees if needed. @returns whether to resend the transaction */
 async function replaceOrResend(core: Core, tx: OpenTx): Promise<boolean> {
   const { timings, wall, observe } = core.options
   const patience = timings.resendMs * 2 ** Math.min(tx.resends, MAX_DOUBLINGS)
@@ -178,7 +178,7 @@ async function look(core: Core): Promise<void> {
   if (isCounted) core.countedAt = wall()
   if (count?.ok) await doubt(core, seen, numberIn(count.result))
   await late(core)
-  // Set last: otherwise a failed read would never be repeated on an idle chain.
+  // Set this after all reads. If it were set before a failed read, an idle chain would never repeat that read.
   core.looked = head.hash
   core.lookedAt = wall()
 }
@@ -198,7 +198,7 @@ async function included(core: Core, seen: readonly Seen[]): Promise<void> {
   if (found.length > 0) await include(core, found)
 }
 
-/** Gives up nonces that others used, after a wait: nodes count transactions before they show receipts. */
+/** Gives up nonces that others used. Waits first, because nodes count transactions before they show receipts. */
 async function doubt(core: Core, seen: readonly Seen[], count: number): Promise<void> {
   const now = core.options.wall()
   for (const { tx, answers } of seen) {

@@ -23,7 +23,7 @@ export type RpcOptions = {
   readonly observe?: RpcObserver
   readonly readTimeoutMs?: number
   readonly sendTimeoutMs?: number
-  /** How long a lower head counts as that of a lagging node. */
+  /** How long a head below the highest one counts as that of a lagging node. */
   readonly setBackMs?: number
   /** Epoch milliseconds of the machine. */
   readonly wall?: () => number
@@ -141,7 +141,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
-  // Never raises the highest head: other nodes would have to reach a number that a contract returned.
+  // Never raise the highest head here: other nodes would have to reach a number that a contract returned.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer
@@ -156,7 +156,7 @@ function inParts(readPart: Read): Read {
     const { head, answers } = await readPart(first ?? [])
     const all = [...answers]
     for (const slice of rest) all.push(...(await readPart(slice)).answers)
-    // Return the earliest head: no answer is older.
+    // The first slice's head: later slices are read from the same or later blocks.
     return { head, answers: all }
   }
 }

@@ -14,7 +14,7 @@ export type Tags = {
   read(tag: BlockTag, answer: RpcAnswer | undefined, head: Head): Head | number | undefined
 }
 
-/** Remembers known tags: a node that knew one must not fall back to depth. */
+/** Remembers which tags were answered, so that depth never replaces a tag that nodes know. */
 export function openTags(): Tags {
   const told = new Set<BlockTag>()
   return {

@@ -121,7 +121,7 @@ export function checkKeys(
   }
 }
 
-/** Checks the balance of the gas key. @param least - required balance in wei @throws AppError when it has less */
+/** Checks that the gas key has at least `least` wei. @throws AppError if it has less */
 export async function checkGas(rpc: Rpc, key: Wallet, least: bigint): Promise<void> {
   const held = bigIn(await rpc.ask('eth_getBalance', [key, 'latest']))
   if (held >= least) return

@@ -55,7 +55,7 @@ export function planDevnet(roles: Roles, domain: { readonly name: string; readon
     token,
     identity,
     reputation: planned('reputationRegistry', roles, [['address'], [identity.address]]),
-    // Not `batch`: older folders have another contract under that name.
+    // Not named `batch`, because older data folders have another contract under that name.
     batcher: planned('cappedBatch', roles, [[], []]),
     ...planOwn(roles, token.address),
   }
@@ -123,7 +123,7 @@ const ETHER = 10n ** 18n
 const LEAST = 1_000n * ETHER
 const GIVEN = 1_000_000n * ETHER
 
-/** Supplies gas money and the CREATE2 factory at each start: a local chain may have lost its last blocks. */
+/** Supplies gas money and the CREATE2 factory at each start, because a local chain may have lost its last blocks. */
 export async function prepareDevnet(url: string, gasKey: Wallet): Promise<void> {
   // Method names that both anvil and hardhat have.
   const code = await ask(url, 'eth_getCode', factory.address, 'latest')

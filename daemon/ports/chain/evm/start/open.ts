@@ -28,7 +28,7 @@ import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, w
 import { keyIn, ownKey } from './keys.ts'
 import { type ChainHomeRow, chainHomes } from './rows.ts'
 
-/** Folder of a devnet and its keys in the data folder. */
+/** Folder in the data folder that holds a devnet and its keys. */
 const CHAIN_FOLDER = 'chain'
 const SALT_BYTES = 32
 const GWEI = 1_000_000_000n

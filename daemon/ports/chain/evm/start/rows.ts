@@ -13,7 +13,7 @@ const ChainHomeRow = z.strictObject({
   id: z.literal('chain'),
   version: z.int(),
   mode: z.enum(keysOf(chainNetworks)),
-  /** Hash of the first block, which identifies the chain; that of a devnet may change. */
+  /** Hash of the first block, which identifies the chain. On a devnet it may change. */
   genesis: StoredHex,
   /** Owner of this installation's contracts; `pay_to` receives payments. */
   gas_key: StoredWallet,

@@ -20,7 +20,7 @@ const RESOURCE = 'http://localhost/'
 export type Through = {
   readonly chain: ChainPort
   readonly facilitator: ForeignFacilitator
-  /** Larger payments wait for more finality. */
+  /** Payments above this limit wait for more finality. */
   readonly instantLimit: Usdc
   /** Block number of a transaction. @throws when no node answers */
   readonly blockOf: (transaction: Hex) => Promise<number | undefined>
@@ -53,7 +53,7 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
   }
 }
 
-/** Settles again what the chain dropped: through the facilitator, or else through our own queue. */
+/** Settles a dropped transfer again: through the facilitator, or if that fails through our own queue. */
 async function sendAgain(bench: Bench, authorization: Authorization, signature: Hex): Promise<void> {
   const result = await settle(bench, authorization, signature)
   if (!result.ok) await bench.chain.settle(authorization, signature)
@@ -117,7 +117,7 @@ async function referee(bench: Bench, authorization: Authorization, signature: He
   return (await isSure(bench, authorization, result.transaction)) ? result : given('unavailable')
 }
 
-/** Whether a transfer is final enough. Large payments wait for more finality. */
+/** Whether a transfer is final enough. Payments above `instantLimit` wait for more finality. */
 async function isSure(
   { chain, instantLimit, blockOf }: Bench,
   { from, nonce, value }: Authorization,
@@ -129,7 +129,7 @@ async function isSure(
   return used && block !== undefined && block <= asOf.block
 }
 
-/** Builds the request; undefined if no x402 version is known that the facilitator supports on this network. */
+/** Builds the request; undefined if the facilitator is not known to support an x402 version on this network. */
 async function askOf(bench: Bench, authorization: Authorization, signature: Hex): Promise<ForeignAsk | undefined> {
   const { chain, facilitator } = bench
   const { network, caip2, asset, payTo } = chain
