@@ -31,14 +31,14 @@ export const MAX_OF_A_KIND = 25
 const PATIENCE_MS = 15 * MINUTE_MS
 /** An inquiry without a reply for this long counts as unanswered. */
 const ANSWER_MS = DAY_MS
-/** Maximum jobs (per state and due event), listings and conversations read. */
+/** Maximum rows per read: jobs of one status or due event, listings, or conversations. */
 const MAX_DUE_ROWS = 200
-/** Maximum renewals read, soonest first. A failed renewal is retried within days, so it is among them. */
+/** Maximum subscriptions read, soonest renewal first. One that is past due is retried within days, so it is read. */
 const MAX_RENEWALS = 1_000
-/** Maximum dead messages checked for whether they are tests; older ones are counted unchecked. */
+/** Maximum dead messages read in order to leave out test messages. All older ones are counted, tests included. */
 const MAX_DEAD_ROWS = 2_000
 const MAX_QUOTED_CHARS = 200
-/** One cent in micro-USDC: unserved periods worth less are not listed yet. */
+/** One cent in micro-USDC. An unserved part of a period that is worth less is not listed yet. */
 const LEAST_UNSERVED = 10_000n
 
 const quiet = { grave: false, amount: null, due: null } as const
@@ -54,7 +54,7 @@ async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
   return (await t.table(services).get(service_id))?.name ?? service_id
 }
 
-/** Shortens a message to one line. A JSON brief that only has `text` is shown as that text; other JSON stays. */
+/** Shortens a message to one line. Of a JSON brief that only has `text`, keeps that text; other JSON stays as it is. */
 function quoted(text: string): string {
   const said = text.slice(0, 2 * MAX_QUOTED_CHARS).replace(/^\{\s*"text": "|"\s*\}$/g, '')
   const line = said.replaceAll(/\s+/g, ' ').trim()
@@ -84,7 +84,7 @@ function aboutJob({ id, amount }: JobRow): Pick<Item, 'subject' | 'amount'> {
   return { subject: { kind: 'job', id }, amount }
 }
 
-/** Jobs past their promised time or deadline, by the same rule as in every list of jobs. */
+/** Jobs past their promised time or deadline. `isLate` decides this here and in every list of jobs. */
 async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
   const pages = await Promise.all(workingJobStatuses.map((status) => t.table(jobs).page('status', [status], part)))
@@ -108,7 +108,7 @@ async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'overdue', items: await Promise.all(items), count: late.length }
 }
 
-/** Jobs whose next step is overdue: the cron that takes it does not run, or fails. */
+/** Jobs whose next step is overdue because the cron that takes the step does not run, or fails. */
 async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
@@ -256,7 +256,7 @@ async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'unserved_period', items: await Promise.all(items), count: count - open.length + rows.length }
 }
 
-/** Dead webhook messages. Dead tests are left out: `endpointsOf` reports failing endpoints by listing. */
+/** Dead webhook messages except test messages: `endpointsOf` already reports each listing whose endpoint fails. */
 async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const part = { index: 'state', prefix: ['dead'], limit: MAX_DUE_ROWS }
   const dead: DeliveryRow[] = []
@@ -312,7 +312,7 @@ async function failuresOf(t: ReadTx, serviceId: string) {
   const taken = rows.findIndex((row) => row.attempts.at(-1)?.error === null)
   const failed = taken === -1 ? rows : rows.slice(0, taken)
   const tries = failed.reduce((sum, row) => sum + row.tries, 0)
-  // An endpoint's error ends with a full stop; here it becomes part of another sentence.
+  // The error ends with a full stop. Remove it, because the error becomes part of a sentence.
   const why = failed[0]?.attempts.at(-1)?.error?.replace(/\.$/, '') ?? 'no answer'
   return { tries, since: failed.at(-1)?.at ?? null, why }
 }

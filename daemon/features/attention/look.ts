@@ -137,8 +137,8 @@ function isTroubled({ health, row }: CronView): boolean {
 }
 
 /**
- * Engine problems: each installed program that fails, and one item for all missing engines. Missing engines are listed
- * if they disappeared or an open job needs them; the doctor reports the others.
+ * Engine problems: each installed program that fails, and one item for all missing engines. The item names a missing
+ * engine if it disappeared or an open job needs it. The doctor reports all other missing engines.
  */
 export async function enginesOf(ctx: Context): Promise<FoundItems> {
   const seen = engineBoard.of(ctx).standings()

@@ -22,7 +22,7 @@ type Slice<R extends Row> = {
   readonly status: string
 }
 
-/** The caller's newest rows in a role and status, with the count of all such rows. */
+/** The newest rows with a status in which the caller has a role, and the number of all such rows. */
 async function ownRows<R extends Row>({ t, me }: Reading, { parties, of, role, status }: Slice<R>) {
   const { wallet } = me
   const { ids, total } = await ownIds(t, parties, { wallet, role, status, limit: MAX_OF_A_KIND, offset: 0 })

@@ -6,7 +6,7 @@ import { finders } from './find.ts'
 import { chainOf, cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'
 import { ownFinders } from './own.ts'
 
-/** Open problems. Reads only indexes of open items, so the cost depends on their number. */
+/** Open problems. Reads only indexes of open items, so the cost depends on the number of open items. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
   const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
   const found = [

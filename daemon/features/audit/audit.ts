@@ -31,7 +31,7 @@ import { awaitedOf, escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
-/** The amount that a record says an account must hold for it. */
+/** The amount that an account must hold for a record, as the record states it. */
 type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
 
 /** All claims on held money; call it within one read transaction. */
@@ -83,9 +83,9 @@ type Audit = {
 }
 
 /**
- * Recomputes and compares the books (decisions §5, `souk money audit`). It reads in slices while others write, and
- * compares each slice of accounts in one read, so the report is exact. `as_of` is the last transaction counted.
- * @throws AppError unavailable when the chain was never quiet enough to compare.
+ * Recomputes and compares the books (decisions §5, `souk money audit`). It reads slices while other operations write.
+ * Each slice of accounts is compared within one read, so the report is exact. `as_of` is the last transaction counted.
+ * @throws AppError unavailable if the books or the chain changed during each comparison of the two.
  */
 export async function auditBooks(ctx: Books): Promise<AuditReport> {
   const audit: Audit = {
@@ -154,7 +154,7 @@ function isSale(row: LedgerRow): boolean {
   return sales[row.ref_kind]?.includes(row.kind) === true
 }
 
-/** Whether a transaction paid for a period. */
+/** Whether a transaction paid for a period of a subscription. */
 function isCharge(row: LedgerRow): boolean {
   return row.ref_kind === 'subscription' && isSale(row)
 }
@@ -229,7 +229,7 @@ function ownerFault({
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
 
-/** Compares from the other side: claims with their accounts, ledger sums with unseen accounts, charges with periods. */
+/** Compares ledger sums with accounts that no slice contained, claims with ledger sums, and charges with periods. */
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, ctx } = audit
   const read = await ctx.store.read(async (t) => {

@@ -24,7 +24,7 @@ export type Recount = {
   firstGap: string | undefined
   /** Revenue: listing fees with referral shares, and sale prices minus the providers' part. */
   fees: bigint
-  /** Earnings of each provider or referrer account, by name. */
+  /** Earnings of each provider or referrer, by account name. */
   readonly earned: Map<string, bigint>
   readonly faults: Record<'sum' | 'order' | 'negative' | 'sale', string[]>
 }
@@ -74,7 +74,7 @@ export function divisionOf(row: Pick<LedgerRow, 'kind' | 'lines'>): Division {
   return division
 }
 
-/** Whose part an account gets. A split pays the buyer's part to `oper` if the chain reverted the buyer's payment. */
+/** The part of a sale that an account receives: `oper` receives the buyer's part if the chain reverted the payment. */
 function partOf(name: string, of: LedgerRow['kind']): 'net' | 'back' | 'fee' {
   const kind = accountKind(name)
   if (kind === 'oper' && of === 'dispute_split') return 'back'
@@ -131,7 +131,7 @@ function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }:
   return [`${missing} numbers are missing, ${forgotten} of them from released holds; the first: ${place}`]
 }
 
-/** Checks of the transactions alone, and of their numbering. */
+/** Checks that need only the recomputed totals and the numbering of the transactions. */
 export function booksChecks(books: Recount, numbering: Numbering): Check[] {
   const { faults, transactions, fees } = books
   const all = `${transactions} transactions`

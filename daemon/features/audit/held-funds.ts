@@ -13,7 +13,7 @@ import { FULFIL_PATIENCE_MS } from '../payments/settle.ts'
 import { openPayoutOf } from '../payouts/payouts.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 
-/** Held money with its owner and next event; without an owner, the books have a fault. */
+/** Held money with its owner and next event. Money without an owner is a fault of the books. */
 export type HeldFunds = {
   readonly account: string
   readonly kind: AccountKind
@@ -23,7 +23,7 @@ export type HeldFunds = {
   readonly next_event: string | null
   /** Business time. */
   readonly next_event_at: number | null
-  /** What the owner's record says the account must hold; null if it does not say. */
+  /** What the owner's record says the account must hold; null if the record does not say it. */
   readonly expected: Usdc | null
 }
 

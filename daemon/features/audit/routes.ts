@@ -37,8 +37,8 @@ async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerato
 }
 
 /**
- * Held accounts, other kinds first, then escrow by its job's due time, so that a limit cuts the latest. Escrow without
- * an open job, which is a fault, comes last.
+ * Held accounts: first all kinds but escrow, then escrow by the due time of its job, so that a limit cuts off the
+ * latest. Escrow without an open job, which is a fault, comes last.
  */
 export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   const others = kinds.filter((kind) => kind !== 'esc')
@@ -116,7 +116,7 @@ async function heldAccounts(
   return { rows, total: before }
 }
 
-/** Adds names to one page of held money; a search reads the rows without names. */
+/** One page of held money as the API returns it: without `expected`, and with the job of escrow money. */
 function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
   return Promise.all(
     rows.map(async ({ expected: _, ...hold }) => {
@@ -142,8 +142,8 @@ function payoutFacts({ id, status, kind, wallet, amount, blocked, last_error: er
 }
 
 /**
- * Moves money between a balance and the operator's account; event log and admin log keep the reason. An
- * `Idempotency-Key` applies it once.
+ * Moves money between a balance and the operator's account. The event log and the admin log keep the reason. With an
+ * `Idempotency-Key`, repeated requests move it once.
  */
 const adjustBalance: FreeHandler<typeof auditApi.adjustBalance> = async ({ params, body }, call) => {
   const { ctx, now, retry } = call

@@ -18,7 +18,7 @@ export async function ledgerSlice(t: ReadTx, after: string | undefined): Promise
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
 }
 
-/** All transactions after `after`; use it for the few that were added since the last slice. */
+/** All transactions after the cursor `after`, in one read; only for the few that were added since the last slice. */
 export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise<AuditSlice<LedgerRow>> {
   const rows: LedgerRow[] = []
   let slice: AuditSlice<LedgerRow> = { rows, cursor: after, more: true }

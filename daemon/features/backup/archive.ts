@@ -27,7 +27,7 @@ type Parts = {
 
 export const backups = defineResource<Backups>('backups')
 
-/** Backups of the running store, each sent as a tar. Opening also removes files that an interrupted backup left. */
+/** Prepares backups of the running store, each sent as a tar. First removes files that an interrupted backup left. */
 export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(FOLDER)) await rm(join(dataDir, name), { recursive: true, force: true })
@@ -83,8 +83,8 @@ async function fill(tar: Pack, folder: string): Promise<void> {
 const STORE_FILE = /^(?:blobs\/)?[\w.-]+$/
 
 /**
- * Unpacks a backup to a temporary folder inside `parent` while `use` runs.
- * @throws AppError 400 if it is not a backup.
+ * Unpacks a tar into a temporary folder in `parent` while `use` runs.
+ * @throws AppError 400 if it is no backup
  */
 export async function withUnpacked<T>(
   tarFile: string,

@@ -36,7 +36,7 @@ export type StateImport = {
 export type Imported = {
   readonly records: number
   readonly files: number
-  /** Hash of the state, the same in every export of it. */
+  /** Hash of the state. Every export of the same state has the same hash. */
   readonly sha256: string
   /** Whether signatures made for the file's installation stay valid here. */
   readonly keptInstallation: boolean
@@ -46,9 +46,9 @@ const WATCH_EVERY = 1_000
 const STORE_ID_BYTES = 16
 
 /**
- * Creates the store of a stopped daemon from an export. The file is read whole, opened and audited before it replaces
- * anything; on an error nothing changes.
- * @throws AppError 400 with line and member, 409 when the file's books differ, StoreLocked
+ * Creates the store of a stopped daemon from an export. The new store is opened and audited before it replaces
+ * anything. On an error nothing changes.
+ * @throws AppError 400 with line and member, AppError 409 if the audit fails, StoreLocked while a daemon runs
  */
 export async function importState(options: StateImport): Promise<Imported> {
   const { dataDir } = options
@@ -90,7 +90,7 @@ async function unpackState(options: StateImport, store: string): Promise<Unpacke
   }
 }
 
-/** @throws AppError 400 when `part` is missing; every complete file has it */
+/** @throws AppError 400 if `part`, which every complete file has, is missing */
 function there<T>(part: T | undefined): T {
   if (part === undefined) throw faultAt(1, 'the file is empty')
   return part
@@ -117,7 +117,7 @@ async function unpackItems(options: StateImport, { writer, blobs }: Places): Pro
   return { header: there(read).header, end: there(end) }
 }
 
-/** Installation values of the file, or new ones, which invalidate all signatures made elsewhere. */
+/** The file's installation values, or new ones. New values make signatures for all other installations invalid. */
 function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
   if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
   if (header.installation) return header.installation
@@ -141,7 +141,7 @@ async function addRow(
   await writer.add(collection.name, changed.length === 0 ? json : { ...json, ...Object.fromEntries(changed) })
 }
 
-/** Writes files as they come, each durable before the next. */
+/** Writes blobs in the order of the file. Each is durable before the next one begins. */
 function blobWriter(folder: string) {
   let open: { readonly name: string; readonly file: Awaited<ReturnType<typeof realDisk.open>> } | undefined
   async function close(): Promise<void> {

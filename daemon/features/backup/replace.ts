@@ -7,15 +7,15 @@ import { LOCK_DIR, MANIFEST_FILE } from '../../store/lowdb/files.ts'
 import { takeLock } from '../../store/lowdb/lock.ts'
 
 /*
- * Replaces the store so that a crash at any step leaves the old or the new one. The lock folder is never moved, so
- * nobody can open the store in between. The manifest marks a complete store: it is removed first and written last.
+ * Replaces the store so that a crash leaves either the old store or the new one. The lock folder is never moved, so
+ * nobody can open the store meanwhile. The manifest marks a complete store: it is removed first and written last.
  */
 
 /** Folder of the store inside a data folder. */
 export const STORE_FOLDER = 'store'
-/** Where the old store's files stay until the new one has opened. */
+/** Folder that keeps the old store's files until the new store has opened. */
 const ASIDE_FOLDER = 'replaced'
-/** Marker file: all old files are moved, so the store holds only new ones. */
+/** Marker file. It exists once all old files are moved, so the store folder then holds only new files. */
 const ALL_ASIDE = 'all-aside'
 /** Derived tables; they are rebuilt from the store. */
 const DERIVED = /^(?:catalog|postings)\.db/
@@ -28,7 +28,7 @@ function foldersOf(dataDir: string): Folders {
 
 /**
  * Puts a verified store in place of a stopped daemon's. If it does not open, the old one is restored.
- * @throws StoreLocked while a daemon runs, and what `opens` throws.
+ * @throws StoreLocked while a daemon runs; the error that `opens` threw
  */
 export async function replaceStore(dataDir: string, fresh: string, opens: () => Promise<void>): Promise<void> {
   const folders = foldersOf(dataDir)
@@ -63,7 +63,7 @@ export async function dropReplaced(dataDir: string): Promise<void> {
   await rm(foldersOf(dataDir).aside, { recursive: true, force: true })
 }
 
-/** Removes all data of a stopped daemon except its lock. @throws StoreLocked while it runs. */
+/** Removes all data of a stopped daemon except its lock. @throws StoreLocked while the daemon runs. */
 export async function clearFolder(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) return
   const folders = foldersOf(dataDir)
@@ -110,7 +110,7 @@ async function moveAll(from: string, to: string, order: 'manifest first' | 'mani
   const inOrder = order === 'manifest first' ? [...manifest, ...names] : [...names, ...manifest]
   for (const name of inOrder) {
     await rename(join(from, name), join(to, name))
-    // Sync each rename, so that the manifest's place in the order also survives a crash.
+    // Sync each rename, so that a crash cannot leave a later rename without an earlier one.
     await Promise.all([realDisk.syncDir(from), realDisk.syncDir(to)])
   }
 }

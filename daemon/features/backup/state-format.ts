@@ -8,8 +8,8 @@ import type { AnyRow } from '../../store/engine/order.ts'
 import { VENDOR } from '../verification/callback.ts'
 
 /*
- * An export as lines of JSON (docs/reference/storage-format.md, "The whole state as text"): header, rows by
- * collection and key, files by name, and an end with counts and hash. Only the header has installation values.
+ * An export as lines of JSON (docs/reference/storage-format.md, "The whole state as text"): a header, rows ordered by
+ * collection and key, files ordered by name, and an end with counts and hash. Only the header has installation values.
  */
 
 export const STATE_FORMAT = 1
@@ -37,7 +37,7 @@ const Asset = Wallet.refine(
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const Count = z.int().min(0)
 
-/** Identity of an installation; two with the same values accept each other's signatures. */
+/** Identity of an installation. Two installations with the same values accept each other's signatures. */
 export const InstallationValues = z.strictObject({
   asset: Asset.nullable(),
   pay_to: Wallet.nullable(),
@@ -54,7 +54,7 @@ export const StateHeader = z.strictObject({
   made_at: z.iso.datetime(),
   rows: Count,
   files: Count,
-  /** null in an anonymised export of earlier versions. */
+  /** null in an anonymised export that an earlier version of souk wrote. */
   installation: InstallationValues.nullable(),
 })
 export type StateHeader = z.infer<typeof StateHeader>
@@ -73,7 +73,7 @@ export const StateEnd = z.strictObject({
   /** Row counts of nonempty collections. */
   counts: z.record(z.string(), Count),
   files: Count,
-  /** Hash of the lines between the header and this one; equal for equal states. */
+  /** Hash of the lines between the header and this line. Exports of equal states have the same hash. */
   sha256: Sha256,
   /** Hash of the first line. */
   header_sha256: Sha256,

@@ -10,7 +10,7 @@ import { payments } from '../payments/rows.ts'
 import { isOwn, STATE_FORMAT, StateEnd, StateHeader, StatePart, StateRow, SYMBOLS } from './state-format.ts'
 import { faultAt, linesOf, type StateLine } from './state-lines.ts'
 
-/** Parts of an export; the total is checked before the end is returned. */
+/** One part of an export. Its counts and hashes are checked before `end` is returned. */
 export type StateItem =
   | { readonly kind: 'header'; readonly header: StateHeader }
   | { readonly kind: 'row'; readonly row: CheckedRow }
@@ -172,7 +172,7 @@ function checkedRow(check: ReturnType<typeof rowChecker>, { name, row }: { name:
   }
 }
 
-/** Refuses rows that only the original installation could continue, or that carry its values. */
+/** Refuses rows that only the exporting installation could continue, and rows that contain its installation values. */
 function refuseForeign({ collection, row, json }: CheckedRow, line: number): void {
   if (collection.name === payments.name && row['state'] === 'settling') {
     throw faultAt(line, 'belongs to a payment being settled: only its own installation can finish it', 'row.state')

@@ -70,7 +70,7 @@ export function diskFull(dataDir: string, cause?: unknown): AppError {
   )
 }
 
-/** Whether the cause, at any depth, is a full disk. */
+/** Whether a full disk caused the error, directly or through other errors. */
 export function isNoSpace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && (at.code === 'ENOSPC' || at.code === 'EDQUOT')) return true

@@ -62,7 +62,7 @@ const factsIn =
     }
   }
 
-/** Number of recent attempts searched for the last successful one. */
+/** Number of recent messages to the endpoint whose attempts are searched for the last successful one. */
 const TRIED_ROWS = 5
 
 /** A listing's sales, and the result of the latest call to its endpoint. */

@@ -69,7 +69,7 @@ type Feeding = Parts & { readonly shownOf: Shown }
 
 /**
  * Keeps catalog and cached pages in step with commits.
- * @returns a catalog whose queries wait for all changes durable at the call.
+ * @returns a catalog whose queries see all changes that were durable when the query was made.
  */
 export function followChanges(parts: Parts): Feed {
   const { store, catalog, pages, log } = parts
@@ -81,7 +81,7 @@ export function followChanges(parts: Parts): Feed {
     last = last
       .then(() => apply({ ...parts, shownOf }, change))
       .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
-      // Drop again: a page built during the update may show the old table.
+      // Drop the pages again: one that was built during the update may show the old table.
       .then(() => pages.drop())
   })
   const query: Catalog['query'] = async (asked) => {
@@ -95,7 +95,7 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/** The catalog over the store. A clean stop records its state, so that the next start does not rebuild it. */
+/** Opens the catalog of the store. A clean stop records the sequence number, so the next start does not rebuild it. */
 export async function openCatalogOver(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
@@ -112,7 +112,7 @@ const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
-/** Whether a write can change a page. The platform row counts, since a switch decides which verdicts are shown. */
+/** Whether a write can change a page. A write of the platform row can: it has a switch for the shown verdicts. */
 function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }
@@ -136,8 +136,8 @@ async function putService(parts: Parts, change: { key: string; row: ServiceRow |
 }
 
 /**
- * Listings include their provider's name, tier and reputation; most participant changes touch none of them. Yields
- * between many writes.
+ * Rewrites the provider's listings if its name, tier or reputation, which they include, changed. Most changes of a
+ * participant touch none of these. Yields to other work between many writes.
  */
 async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, seq: number): Promise<void> {
   const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })

@@ -18,8 +18,8 @@ type Times = { readonly now: number; readonly wall: number }
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
 
 /**
- * Refuses edits that break a promise to buyers in a paid period, or about an open job, proposal or bid.
- * @throws AppError 409 with the way out
+ * Refuses edits that break a promise to subscribers in a paid period, or in an open job, proposal or bid.
+ * @throws AppError 409, which says what to do instead
  */
 export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
   const covered = { id: held.id, now }
@@ -36,7 +36,7 @@ export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall 
   )
 }
 
-/** Whether the new schema accepts all input of the old one: equal except for new optional members. */
+/** Whether the new schema accepts all input of the old one. True only if nothing but optional members was added. */
 function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_schema']): boolean {
   if (after === null || isDeepStrictEqual(before, after)) return true
   if (before === null || !isObject(before.properties) || !isObject(after.properties)) return false
@@ -54,7 +54,7 @@ async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | 
 
 async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
   const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
-  // Newest first: a conversation without activity for a proposal's lifetime has no open proposal.
+  // The newest conversations come first. One without activity for a proposal's lifetime has no open proposal.
   const found = rows.find(({ proposal, previous }) =>
     [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
   )

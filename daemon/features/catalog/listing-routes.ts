@@ -63,7 +63,7 @@ const deleteService: FreeHandler<typeof listingsApi.deleteService> = async ({ pa
   return { id: params.id, service_id: params.id, deleted: true }
 }
 
-/** Locks a listing for its owner. @throws AppError 404 when there is none, 403 when it belongs to another. */
+/** Locks a listing of the caller. @throws AppError 404 if there is no such listing, 403 if another provider owns it. */
 async function ownListing(t: Tx, id: string, caller: ParticipantRow): Promise<ServiceRow> {
   const row = await t.table(services).getForUpdate(id)
   if (!row || row.status === 'deleted') throw notFound('The service')

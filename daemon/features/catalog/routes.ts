@@ -20,7 +20,7 @@ type CatalogParams = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[0]['q
 const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
-/** Cached until a listing or provider changes. */
+/** A page is cached until a listing or provider changes. */
 const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: params }, call) => {
   const { ctx, now } = call
   if (params.mine) return ownListings(params, call)

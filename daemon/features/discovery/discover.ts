@@ -19,7 +19,7 @@ const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 
 type View = z.output<typeof Listing>
 
-/** Returns the active catalog, and a guide whose requests work as they are on this marketplace. */
+/** Returns the active catalog, and a guide with requests that run on this marketplace. */
 const discover: PaidHandler<typeof discoverApi.discover> = {
   async check() {
     // Everybody may call it.
@@ -49,8 +49,8 @@ function rest(offset: number): string {
 }
 
 /**
- * A listing for a first purchase: first-party, instant, and without a URL or optional engine in its example, so that
- * the request also runs without a network.
+ * Whether a listing suits a first purchase: first-party, instant, without optional engines, and without a URL in its
+ * example. Such a purchase also works without a network.
  */
 function isSample({ first_party_slug: slug, price, fulfillment_type, input_schema }: ServiceRow): boolean {
   const own = slug === null || price === null ? undefined : firstPartyServices.get(slug)

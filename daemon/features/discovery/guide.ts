@@ -18,7 +18,7 @@ type Recipe = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Placeholders for the shell; everything else runs as is. */
+/** Variables that the caller's shell replaces. Everything else in a command runs as it is. */
 const PAYMENT = { 'X-PAYMENT': '$X_PAYMENT' }
 const KEY = { 'X-API-Key': '$SOUK_API_KEY' }
 
@@ -110,7 +110,7 @@ function curlOf({ method, url, headers, body }: Step['request']): string {
   ].join(' ')
 }
 
-/** Quotes a word for a POSIX shell: examples come from providers' schemas, which are untrusted. */
+/** Quotes a word for a POSIX shell, because examples come from providers' schemas, which are untrusted. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -76,7 +76,7 @@ function fileOf(name: string): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-/** Escapes a script for a page, so that it cannot close its element. */
+/** Escapes a script's text, so that it cannot end its script element. */
 function inline(script: string): string {
   return script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
 }

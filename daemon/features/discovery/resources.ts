@@ -22,7 +22,7 @@ export type DiscoveryFilter = {
   readonly extensions?: string | undefined
 }
 
-/** Whether a filter matches this marketplace: everything here is paid in one way. */
+/** Whether a filter matches this marketplace: all its listings are paid in one way, so all match or none. */
 export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean {
   const names: readonly string[] = [chain.network, networks[chain.network].caip2]
   return (

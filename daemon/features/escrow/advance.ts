@@ -13,7 +13,7 @@ import { type DealAct, type DealRow, deals } from './rows.ts'
 const BACKSTOP_MS = 7 * DAY_MS
 /** The latest deadline that the contract accepts, minus a margin for the chain's clock. */
 const LONGEST_WAIT_MS = 179 * DAY_MS
-/** First retry delay; doubled each time up to the longest. */
+/** First retry delay. It doubles after each failure, up to `LONGEST_RETRY_MS`. */
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 6
@@ -54,7 +54,7 @@ async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<voi
   return ask(parts, known, act)
 }
 
-/** Whether the contract already ended the deal as the job wants, whoever called it. */
+/** Whether the contract has already ended the deal as the job wants, no matter who caused it. */
 export function isAsWanted({ state, wants_end: end }: DealRow, seen: EscrowDeal): boolean {
   return state === 'held' && end !== null && seen.state === stateAfter[end]
 }
@@ -68,7 +68,7 @@ async function ask(parts: Advancing, deal: DealRow, act: DealAct): Promise<void>
   return ctx.store.tx((t) => noteDone(t, deal, { act, transaction: result.transaction }))
 }
 
-/** Whether a transaction from outside this daemon had the effect. */
+/** Whether an external transaction had already done what was asked. */
 export function isForeign(result: EscrowResult & { ok: true }): boolean {
   return result.already && result.transaction === undefined
 }
@@ -83,7 +83,7 @@ export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string
 async function deposit(parts: Advancing, known: DealRow): Promise<void> {
   const { ctx, port, unlessStopped } = parts
   const terms = { deadline: deadlineOf(ctx, known), covers: known.wants_deadline }
-  // Store the terms before sending, so that a retry sends the same.
+  // Store the terms before sending, so that a retry sends the same terms.
   const deal = await ctx.store.tx((t) => noteDeposit(t, known.id, terms))
   if (!deal?.sent || deal.deadline === null) return
   const { id: job, buyer, refund_to: refundTo, net, fee } = deal
@@ -129,7 +129,7 @@ const sentences: Readonly<Record<EscrowFailure, string>> = {
 async function refused(parts: Advancing, deal: DealRow, result: EscrowResult & { ok: false }): Promise<void> {
   const { failure, reason } = result
   const error = reason === undefined ? sentences[failure] : `${sentences[failure]}: ${reason}`
-  // A refused deposit is not in flight: its terms may change.
+  // A refused deposit is not in flight, so its terms may change.
   const isSure = deal.state === 'none' && (failure === 'paused' || failure === 'refused')
   await putOff(parts, deal.id, { error, ...(isSure ? { change: { sent: false } } : {}) })
 }

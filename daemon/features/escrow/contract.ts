@@ -14,15 +14,15 @@ export type ContractMirror = {
   /** Checks the contract for external calls: pause, claims of buyers, withdrawals. Never throws. */
   readonly look: () => Promise<void>
   /**
-   * Whether all refunds to a wallet have left the contract; waits briefly for those in flight. Pay the wallet only
-   * then, because until then the contract may still pay it, too.
+   * Whether all refunds to a wallet have left the contract. Waits briefly for refunds in flight. Pay the wallet only if
+   * this is true, because otherwise the contract may still pay it, too.
    */
   readonly hasReturned: (wallet: Wallet) => Promise<boolean>
-  /** Pauses or resumes the contract, then calls `write`; nothing else updates the pause in between. */
+  /** Pauses or resumes the contract, then calls `write`; in between, the books do not follow the contract's pause. */
   readonly setPaused: <T>(isPaused: boolean, write: () => Promise<T>) => Promise<SwitchedContract<T>>
   /**
-   * In an emergency, has the contract pay a job's buyer immediately; the caller then records it with the job. Undefined
-   * if the contract holds nothing for the job.
+   * In an emergency, has the contract pay a job's buyer immediately. The caller then records the payment with the job.
+   * Undefined if the contract holds nothing for the job.
    */
   readonly withdraw: (jobId: string) => Promise<EscrowResult | undefined>
   readonly close: () => Promise<void>
@@ -38,5 +38,5 @@ export type LeftContract = {
   readonly at: number
 }
 
-/** Called when money left the contract: the same transaction removes it from the books and updates the job. */
+/** Called when money left the contract, to remove it from the books and update the job in the same transaction. */
 export const leftContract = defineHook<[t: Tx, draw: Draw, left: LeftContract]>('left-contract')

@@ -65,7 +65,7 @@ export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }
 
-/** Whether an external call released a job's money and is not final yet; until then the job cannot end. */
+/** Whether a job's money was released by an external call that is not final yet. The job cannot end before it is. */
 export async function isTaken(t: ReadTx, jobId: string): Promise<boolean> {
   return (await t.table(deals).get(jobId))?.taken !== undefined
 }

@@ -30,7 +30,7 @@ export function openLook(parts: Looking): Look {
     const { held, paused } = await unlessStopped(port.status())
     if (!isSwitching) await followPause(parts, paused)
     if (!isStart && held === sumHeld(await openDeals(parts))) return
-    // Actions in progress also change the sum: wait for them, then compare again.
+    // Actions in progress change the contract's sum, too, so wait for them and compare again.
     await unlessStopped(Promise.race([Promise.allSettled(work.running.values()), rest(QUIET_MS)]))
     const open = await openDeals(parts)
     if (!isStart && (await unlessStopped(port.status())).held === sumHeld(open)) return
@@ -72,7 +72,7 @@ async function see(parts: Looking, deal: DealRow): Promise<void> {
   const { ctx, port, work, warn, unlessStopped } = parts
   const { id } = deal
   const seen = await unlessStopped(port.dealOf(id))
-  // Skip a deal in progress: its worker reads the contract, too.
+  // Skip a deal in progress, because its worker reads the contract, too.
   if (work.running.has(id) || !differs(deal, seen) || isAsWanted(deal, seen)) return
   const noted = deal.taken || isEnded(seen) ? seeEnd(parts, id) : ctx.store.tx((t) => noteSeen(t, { id, seen }))
   await noted.catch((error: unknown) => warn(error, id))
@@ -94,7 +94,7 @@ async function followPause(parts: Looking, paused: boolean): Promise<void> {
   if (!paused) await retryAll(parts)
 }
 
-/** Makes due all deals that waited for the end of the pause. */
+/** Makes the next action of every deal due now, because the pause has ended. */
 async function retryAll({ ctx: { store } }: Looking): Promise<void> {
   for (const { id } of await everyRow(store.table(deals), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
     await store.tx((t) => noteDue(t, id))

@@ -10,7 +10,7 @@ import { openLook } from './look.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
-/** How long a payout waits until the contract has returned the money, and a withdrawal until its deposit has landed. */
+/** Maximum wait of a payout for money from the contract, and of a withdrawal for the job's deposit. */
 const RETURN_MS = 10 * SECOND_MS
 
 const TAKEN = {
@@ -20,8 +20,8 @@ const TAKEN = {
 } as const
 
 /**
- * Opens the mirror; from now on new jobs deposit into the contract. Before it resolves, it records all earlier external
- * calls, unless the nodes do not answer.
+ * Opens the mirror; from now on new jobs deposit into the contract. Before it resolves, it records all external calls
+ * made so far, unless the nodes do not answer.
  */
 export async function openMirror(ctx: Context, port: EscrowPort): Promise<ContractMirror> {
   await rememberContract(ctx, { address: port.address, pay_to: ctx.chain.payTo })
@@ -51,7 +51,7 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
     setPaused,
     async withdraw(job) {
       const deal = await depositedDeal(ctx, work, job)
-      // Unknown while a deposit is in flight.
+      // While the deposit is in flight, it is unknown what the contract holds.
       if (deal?.open && deal.state === 'none' && deal.sent) return { ok: false, failure: 'unavailable' }
       if (!deal?.open || deal.state !== 'held' || deal.wants_end !== null) return undefined
       return deal.taken ? TAKEN : withdrawn(parts, job)

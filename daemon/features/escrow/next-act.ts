@@ -6,8 +6,8 @@ type Facts = Pick<
 >
 
 /**
- * The next action for the contract, or null if none is due. A deposit that may be in flight comes first: nothing else
- * fixes the order of resent transactions.
+ * The next action for the contract, or null if none is due. A deposit that may be in flight is completed before any
+ * other action, because transactions that are sent again have no fixed order.
  */
 export function actOf(deal: Facts): DealAct | null {
   if (!deal.open || deal.taken) return null

@@ -12,7 +12,7 @@ export function differs(deal: DealRow, seen: EscrowDeal): boolean {
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))
 }
 
-/** Whether the money has left the contract, whoever called it. */
+/** Whether the money has left the contract, no matter who caused it. */
 export function isEnded({ state }: EscrowDeal): boolean {
   return state !== 'none' && state !== 'held'
 }
@@ -43,7 +43,7 @@ type EndNote = {
 
 /**
  * Records that an external call moved the money. Nobody resends that call if a reorganisation drops its block, so it
- * counts only once final. Then, if the contract paid the buyer, the job ends too. Until then no action is due.
+ * counts only once final. If the contract paid the buyer, the job ends, too. Before that no action is due.
  */
 export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
@@ -57,7 +57,7 @@ export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote
   if (!isFinal) {
     const last_error = `an external call released the funds (${state}); the block is not final yet`
     const waiting = { next_attempt_at: again, attempts: 0, last_error }
-    // It was held before, even if the response to the deposit was lost.
+    // The contract held the money before that call, even if the response to the deposit was lost.
     const held = { state: 'held', sent: true } as const
     await t.table(deals).put(followed({ ...rest, ...held, ...waiting, taken: { state, transaction } }))
     return
@@ -118,7 +118,7 @@ export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: 
   await t.table(deals).put(next.state === 'none' && next.wants_end !== null && !next.sent ? dropped(next) : next)
 }
 
-/** From here on a deposit with these terms may be in flight, so they are fixed. */
+/** Fixes the terms of a deposit, because after this transaction it may be in flight. */
 export async function noteDeposit(t: Tx, id: string, terms: { deadline: number; covers: number | null }) {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || deal.state !== 'none' || deal.sent || deal.wants_end !== null) return deal

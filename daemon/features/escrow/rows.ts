@@ -18,7 +18,7 @@ export const DealRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   buyer: StoredWallet,
-  /** Wallet that the contract refunds; the books pay the buyer from there. */
+  /** Wallet to which the contract refunds; the books then pay the buyer. */
   refund_to: StoredWallet,
   net: Micro,
   fee: Micro,
@@ -73,8 +73,8 @@ const MANY_ATTEMPTS = 10
 const MAX_LOOKED_AT = 200
 
 /**
- * Deals with an external call that is not final, and deals whose actions keep failing; while the contract is paused,
- * all of them.
+ * Deals with an external call that is not final, and deals whose actions keep failing. None while the contract is
+ * paused, because all deals wait then.
  */
 export async function waitingDeals({ store, switches }: Context): Promise<readonly DealRow[]> {
   if (switches.now().escrowPaused) return []

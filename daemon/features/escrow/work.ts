@@ -7,7 +7,7 @@ import { deals } from './rows.ts'
 export const MAX_AT_ONCE = 64
 const LONGEST_SLEEP_MS = MINUTE_MS
 
-/** The daemon stops; unfinished actions are repeated at the next start. */
+/** Thrown when the daemon stops; unfinished actions are repeated at the next start. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }

@@ -22,7 +22,7 @@ export type Exporting = {
 /**
  * All records of one participant as lines, in the form of `getExport`. Each page is a short read, so the marketplace
  * keeps running. Only durable data is sent.
- * @throws Error when the daemon stops; then the last line is missing.
+ * @throws Error if the daemon stops; the export then has no last line.
  */
 export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting): AsyncGenerator<string> {
   yield line('export', z.encode(ExportStart, { as_of: now, participant_id: who.id }))

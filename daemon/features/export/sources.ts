@@ -55,7 +55,7 @@ async function anyBid(row: Parameters<typeof bidView>[0], { t, now }: Around) {
   return bidView(row, { posting: await postingById(t, row.posting_id), service: await serviceOf(t, row), now })
 }
 
-/** Source of each record kind. Records look like the API shows them to their owner. */
+/** Source of each record kind. Records have the form in which the API shows them to their owner. */
 export const exportSources: Sources = {
   participant: single(kernelRows.participants, (row) => ownParticipantView(row, false)),
   identity: single(reputationRows.identityLinks, linkedIdentity),

@@ -116,7 +116,7 @@ async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around)
   return records
 }
 
-/** Records with files, which are read one at a time outside the transaction. */
+/** Records with files. The files are read one at a time, outside the transaction. */
 export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) => Promise<V>): Source<V> {
   return {
     from: source.from,

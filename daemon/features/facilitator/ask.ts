@@ -49,7 +49,7 @@ export type ReadAsk =
 const Whole = z.string().regex(/^\d{1,78}$/)
 const Extra = z.object({ name: z.string().optional(), version: z.string().optional() })
 
-/** The members of a v1 `accepts` entry that matter; servers vary in the rest. */
+/** The members of a v1 `accepts` entry that are used here; servers vary in all others. */
 const RequiredV1 = z.object({
   scheme: z.string(),
   network: z.string(),
@@ -140,7 +140,7 @@ function shown(url: string | undefined): string | null {
   return url === undefined || url.length > MAX_URL_CHARS ? null : url
 }
 
-/** Whether scheme, network or token is not served here. */
+/** The fault of a requirement whose scheme, network or token is not served here; undefined if all are served. */
 function unservedBy(
   { network, asset }: ChainPort,
   version: X402Version,
@@ -155,7 +155,7 @@ function unservedBy(
   return (extra.version ?? asset.version) === asset.version ? undefined : 'domain_version_mismatch'
 }
 
-/** v1 requires at least the amount, as other facilitators do; v2 requires exactly it. */
+/** In v1 a payment must be at least the amount, as with other facilitators; in v2 exactly the amount. */
 function requirementOf({ network, asset }: ChainPort, version: X402Version, required: Required): PaymentRequirement {
   const min = usdc(required.amount)
   return {

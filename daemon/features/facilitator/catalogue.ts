@@ -19,7 +19,7 @@ export const MAX_RESOURCES = 1_000
 /** Maximum JSON length of a resource's self-description. */
 const MAX_EXTENSION_CHARS = 16 * 1024
 const PAGE_ROWS = 500
-/** How often a frequently paid resource is written again. */
+/** How often an unchanged resource is written again while it is paid frequently. */
 const REFRESH_MS = 5 * MINUTE_MS
 
 /** Whether the resource was listed, and if not, why. */

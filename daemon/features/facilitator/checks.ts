@@ -26,7 +26,7 @@ export async function faultOf(
   return chainFault(ctx, asked)
 }
 
-/** Key recovery reports a contract wallet's signature as one of these. */
+/** For a contract wallet's signature, key recovery reports one of these faults. */
 const ofContracts: ReadonlySet<PaymentFault> = new Set([
   'signature_invalid',
   'signature_length',
@@ -38,7 +38,7 @@ async function isOfContract({ chain }: Context, { credential }: FacilitatorAsk):
   return (await chain.isContractSignature?.(authorization, signature).catch(() => false)) === true // a chain that does not say proves nothing
 }
 
-/** Why a repeated authorization cannot be settled; its signature was verified before. */
+/** Why a repeated authorization cannot be settled. Its signature was verified at the first request. */
 export function repeatedFault(ctx: Context, asked: FacilitatorAsk): PaymentFault | undefined {
   const fault = offlineFault(ctx, asked)
   return fault && ofContracts.has(fault) ? undefined : fault
@@ -71,7 +71,7 @@ function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk)
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows.first.marginSeconds,
       signer: ctx.recover(ctx.chain.digestOf(authorization), signature) ?? null,
-      // The chain checks the funds; other payments that the wallet signed are unknown here.
+      // Assume enough funds: the chain checks them, and other payments that the wallet signed are unknown here.
       funds: authorization.value,
       openReservations: 0n,
     },

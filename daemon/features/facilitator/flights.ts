@@ -23,7 +23,7 @@ export type Flight = { readonly landing: Promise<Landing>; waiting: number }
 
 export const flights = defineResource<ShortLived<Flight>>('facilitator-flights')
 
-/** Joins the settlement in progress of a sent row, or starts one; the chain moves the money only once. */
+/** Joins the settlement in progress of a row, or starts one. The chain moves the money only once. */
 export function join(ctx: Context, row: SettlementRow): Flight {
   const { id } = row
   const known = flights.of(ctx).get(id)
@@ -33,7 +33,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
     .finally(() => flights.of(ctx).delete(id))
   const flight: Flight = { landing, waiting: 0 }
   flights.of(ctx).set(id, flight)
-  // If nobody waits any more, the success is stored for the next caller; a daemon stop waits for that.
+  // If nobody waits any more, the success is stored for the next caller. The daemon's stop waits for that.
   inBackground(ctx, 'facilitator', async () => {
     const result = await landing
     if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)
@@ -87,10 +87,10 @@ async function land(ctx: Context, row: SettlementRow, result: SettleResult): Pro
   return { ok: false, failure: 'unavailable', ...compact({ transaction }) }
 }
 
-/** Whether the nonce is unused and its window is closed: it can never be used. */
+/** Whether the authorization can never be used: its nonce is unused and its window is closed. */
 async function neverSettled({ chain, clock }: Context, row: SettlementRow): Promise<boolean> {
   if (row.valid_before >= BigInt(unixSeconds(clock.wall()))) return false
-  // Without a chain response the row stays.
+  // If the chain does not answer, the row stays.
   const state = await chain.authorizationState(row.payer, row.nonce, 'final').catch(() => undefined)
   return state?.used === false
 }

@@ -12,7 +12,7 @@ const LATE_MS = 120 * SECOND_MS
 /** How often a success may be repeated after the daemon was killed while sending it. */
 export const MAX_DOUBTS = 3
 
-/** Identifies this start of the daemon; deliveries of another start are in doubt. */
+/** Identifies this start of the daemon. A delivery that another start left unfinished is in doubt. */
 const handingStart = defineResource<string>('facilitator-start')
 const START_BYTES = 16
 
@@ -35,15 +35,15 @@ export type Receiver = {
 }
 
 /**
- * Whether a settlement's success was delivered, or is being delivered. After a kill of the daemon, delivery is in
- * doubt: the same seller may ask again for the same requirement.
+ * Whether a settlement's success was delivered, or is being delivered. If the daemon was killed during the delivery, it
+ * is in doubt whether the success arrived. The same seller may then ask again for the same requirement.
  */
 export function isHanded(ctx: Context, { state, handed_by, doubts = 0 }: SettlementRow): boolean {
   if (state !== 'handing') return state === 'handed'
   return handed_by === handingStart.of(ctx) || doubts >= MAX_DOUBTS
 }
 
-/** Whether an undelivered success is still kept. Settled calldata is public, so a later caller may not be the payer. */
+/** Whether an undelivered success is still kept. Not for long: a later caller may have copied the public calldata. */
 export function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
   const now = clock.wall()
   return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS
@@ -51,7 +51,7 @@ export function isKept({ clock }: Context, { valid_before, settled_at }: Settlem
 
 /**
  * Delivers the one success of an authorization. The row says "in delivery" before the first byte is sent and
- * "delivered" after the last. If the caller disconnects before that, the next caller gets it.
+ * "delivered" after the last. If the caller disconnects during the delivery, the next caller gets the success.
  */
 export async function hand(receiver: Receiver, id: string, transaction?: Hex): Promise<SettleOutcome> {
   const { ctx, signal, sent } = receiver

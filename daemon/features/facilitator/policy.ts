@@ -46,8 +46,8 @@ type SettlementParams = {
 }
 
 /**
- * Why this payee or amount is refused; undefined if it is not. The facilitator refuses payments to the marketplace
- * itself, so no authorization is settled both as a purchase and here.
+ * Why this payer, payee or amount is refused; undefined if none of them is. The facilitator refuses payments to the
+ * marketplace itself, so no authorization is settled both as a purchase and here.
  */
 export function policyFault(ctx: Context, { seller, payer, payTo, value }: SettlementParams): PaymentFault | undefined {
   if (payer === payTo) return 'self_payment'

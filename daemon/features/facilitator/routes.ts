@@ -20,7 +20,7 @@ import { type ResourceRow, settlements } from './rows.ts'
 import { begin, finish, idOf, isRepeated } from './settle.ts'
 
 type FacilitatorPath = 'verify' | 'settle' | 'supported' | 'discovery'
-/** `ok`, the fault, or `refused` when the facilitator itself failed. */
+/** `ok`, the fault, or `refused` if the request ended in an error. */
 type FacilitatorResult = 'ok' | 'refused' | PaymentFault
 
 /** Requests by path and result since the start; both are small sets. */
@@ -96,7 +96,7 @@ async function verdictOf(
   return fault
 }
 
-/** A pause of paid activity also pauses the facilitator; earlier payments are still answered. */
+/** A pause of paid activity also pauses the facilitator. Requests about payments settled earlier are still answered. */
 function refusePaused({ switches }: Context): void {
   const switched = switches.now()
   if (switched.paused) throw paused(switched)
@@ -114,7 +114,7 @@ function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
   }
 }
 
-/** Why a request is refused. `detail` comes first, since body members have other names than the payment headers. */
+/** Why a request is refused. Prefers `detail`: body members have other names than the payment headers. */
 function sentenceOf(read: ReadAsk, fault: PaymentFault): string {
   return (read.ok ? undefined : read.detail) ?? paymentFaults[fault].sentence
 }
@@ -161,7 +161,7 @@ async function outcomeOf(call: FacilitatorCall, asked: FacilitatorAsk): Promise<
   if (!known) {
     refusePaused(ctx)
     const fault = await faultOf(ctx, asked, seller)
-    // A concurrent copy of the request may have settled it.
+    // A concurrent copy of the request may have settled the payment.
     if (fault && !(fault === 'nonce_used' && (await ctx.store.table(settlements).get(idOf(ctx, asked))))) {
       return { ok: false, fault }
     }

@@ -25,13 +25,13 @@ export const SettlementRow = z.strictObject({
   /** The paid resource, as the server named it. */
   resource: z.string().nullable(),
   transaction: StoredHex.nullable(),
-  /** Machine milliseconds after which the row is not needed: the authorization's end, or an earlier limit. */
+  /** Machine time in milliseconds after which the row is not needed: the authorization's end, or an earlier limit. */
   needed_until: z.int(),
   /** Epoch milliseconds of the machine. */
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
-  /** Id of the daemon start that delivered the success last. */
+  /** Id of the daemon's start in which the last delivery of the settlement's success began. */
   handed_by: z.string().optional(),
   /** How often the success was repeated while its delivery was in doubt. */
   doubts: z.int().optional(),

@@ -26,7 +26,7 @@ export function idOf(ctx: Context, { credential }: FacilitatorAsk): string {
   return authorizationId(ctx, credential)
 }
 
-/** Whether seller, requirement and signed bytes are the same; only that is a repeat. */
+/** Whether a request repeats a settlement: seller, requirement and signed bytes are the same. */
 export function isRepeated(row: SettlementRow, { asked, seller }: Pick<Settling, 'asked' | 'seller'>): boolean {
   const { authorization, signature } = asked.credential
   return (
@@ -83,7 +83,7 @@ function draftOf(id: string, { asked, seller, wall }: Beginning): Draft<Settleme
   }
 }
 
-/** @throws AppError 429 when the payer has too many waiting settlements, 503 when all payers together have */
+/** @throws AppError 429 if the payer has too many waiting settlements; AppError 503 if all payers together have */
 async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
   if ((await t.table(settlements).count('sent_payer', [payer])) >= MAX_SENT_OF_PAYER) {
     throw new AppError('rate_limited', `${MAX_SENT_OF_PAYER} payments of this wallet are being settled.`, {
@@ -96,8 +96,8 @@ async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
 }
 
 /**
- * Settles and delivers the success once, to a caller with the same request that is still connected. A caller that
- * does not wait gets `pending`; the money still moves.
+ * Settles, and delivers the success once: to a caller that sent the same request and is still connected. If the wait
+ * ends without a result, the response is `pending`, and the money still moves.
  */
 export async function finish(settling: Settling, row: SettlementRow): Promise<SettleOutcome> {
   const { ctx } = settling

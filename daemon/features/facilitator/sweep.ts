@@ -8,11 +8,11 @@ import { facilitatorDays, settlements } from './rows.ts'
 const SWEEP_ROWS = 200
 /** Completed rows are kept for the operator. */
 const KEEP_MS = 30 * DAY_MS
-/** Days kept: this one and the one before. */
+/** Days kept: today and yesterday. */
 const KEPT_DAYS = 2
 
 /**
- * Removes old settlements by machine time, which authorizations follow. Asks the chain about those without a result.
+ * Removes old settlements by machine time, which authorizations follow. First asks the chain for missing results.
  * @returns the number of removed rows
  */
 export async function sweepFacilitated(ctx: Context, signal: AbortSignal): Promise<number> {

@@ -23,10 +23,10 @@ export type CallSums = {
 
 export function callRing(stretchMs: number, length: number): CallRing {
   const counts = new Uint32Array(length * WIDTH)
-  /** The interval held in each slot. */
+  /** Number of the interval that each slot holds. */
   const holds = new Float64Array(length).fill(-1)
 
-  /** @returns the slot's start; undefined for intervals already dropped */
+  /** @returns the start of the slot; undefined if the interval of `at` was already dropped */
   function placeFor(at: number): number | undefined {
     const stretch = Math.floor(at / stretchMs)
     const place = stretch % length

@@ -26,7 +26,7 @@ export type CallFigures = {
   readonly since: number
   readonly add: (call: AnsweredCall) => void
   readonly within: (span: SeriesSpan, at: number) => CallSums
-  /** Endpoints called so far, with their sums of the last hours. */
+  /** Endpoints called so far, with their sums over the last `hours`. */
   readonly byEndpoint: (hours: number) => readonly EndpointCalls[]
 }
 

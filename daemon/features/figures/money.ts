@@ -33,7 +33,7 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
     if (served.size === 0) return
     for (const write of writes) {
       const payment = writtenRow(payments, write)
-      // Calls paid by a subscription period are no new sale.
+      // A call that a subscription period paid for is not a new sale.
       if (payment?.state !== 'fulfilled' || payment.method === 'subscription' || !served.has(payment.id)) continue
       const ring = rows.get(payment.endpoint) ?? new Array<Hour | undefined>(CALL_HOURS).fill(undefined)
       rows.set(payment.endpoint, ring)
@@ -154,7 +154,7 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     return day
   }
 
-  /** Compares the running sums with the accounts; undefined if something was committed in between. */
+  /** Compares the running sums with the accounts; undefined if the two belong to different commits. */
   async function check({ opening, flows, books: { prov: owed }, seq }: Day): Promise<Checked | undefined> {
     const sums = await store.read(async (t) => ({
       escrow: await sumOf(t, 'esc'),

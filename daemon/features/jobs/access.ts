@@ -14,7 +14,7 @@ const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
 
 type Caller = ParticipantRow | TokenBearer | SignedIn
 
-/** The caller's side of a job, if any; the bearer of its token is the buyer. @throws AppError 401 on another token. */
+/** The caller's side of a job, if any; a caller with its token is the buyer. @throws AppError 401 on a wrong token */
 export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole | undefined {
   if (!('token' in caller)) return sideOf(job, caller)
   if (!opens(job, caller.token, now)) throw wrongToken('job')
@@ -22,8 +22,8 @@ export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole |
 }
 
 /**
- * The caller's side of a conversation, if any; a token is that of the job which the conversation led to.
- * @throws AppError 401 on another token.
+ * The caller's side of a conversation, if any. A token must be that of the job which the conversation led to.
+ * @throws AppError 401 for any other token
  */
 export async function threadSideOf(
   t: ReadTx,

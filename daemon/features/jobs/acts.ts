@@ -24,8 +24,8 @@ type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'>
 type ByBuyerAt = ByBuyer & { readonly at: number }
 
 /**
- * Checks a verification. Sent to the job it pays immediately, sent to the conversation it pays at the escrow monitor's
- * next run. The checks are the same.
+ * Checks a verification, whether it is sent to the job or to the conversation. Sent to the job, it pays immediately.
+ * Sent to the conversation, it pays at the escrow monitor's next run.
  */
 export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('verify', buyer))
@@ -83,7 +83,7 @@ type Reporting = {
   readonly now: number
 }
 
-/** A provider's report. The deliverable is checked before the transaction, to keep that short. */
+/** A provider's report. Its deliverable is checked before the transaction, to keep the transaction short. */
 export async function reportAt(ctx: Context, { place, provider, report, now }: Reporting): Promise<JobRow> {
   const isTheirs = ({ provider_id }: ThreadRow) => provider_id === provider.id
   const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
@@ -103,7 +103,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   return job
 }
 
-/** Whether a provider repeats a delivery whose response was lost; it gets the same response. */
+/** Whether a provider sends a delivery again because the response was lost. The provider then gets that response. */
 async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: JobReport): Promise<boolean> {
   if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
   if (notes !== undefined && notes !== job.notes) return false

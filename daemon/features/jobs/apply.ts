@@ -14,7 +14,7 @@ const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
 
-/** Called when a job's money left escrow, wholly or in part; related objects end with it. */
+/** Called when a job's money left escrow, wholly or in part, so that related records can end, too. */
 export const escrowMoved =
   defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 
@@ -24,8 +24,8 @@ export function lockJob(t: Tx, id: string): Promise<JobRow | undefined> {
 }
 
 /**
- * The only way to change a job's state: row, money, conversation, events and messages in the caller's transaction,
- * which holds the job.
+ * Changes a job's state; nothing else does. Writes row, money, conversation, events and messages in the caller's
+ * transaction, which has locked the job.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyStep(

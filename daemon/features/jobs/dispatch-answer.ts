@@ -50,8 +50,8 @@ function canDeliver({ status }: JobRow): boolean {
 }
 
 /**
- * Reads a report, or a bare result. If the schema accepts anything, a bare object may be an acknowledgement, so only
- * a report counts.
+ * Reads a report, or a bare result that matches the schema. If the schema accepts anything, only a report counts,
+ * because a bare object may then be an acknowledgement.
  */
 async function reportIn(checks: SchemaChecks, job: JobRow, answer: unknown): Promise<JobReport | undefined> {
   const update = JobUpdate.safeParse(answer)

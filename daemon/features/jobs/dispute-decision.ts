@@ -2,7 +2,7 @@ import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { type Dispute, endings, type Ruling } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
-/** Who ends an open dispute and when; `at` null: the operator, at any time. */
+/** Who ends an open dispute, and when. If `at` is null, the operator does, at any time. */
 export type Decider = {
   readonly by: 'operator' | 'default'
   readonly outcome: Ruling | null

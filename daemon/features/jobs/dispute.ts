@@ -32,13 +32,13 @@ type DisputeParams = {
   readonly at: number
 }
 
-/** Effect of a dispute; `recorded` only emits an event. */
+/** Effect of a dispute. `recorded` leaves the job's state and money as they are. */
 type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly event: JobEvent }
 
 /**
  * Whether a dispute holds the money or is only recorded, because the money was paid out, never held, or refunded
  * (decisions §8).
- * @throws AppError 409 when neither applies, or only recording is possible and not allowed.
+ * @throws AppError 409 if neither is possible, or if it could only be recorded and `must_hold` is set
  */
 export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputeParams): Promise<Effect> {
   const since = lateSince(job, complaint)
@@ -53,7 +53,7 @@ export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputePa
   return { kind: 'holds', event }
 }
 
-/** Since when a dispute can only be recorded; null if it still holds money. */
+/** Since when a dispute can only be recorded; null if it can still hold the money. */
 function lateSince(job: JobRow, { category }: DisputeParams['complaint']): number | null {
   if (job.status === 'expired') return category === NOT_DELIVERED ? job.ended_at : null
   if (job.verification?.by === 'auto') return job.verification.at
@@ -78,7 +78,7 @@ async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>):
   })
 }
 
-/** The notice before paying for a dispute; undefined if it would hold the money. */
+/** The notice before paying for a dispute; undefined if the dispute would hold the money or be refused. */
 export async function disputeNotice(
   t: ReadTx,
   { job, at }: Pick<DisputeParams, 'job' | 'at'>,
@@ -94,7 +94,7 @@ export async function disputeNotice(
   }
 }
 
-/** Writes a dispute. @throws AppError 409 */
+/** Opens or records a dispute, as `disputeEffect` decides. @throws AppError 409 */
 export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise<JobRow> {
   const { job, complaint, at } = disputed
   const effect = await disputeEffect(t, disputed)
@@ -107,7 +107,7 @@ export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise
   })
 }
 
-/** Default ruling, fixed at opening so that it matches what both parties are told. */
+/** The default ruling. It is fixed when the dispute opens, so that both parties can rely on what they are told. */
 async function defaultOf(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>) {
   if (undelivered.includes(job.status)) return { outcome: 'refund' as const, at: at + UNDELIVERED_REFUND_MS }
   const { disputes_default: set } = await readPlatform(t)
@@ -131,7 +131,7 @@ function newDispute(status: Dispute['status'], { reason, category, evidence = []
 
 const RECORDED = 'dispute_recorded'
 
-/** Only emits events; state and money do not change. */
+/** Records a dispute on the job and emits events; state and money do not change. */
 async function recordDispute(t: Tx, draw: Draw, { job, complaint, at }: Disputed): Promise<JobRow> {
   const { category, reason } = complaint
   const changed = await putJob(t, {

@@ -13,14 +13,14 @@ import { type JobRow, jobs } from './rows.ts'
 const WATCH = 'deadline_watch'
 /** A longer gap between two checks counts as missed time. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Maximum missed spans kept; beyond it, the two closest are merged with the gap between them. */
+/** Maximum missed spans kept. If there are more, the two closest are merged, with the gap between them. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
   /** Last check, in business and wall time. Before the first check: start of the watch, and null. */
   at: z.int(),
   wall: z.int().nullable(),
-  /** Business time of the current pause, as of the last check. */
+  /** When the current pause began (business time), as the last check saw it. */
   paused_at: z.int().nullable(),
   missed: z.array(z.strictObject({ from: z.int(), to: z.int() })),
 })
@@ -82,7 +82,7 @@ type Look = { readonly now: number; readonly wall: number; readonly isFirst: boo
 function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
   if (isPaused) return undefined // it is not over
   if (known.paused_at !== null) return spanOf(known.paused_at, now)
-  // Nobody moves business time while the daemon is down, so all of it was missed. Later only a wall-time gap counts.
+  // Nobody moves business time while the daemon is down: all of it was missed. A running daemon misses only gaps.
   if (isFirst) return spanOf(known.at, now)
   const slept = wall - (known.wall ?? wall)
   return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined

@@ -79,7 +79,7 @@ async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown>
   const { job, at, platform } = item
   const outcome = deciderOf(job.dispute)?.outcome ?? null
   if (outcome === null) return remind(t, draw, item)
-  // A split pays the provider, too.
+  // A split pays the provider, too, so it waits while escrow is paused.
   if (outcome === 'split' && platform.escrow_paused_at !== null) {
     return putJob(t, { ...job, next_event_at: at + HOUR_MS })
   }
@@ -94,7 +94,7 @@ async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
 }
 
-/** Extends the deadline of a job if it passed unwatched; expires every other job. */
+/** Extends a job's deadline if it passed unwatched; otherwise expires the job. */
 async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const extended = extendedDeadline(job, await missedSpans(t))
   if (extended === undefined) {

@@ -34,7 +34,7 @@ export async function moveEscrow(
 
 const ends = ['refund', 'release', 'split'] as const
 
-/** Refuses to pay what the contract already paid. If a reorganisation drops that payment's block, the money is back. */
+/** Error for money that an external call released. If a reorganisation drops that call's block, the money is back. */
 function takenElsewhere(): AppError {
   const sentence =
     'An external call released the funds of this job from the escrow contract: wait until its block is final.'
@@ -74,8 +74,8 @@ async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus
 }
 
 /**
- * Posts a payment of the contract to a buyer after the books had already ended the hold. It first uses up what the
- * books owe the buyer; the marketplace bears the rest.
+ * Posts a payment of the contract to a buyer after the books had already ended the hold. The payment first uses up what
+ * the books owe the buyer; the marketplace bears the rest.
  * @throws Error while the marketplace's own accounts do not cover that rest.
  */
 export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {

@@ -19,7 +19,7 @@ export type JobAsked = {
   readonly isTheirs: (thread: ThreadRow) => boolean
 }
 
-/** @throws AppError 404 for an unknown place. A conversation without a job: 403 for outsiders, 409 for its parties. */
+/** @throws AppError 404 for an unknown place; for a conversation without a job, 403 for outsiders, 409 for parties */
 export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {
   const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
   const job = await t.table(jobs).get(jobId)

@@ -20,8 +20,8 @@ const SCAN_ROWS = 500
 const waiting = ['dispatched', 'in_progress'] as const
 
 /**
- * Runs first-party services for dispatched jobs like any provider, and restarts those that a stop or crash interrupted.
- * Counts work as unpaid once its payment is refunded or released. Ends with `Context.stopping`.
+ * Runs first-party services for dispatched jobs, as any provider does. Runs jobs again that a stop or crash
+ * interrupted. Counts work as unpaid once its payment is refunded or released. Ends with `Context.stopping`.
  */
 export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []
@@ -82,7 +82,7 @@ async function work(ctx: Context, id: string): Promise<void> {
   if (ending) await report(ctx, id, ending)
 }
 
-/** Undefined after a stop; the next start repeats the job. */
+/** Undefined if a stop interrupted the job; the next start runs it again. */
 async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
     const input = await readInput(placeOf(ctx), job)

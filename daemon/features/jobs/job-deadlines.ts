@@ -46,8 +46,8 @@ export function nextOf(
 export type Missed = { readonly from: number; readonly to: number }
 
 /**
- * The new deadline of a job whose deadline passed in a missed span: later by the missed time, and at least an hour
- * after the span. Undefined if it did not pass in a missed span.
+ * The new deadline of a job whose deadline passed in a missed span: the old one plus the missed time, and at least an
+ * hour after the span. Undefined if it did not pass in a missed span.
  */
 export function extendedDeadline(
   { deadline_at: deadline, created_at }: Pick<JobRow, 'deadline_at' | 'created_at'>,
@@ -59,7 +59,7 @@ export function extendedDeadline(
   return span && Math.max(deadline + span.to - Math.max(span.from, created_at), span.to + SHORTEST_EXTENSION_MS)
 }
 
-/** When a human's delivery is accepted automatically: after a full window of usable time. */
+/** When a human's delivery is accepted automatically: after the whole review time, not counting missed spans. */
 export function reviewEnd(completedAt: number, missed: readonly Missed[]): number {
   let end = completedAt + HUMAN_REVIEW_MS
   for (const { from, to } of missed.toSorted((one, other) => one.from - other.from)) {

@@ -9,9 +9,9 @@ export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
 export type JobRole = (typeof jobRoles)[number]
 
 /**
- * Job state machine (decisions §8). Effects happen in the same transaction: `refund` returns the whole hold,
- * `release` pays provider and fees, `split` divides it, `leave` means the buyer has it already; `call_provider` and
- * `tell_buyer` queue a message. Without a money effect the hold stays.
+ * Job state machine (decisions §8). Effects happen in the same transaction: `refund` returns the whole hold, `release`
+ * pays provider and fees, `split` divides it, `leave` means that the contract already paid the buyer; `call_provider`
+ * and `tell_buyer` queue a message. Without a money effect the hold stays.
  */
 export const jobMachine = defineMachine({
   noun: 'job',
@@ -55,7 +55,7 @@ export const jobMachine = defineMachine({
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
-    /** Not among the announced actions: before the deadline the provider can still deliver. */
+    /** Not announced as a possible action, because the provider can still deliver before the deadline. */
     {
       event: 'dispute_undelivered',
       act: null,

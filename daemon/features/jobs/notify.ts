@@ -14,7 +14,7 @@ import type { JobEvent, JobRole, JobTransition } from './machine.ts'
 import type { JobRow, KeptDeliverables } from './rows.ts'
 import { followJob, proposalFacts } from './thread-step.ts'
 
-/** Further changes of a job besides those of the new state. */
+/** Changes of a job in addition to those that its new state brings. */
 export type JobChange = Partial<Pick<JobRow, keyof KeptDeliverables | 'notes' | 'verification' | 'dispute'>>
 
 export type JobStep = {
@@ -29,7 +29,7 @@ export type JobStep = {
   readonly toBuyer?: Usdc
 }
 
-/** Message of each event in the conversation. */
+/** Message that each event adds to the conversation. */
 const sentences: Readonly<Record<JobEvent, string>> = {
   dispatch: 'The job was sent to the provider.',
   start: 'The provider has started work.',
@@ -59,7 +59,7 @@ const unpaidSentences: Partial<typeof sentences> = {
 
 type JobNotification = { readonly job: JobRow; readonly arrow: JobTransition; readonly step: JobStep }
 
-/** Announces a step in conversation, event log and webhooks, within its transaction. */
+/** Announces a step in conversation, event log and webhooks, in the step's transaction. */
 export async function tellStep(t: Tx, draw: Draw, told: JobNotification): Promise<void> {
   await moveThread(t, draw, told)
   await emitJob(t, draw, { job: told.job, at: told.step.at })

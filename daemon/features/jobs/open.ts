@@ -25,14 +25,14 @@ const ACCESS_TOKEN_BYTES = 32
 /** An order: from a purchase, an accepted proposal or an award. */
 export type JobOrder = {
   readonly service: Pick<ServiceRow, 'id' | 'name' | 'provider_id'>
-  /** Terms as quoted; later decisions use these, not the listing's. */
+  /** Terms as quoted; later decisions use these, not the listing's terms. */
   readonly terms: SaleTerms
   readonly payer: Payer
   readonly payment: Pick<PaymentRow, 'id' | 'receipt_id' | 'method' | 'transaction' | 'created_at'>
   readonly split: Split
   readonly input: JsonObject
   readonly postingId?: string
-  /** The subscription that covers it, if any. */
+  /** The subscription that covers the job, if any. */
   readonly subscriptionId?: string | undefined
   /** Business time. */
   readonly now: number
@@ -171,7 +171,7 @@ function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Dr
 
 type Talk = { readonly job: JobRow; readonly thread: ThreadRow | undefined; readonly now: number }
 
-/** Continues the negotiation's conversation for the job. */
+/** Continues the negotiation's conversation for the job, or opens a conversation if there was none. */
 async function talkAbout(t: Tx, draw: Draw, { job, thread, now }: Talk): Promise<void> {
   if (!thread) return openThreadOf(t, job, now)
   const body = `The buyer accepted and paid $${formatAmount(job.amount)}; the payment is in escrow.`

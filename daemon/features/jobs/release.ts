@@ -57,7 +57,7 @@ function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
 /** Maximum jobs of a provider released when its suspension ends; the rest follow within a day. */
 const MAX_RELEASED = 1_000
 
-/** Makes due the jobs that waited for the end of their provider's suspension. */
+/** Makes jobs due that waited for the end of their provider's suspension. */
 export async function releaseWaiting(t: Tx, provider: Pick<ParticipantRow, 'wallet'>, at: number): Promise<void> {
   const query = {
     wallet: provider.wallet,

@@ -31,8 +31,8 @@ export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
 }
 
 /**
- * Validates a report before the transaction and stores a large deliverable, since both are costly.
- * @throws AppError 409 in a wrong state, 400 with the paths that do not match the schema.
+ * Validates a report and stores a large deliverable. Both are costly, so call it before the transaction.
+ * @throws AppError 409 in a wrong state; AppError 400 with the paths that do not match the schema
  */
 export async function checkReport(ctx: Checks, job: JobRow, report: JobReport): Promise<KeptDeliverables> {
   transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })

@@ -31,7 +31,7 @@ export const JobRow = z.strictObject({
   provider_id: z.string(),
   thread_id: z.string(),
   posting_id: z.string().nullable(),
-  /** Subscription that covers the job: the job is then unpaid, and reputation ignores it. */
+  /** Subscription that covers the job: the buyer then pays nothing for the job, and reputation ignores it. */
   subscription_id: z.string().exactOptional(),
   receipt_id: z.string(),
   payment_id: z.string(),
@@ -52,7 +52,7 @@ export const JobRow = z.strictObject({
   provider_amount: Micro,
   escrow_status: z.enum(escrowStatuses),
   held_at: z.int().nullable(),
-  /** True while an automatic event is scheduled; the escrow monitor reads only open jobs. */
+  /** True while an automatic event is scheduled; the escrow monitor reads only such jobs. */
   open: z.boolean(),
   next_event: z.enum(jobDueEvents).nullable(),
   next_event_at: z.int().nullable(),
@@ -83,7 +83,7 @@ export const DeliverablesRow = z.strictObject({
 })
 export type DeliverablesRow = z.infer<typeof DeliverablesRow>
 
-/** A job that reputation must count (again). */
+/** A job that reputation must count, for the first time or again. */
 export const UncountedJobRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -190,7 +190,7 @@ export async function keepDeliverables(
   return { ...NO_DELIVERABLES, deliverables_file: await keep(text) }
 }
 
-/** Where to read a job's rows and files. Within a transaction, these come from its `t` and `draw`. */
+/** Where to read a job's rows and files. Within a transaction, both come from the transaction's `t` and `draw`. */
 export type JobSource = {
   table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'>
   readonly text: TextOf

@@ -29,7 +29,7 @@ export type RulingDecision = {
 
 /**
  * Ends a dispute (decisions §8). A winning provider is paid immediately, or after an escrow pause.
- * @throws AppError 409 without an open dispute, 503 for a split during an escrow pause, since it pays the provider too.
+ * @throws AppError 409 if no dispute is open, AppError 503 for a split, which pays the provider, during an escrow pause
  */
 export async function ruleOn(
   t: Tx,
@@ -101,7 +101,7 @@ const leftSentences = {
   withdrawn: 'The funds were withdrawn from the escrow contract in an emergency.',
 } as const
 
-/** Makes a payout of the contract to the buyer end the job, in the transaction that records the payout. */
+/** Lets a payment of the contract to a job's buyer end the job, in the transaction that records the payment. */
 export function followContract(): void {
   leftContract.follow(endPaidByContract)
 }

@@ -89,7 +89,7 @@ export async function negotiate(
 function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Proposal | null {
   if (step.event === 'propose') return step.proposal
   if (proposal === null) return null
-  // The caller has checked the time: an acceptance counts from its payment, not from the payment's effect.
+  // The caller has checked that the proposal was open when the buyer paid; `step.at` may be later.
   if (step.event === 'accept') return { ...proposal, status: 'accepted' }
   return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
 }
@@ -102,7 +102,7 @@ const eventTypeOf: Readonly<Record<NegotiationEvent, EventType>> = {
 
 type ThreadNotification = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
 
-/** Emits negotiation events to both parties; later ones come from the job. */
+/** Emits negotiation events to both parties; later events come from the job. */
 export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: ThreadNotification): Promise<void> {
   const buyer = await participantOfWallet(t, thread.buyer_wallet)
   const { service_id, status, job_id, proposal } = thread

@@ -31,8 +31,8 @@ type AccountWork = {
 }
 
 /**
- * Work on accounts that hold money. Each account is one transaction that checks it again, so repeats are harmless.
- * Waits while paid activity is paused.
+ * Work on accounts that hold money. Each account has its own transaction, which checks `isDue` again, so repeats are
+ * harmless. Waits while paid activity is paused.
  */
 export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWork): DueWork {
   const sanctionedOf = async (ctx: Context, account: AccountRow) => (await isSanctioned?.(ctx, account)) ?? false

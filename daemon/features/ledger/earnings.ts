@@ -49,13 +49,13 @@ async function earningOf(t: ReadTx, { entry, leg, role }: Earned): Promise<Draft
   }
 }
 
-/** Total earnings in a role. */
+/** Total earnings of a participant in a role. */
 export async function earnedAs(t: ReadTx, ownerId: string, role: EarningRole) {
   const { rows } = await t.table(earnings).page('own_role', [ownerId, role], { limit: 1 })
   return rows[0]?.total_after ?? ZERO
 }
 
-/** Total earnings from referring one participant. */
+/** Total earnings of a participant from referring another one. */
 export async function earnedBy(t: ReadTx, ownerId: string, referredId: string | null) {
   if (referredId === null) return ZERO
   const { rows } = await t.table(earnings).page('own_referred', [ownerId, referredId], { limit: 1 })

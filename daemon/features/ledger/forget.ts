@@ -10,12 +10,12 @@ import { type HistoryRow, history, type LedgerRow, ledger } from './rows.ts'
  * endlessly, so both are removed with their payment.
  */
 
-/** Counter id of removed transactions, which the audit takes into account. */
+/** Id of the counter of removed transactions, which the audit takes into account. */
 const FORGOTTEN_COUNTER = 'ledger_forgotten'
 
 const audits = new WeakMap<Store, number>()
 
-/** Blocks removals while the books are added up. */
+/** Blocks removals while `work` adds up the books. */
 export async function whileKept<T>(store: Store, work: () => Promise<T>): Promise<T> {
   audits.set(store, (audits.get(store) ?? 0) + 1)
   try {

@@ -35,10 +35,10 @@ export type Sale = {
   readonly referrers: Referrers
 }
 
-/** Target of a refund: the money's source (decisions §4, Refunds). */
+/** Target of a refund: the balance or wallet from which the money came (decisions §4, Refunds). */
 export type Buyer = { readonly participantId: string } | { readonly wallet: Wallet }
 
-/** Target of a refund. `reversed`: the chain reverted the payment, so the marketplace gets it. */
+/** Target of a refund. `reversed`: the chain reverted the payment, so the marketplace gets the refund. */
 export type Refunded = Buyer | { readonly reversed: true }
 
 export type Escrowed = Omit<Sale, 'source'> & { readonly jobId: string }
@@ -49,13 +49,13 @@ const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amo
 export const legsOf = {
   balanceHold: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.balance(hold.participantId), account.hold(hold.paymentId), hold.amount),
-  /** A released reservation, failed instant run, or refused effect. */
+  /** Returns a hold after a released reservation, a failed instant run, or a refused effect. */
   balanceRelease: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.hold(hold.paymentId), account.balance(hold.participantId), hold.amount),
   deposit: (deposit: { participantId: string; amount: Usdc }) =>
     move(account.ext, account.balance(deposit.participantId), deposit.amount),
   fixedPriceCall: (call: { source: string; price: Usdc }) => move(call.source, account.ops, call.price),
-  /** Asynchronous purchase, accepted proposal, award. */
+  /** For an asynchronous purchase, an accepted proposal, or an award. */
   escrowHold: (hold: { source: string; jobId: string; amount: Usdc }) =>
     move(hold.source, account.escrow(hold.jobId), hold.amount),
   /** Sale without escrow: instant service, product, subscription or renewal. */
@@ -63,13 +63,13 @@ export const legsOf = {
   escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
   escrowRefund: (refund: { jobId: string; buyer: Refunded; amount: Usdc }) =>
     move(account.escrow(refund.jobId), refundAccount(refund.buyer), refund.amount),
-  /** The contract paid the buyer itself. */
+  /** The contract itself paid the buyer. */
   escrowLeft: (left: { jobId: string; amount: Usdc }) => move(account.escrow(left.jobId), account.ext, left.amount),
   disputeSplit,
   /** A settled x402 payment whose effect was refused: the wallet is owed all of it. */
   settledRefused: (refusal: { payer: Wallet; amount: Usdc }) =>
     move(account.ext, account.refund(refusal.payer), refusal.amount),
-  /** `from` is the account that the money waited in; a failed payout returns it there. */
+  /** `from` is the account in which the money waited; a failed payout returns the money there. */
   payoutOpened: (payout: { id: string; from: string; amount: Usdc }) =>
     move(payout.from, account.payout(payout.id), payout.amount),
   payoutConfirmed: (payout: { id: string; amount: Usdc }) =>
@@ -87,11 +87,11 @@ export const legsOf = {
   /** First-party earnings are the operator's and never leave by a chain. */
   firstPartySettlement: (due: { providerId: string; amount: Usdc }) =>
     move(account.provider(due.providerId), account.oper, due.amount),
-  /** A share of the revenue, floored; the remainder stays. */
+  /** A share of the revenue, floored; the remainder stays in `from`. */
   splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
   /** A payment that the chain reverted permanently. */
   reversal: (loss: { from: string; amount: Usdc }) => move(loss.from, account.ext, loss.amount),
-  /** A reverted payment that came back. */
+  /** Money of a reverted payment that the chain executed again. */
   returned: (back: { to: string; amount: Usdc }) => move(account.ext, back.to, back.amount),
   /** A refund that was withheld while its money was missing. */
   withheldRefund: (due: { from: string; payer: Wallet; amount: Usdc }) =>

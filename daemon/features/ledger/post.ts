@@ -29,13 +29,13 @@ export type EntryDraft = {
   readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }
 }
 
-/** Counter id of transaction numbers: without gaps, in commit order. */
+/** Id of the counter that numbers transactions, without gaps, in commit order. */
 export const LEDGER_COUNTER = 'ledger'
 
 /**
  * Writes one transaction with running balances and balance histories.
- * @throws Error when an account other than `ext` would turn negative.
- * @returns its id, or null when nothing moved.
+ * @throws Error if an account other than `ext` would turn negative.
+ * @returns the transaction's id, or null if nothing moved
  */
 export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string | null> {
   const lines = linesOf(entry.legs)
@@ -70,7 +70,7 @@ async function nextSeq(t: Tx): Promise<number> {
   return seq
 }
 
-/** Accounts at zero have no row, so closed holds, escrows and payouts leave nothing. */
+/** Accounts at zero have no row, so closed holds, escrows and payouts leave no rows. */
 async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
   const table = t.table(accounts)
   const locked = await table.getForUpdate(id)

@@ -22,7 +22,7 @@ export const EarningRow = z.strictObject({
   total_after: Micro,
   /** The referred participant, if registered. */
   referred_id: z.string().nullable(),
-  /** Total earnings of the owner from this participant, including this one. */
+  /** Total earnings of the owner from the referred participant, including this one. */
   referred_total_after: Micro,
   ref_kind: z.string(),
   ref_id: z.string(),
@@ -53,7 +53,7 @@ export type HistoryRow = z.infer<typeof HistoryRow>
 export const LedgerRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Transaction number: without gaps, in commit order; the "as of" of audits. */
+  /** Transaction number, without gaps, in commit order. An audit reports the last one as `as_of`. */
   seq: z.int(),
   kind: z.enum(keysOf(entryKinds)),
   ref_kind: z.string(),

@@ -13,7 +13,7 @@ const MONTH_MS = 30 * DAY_MS
 /** Longer estimates are truncated. */
 const MAX_ESTIMATE_CHARS = 200
 
-/** Prefixes of unit names; `mo` precedes `m`. */
+/** Prefixes of unit names. The first that fits counts, so `mo` precedes `m`. */
 const units: readonly (readonly [prefix: string, ms: number])[] = [
   ['mo', MONTH_MS],
   ['s', SECOND_MS],
@@ -29,9 +29,9 @@ const KIND_OF_DAY = '(?:(?:business|working|calendar) )?'
 const TIME = new RegExp(String.raw`${NUMBER}(?:\s?(?:-|–|—|to|or)\s?${NUMBER})?[\s-]?${KIND_OF_DAY}${UNIT}\b`, 'g')
 
 /**
- * Parses an estimate to milliseconds: number and unit, the upper end of a range (`"10 seconds"`, `"1-3 days"`, `"90
- * min to 2 hours"`).
- * @returns undefined if it has no time
+ * Parses an estimate to milliseconds: number and unit, the upper end of a range (`"10 seconds"`, `"1-3 days"`, `"90 min
+ * to 2 hours"`).
+ * @returns undefined if the text has no time
  */
 export function parseEstimate(text: string): number | undefined {
   const words = text.slice(0, MAX_ESTIMATE_CHARS).toLowerCase().replace(/\s+/g, ' ')

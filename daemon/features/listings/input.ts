@@ -74,7 +74,7 @@ export function readListing(body: NewListing, at = ''): ListingFields {
   }
 }
 
-/** A listing with a change applied; fulfilment and service type follow each other unless both are given. */
+/** A listing with a change applied. If only the fulfilment or the service type changes, the other one follows it. */
 export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow {
   const { fulfillment_type: _, price, ...given } = body
   const isSameType = body.service_type === row.service_type

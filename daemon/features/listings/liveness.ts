@@ -10,7 +10,7 @@ export function endpointUrl(listing: Pick<ServiceRow, 'webhook_url'>, provider: 
   return listing.webhook_url ?? provider.webhook_url
 }
 
-/** Webhook status of a listing; old rows only know whether it is healthy. */
+/** Webhook status of a listing. Rows of earlier versions only say whether the endpoint is healthy. */
 export function webhookStatusOf(service: ServiceRow, provider: WithEndpoint): WebhookStatus {
   if (service.webhook_status !== undefined) return service.webhook_status
   if (service.webhook_healthy) return 'healthy'

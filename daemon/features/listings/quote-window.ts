@@ -9,7 +9,7 @@ import { SECOND_MS } from '../../../src/core/time.ts'
  * as long as a 402 can be paid. The old version is stored in the edited row, so quotes need no records.
  */
 
-/** Wall time, like the payment protocol. */
+/** How long a replaced version can still be bought. Wall time, as in the payment protocol. */
 export const QUOTE_WINDOW_MS = quoteWindowSeconds * SECOND_MS
 
 /** A replaced version, and until when it can be bought. */
@@ -19,7 +19,7 @@ export type Previous<V> = {
   readonly until: number
 }
 
-/** Whether the previous version can still be bought. A longer window than allowed means that the clock was set back. */
+/** Whether the previous version can still be bought. A window that is too long is closed: the clock was set back. */
 function isOpen({ until }: Previous<unknown>, wall: number): boolean {
   return until > wall && until - wall <= QUOTE_WINDOW_MS
 }
@@ -38,7 +38,7 @@ type Edit<V> = {
 }
 
 /**
- * The window that an edit opens; an edit without changes keeps the current one.
+ * The window that an edit opens; an edit without changes keeps the current window.
  * @throws AppError 409 with `Retry-After` for a second edit within a window, which would need a third version.
  */
 export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Previous<V> | undefined {
@@ -52,7 +52,7 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
   )
 }
 
-/** The means of payment of a request, as far as it shows which version was quoted. */
+/** How a request pays, as far as this shows which version was quoted. */
 export type Tender =
   /** The request only asks for the price. */
   | { readonly kind: 'none' }
@@ -68,7 +68,7 @@ export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; re
 
 /**
  * The version to buy. A request without a payment gets today's version, a signed payment the version with its price, a
- * balance payment the cheaper version. On a tie it is the old one, since the buyer may not know the new one.
+ * balance payment the cheaper version. If both fit, the old one is chosen: the buyer may not know the new one.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

@@ -22,10 +22,10 @@ export const ServiceRow = z.strictObject({
   first_party_slug: z.string().nullable(),
   /** Which of the two listing forms to show (decisions §7). */
   form: z.enum(['newer', 'older']),
-  /** `suspended`: was active when its provider was suspended. */
+  /** `suspended`: not sold while its provider is suspended or an engine that it needs is missing. */
   status: z.enum(['active', 'inactive', 'suspended', 'deleted']),
   webhook_healthy: z.boolean(),
-  /** Detailed status; absent in old rows (`webhookStatusOf`). */
+  /** Detailed status. Rows of earlier versions lack it (see `webhookStatusOf`). */
   webhook_status: z.enum(webhookStatuses).exactOptional(),
   /** Business time of the next test message. */
   probe_at: z.int().exactOptional(),
@@ -47,7 +47,7 @@ export const services = defineCollection('services', {
   ],
 })
 
-/** When a provider last polled its events, as the replacement of an endpoint. */
+/** When a provider last polled its events. Recent polling counts in place of a webhook endpoint. */
 export const PollRow = z.strictObject({
   /** Id of the participant. */
   id: z.string(),

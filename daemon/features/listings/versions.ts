@@ -47,7 +47,7 @@ function offerOf(service: ServiceRow, version: ListingVersion): ListingOffer | u
   return { price: shares.agent, settle, split: shares, terms: termsOf(version) }
 }
 
-/** Terms for unpaid (covered) calls: the old ones during an edit's window. */
+/** Terms for calls that a subscription covers: the old terms during the window that an edit opened. */
 export function coveredTerms(service: ServiceRow, wall: number): SaleTerms {
   return termsOf(stillGood(service.previous, wall) ?? service)
 }
@@ -60,7 +60,7 @@ export function editedListing(held: ServiceRow, changed: ServiceRow, wall: numbe
   return { ...changed, previous, edits: (held.edits ?? 0) + 1 }
 }
 
-/** The valid version for a quoted bundle: the old one during an edit's window. */
+/** Number of edits of the version in a quoted bundle: the old version during the window that an edit opened. */
 export function goodEdit({ edits = 0, previous }: ServiceRow, wall: number): number {
   return stillGood(previous, wall) ? edits - 1 : edits
 }

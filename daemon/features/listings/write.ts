@@ -9,7 +9,7 @@ import type { ListingFields } from './input.ts'
 import { endpointUrl, type Liveness, untried } from './liveness.ts'
 import { type ServiceRow, services } from './rows.ts'
 
-/** Whether a participant is listed: by its choice, else if it has an active listing (decisions §6). */
+/** Whether a participant is listed: as it chose, otherwise if it sells and has an active listing (decisions §6). */
 export async function isListed(t: ReadTx, row: Pick<ParticipantRow, 'id' | 'listable' | 'type'>): Promise<boolean> {
   if (row.listable !== null) return row.listable
   return row.type !== 'agent' && (await t.table(services).count('provider', [row.id, 'active'])) > 0
@@ -23,7 +23,7 @@ export async function refreshDirectory(t: Tx, participantId: string): Promise<vo
   if (listed !== row.in_directory) await t.table(participants).put({ ...row, in_directory: listed })
 }
 
-/** Maximum listings per provider, not counting deleted ones. */
+/** Maximum active and inactive listings per provider. */
 export const MAX_LISTINGS = 500
 
 type NewRow = {
@@ -46,7 +46,7 @@ export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live
   }
 }
 
-/** Writes a new listing and its consequences. @throws AppError 409 over `MAX_LISTINGS`, 403 while suspended. */
+/** Writes a new listing and all that follows from it. @throws AppError 409 over `MAX_LISTINGS`, 403 while suspended. */
 export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<ServiceRow> {
   const { provider, now } = row
   await refuseSuspendedNow(t, provider.id)
@@ -66,7 +66,7 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   return service
 }
 
-/** Replaces a listing that this transaction has locked, with its consequences. */
+/** Replaces a listing that this transaction has locked, and writes all that follows from the change. */
 export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promise<ServiceRow> {
   const written = await t.table(services).put(service)
   await refreshDirectory(t, service.provider_id)

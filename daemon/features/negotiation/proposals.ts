@@ -43,7 +43,7 @@ export function promisedBy({ terms, estimated_delivery }: Proposal, service: Ser
 
 type Times = { readonly now: number; readonly wall: number }
 
-/** The open proposal that `after` replaces, and until when it stays valid; undefined if none. @throws AppError 409 */
+/** The open proposal that `after` replaces, and until when it stays open. @throws AppError 409 as `windowAfter` does */
 export function replacedBy(
   after: Proposal,
   { proposal, previous }: ThreadRow,
@@ -56,7 +56,7 @@ export function replacedBy(
 type ProposalParams = { readonly at: number; readonly proposedAt: number | undefined }
 type Choosing = ProposalParams & { readonly wall: number; readonly tender: Tender }
 
-/** The proposal that a payment buys: the one it names, else the one that `chosenOffer` picks. @throws AppError 409 */
+/** The proposal that a payment names, otherwise the one that `chosenOffer` picks. @throws AppError 409 */
 export function chosenProposal(thread: ThreadRow, { at, wall, tender, proposedAt }: Choosing): Proposal {
   const { previous, ...now } = thread
   const before = stillGood(previous, wall)

@@ -114,7 +114,7 @@ const inquire: PaidHandler<typeof inquiryApi.inquire> = {
   },
 }
 
-/** @throws AppError 404 for an unavailable listing, 403 without a registration, 409 for one's own */
+/** @throws AppError 404 for an unavailable listing, 403 without a registration, 409 for the caller's own listing */
 async function askable(t: ReadTx, serviceId: string, payer: Payer) {
   const service = await t.table(services).get(serviceId)
   if (service?.status !== 'active') throw notFound('The service')
@@ -221,7 +221,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
     const { payer, payment, baseUrl, now } = fulfilment
     const terms = Terms.parse(payment.terms)
     const thread = await lockThread(t, fulfilment.input.params.id)
-    // The payment's time counts, even after a crash.
+    // The time of the payment decides whether the proposal is open, even if this runs after a crash.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
     await refuseSuspendedProvider(t, thread.provider_id)
     const service = await serviceOf(t, thread)

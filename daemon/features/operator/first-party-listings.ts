@@ -13,7 +13,7 @@ const MAX_OF_FUNCTION = 16
 
 /**
  * Activates first-party listings whose engines are available, and suspends the others. Listings that an administrator
- * deactivated stay so.
+ * deactivated stay inactive.
  */
 export async function syncFirstParty(ctx: Context): Promise<void> {
   const changes = await ctx.store.read(async (t) => {
@@ -54,7 +54,7 @@ function isUp(status: ServiceRow['status']): 'healthy' | 'failing' {
   return status === 'active' ? 'healthy' : 'failing'
 }
 
-/** Whether a function can be bought now. */
+/** Status of a function's listings: `active` if the function can be bought now. */
 export function firstPartyStatus(ctx: Context, slug: string): 'active' | 'suspended' {
   const own = firstParty.of(ctx)(slug)
   return own && (own.lacking?.() ?? []).length === 0 ? 'active' : 'suspended'
@@ -65,7 +65,7 @@ function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
   return firstPartyStatus(ctx, row.first_party_slug ?? '')
 }
 
-/** Whether a listing is as it was seeded: old stores keep unavailable first-party listings inactive and unedited. */
+/** Whether a listing was never edited. Earlier versions seeded unavailable first-party listings as inactive. */
 function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
   return listed_at === updated_at
 }

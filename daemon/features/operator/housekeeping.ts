@@ -28,7 +28,7 @@ const SWEEP_ROWS = 200
 /** The files are compacted after this many removed rows. */
 const SHRINK_AFTER_ROWS = 1_000
 
-/** Counter id of removed rows. */
+/** Id of the counter of removed rows. */
 const SWEPT_COUNTER = 'swept'
 
 type Kept<R extends Row> = {
@@ -50,7 +50,7 @@ type Sweep = {
   readonly keepMs: number
   /**
    * Removes rows older than `before` from the next page.
-   * @returns their number, and the next position, null at the end
+   * @returns how many, and the next position: null at the end
    */
   readonly remove: (t: Tx, place: Place) => Promise<Removed>
 }
@@ -95,7 +95,7 @@ const sweeps: readonly Sweep[] = [
     index: 'at',
     timeOf: at,
     keepMs: DAY_MS,
-    // While its payment is open, the key prevents a second purchase.
+    // An idempotency key prevents a second purchase while its payment is open.
     stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
   }),
   // Amounts given by the faucet, for the daily limit.
@@ -171,7 +171,7 @@ async function sweepAll(one: Sweep, { ctx, now, signal }: CronRound): Promise<nu
   return removed
 }
 
-/** Minimum age of a file without a record; uploads are long done by then. */
+/** A file without a record is removed at this age: uploads are long done by then. */
 const UNNAMED_FILE_MS = DAY_MS
 
 /** Removes files without a record, left by refusals or crashes. */

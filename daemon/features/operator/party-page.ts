@@ -90,7 +90,7 @@ async function searchParties<R extends Row, L extends ListFields>(
     return searchedPage({ ...list, pieces, count: await table.count('newest', []) }, asked)
   }
   const counts = await Promise.all(statuses.map((one) => table.count('status', [one])))
-  // Small parts first: a large one would use up the scan limit.
+  // Read the statuses with the fewest rows first, because a large one would use up the scan limit.
   const parts = statuses.map((name, i) => ({ name, count: counts[i] ?? 0 })).toSorted((a, b) => a.count - b.count)
   const names = parts.map(({ name }) => name)
   const found = { ...list, pieces: byStatus(table, names), count: counts.reduce((sum, one) => sum + one, 0) }
@@ -147,7 +147,7 @@ async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0]
   for (const status of statuses) yield* eachPage(table, { index: 'status', prefix: [status], limit: STRIDE_ROWS })
 }
 
-/** Statuses that a filter allows, if it names them, to use the index. */
+/** Statuses that a filter allows, so that the index can be used; undefined if the filter does not name them. */
 function statusesIn(filter: Filter | undefined): readonly string[] | undefined {
   const term = filter?.terms.find(({ field, not }) => field === 'status' && !not)
   if (term?.wanted.some(({ field }) => field !== undefined)) return undefined

@@ -17,7 +17,7 @@ import { metrics } from './metrics.ts'
 
 const listEngines: FreeHandler<typeof enginesApi.listEngines> = async (_input, { ctx }) => standings(ctx)
 
-/** Apart from purchases, the only operation that sends requests to other servers. */
+/** Sends requests to the servers of remote engines, which otherwise only purchases do. */
 const checkEngines: FreeHandler<typeof enginesApi.checkEngines> = async (_input, { ctx }) => {
   await engineBoard.of(ctx).reach()
   return standings(ctx)
@@ -66,7 +66,7 @@ const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, w
   }
 }
 
-/** Registers an ERC-8004 identity for the holder, so that there is one to link. */
+/** Registers an ERC-8004 identity for a wallet, whose holder can then link it. */
 async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet) {
   if (!identityRegistry.mint) throw new AppError('unavailable', `The ${mode} chain has no test identities.`)
   const agentId = await identityRegistry.mint(wallet)

@@ -19,7 +19,7 @@ import { firstPartyStatus } from './first-party-listings.ts'
 /** Initial data of a store. */
 export type SeedName = 'demo' | 'house' | 'none'
 
-/** Seeds of a new store; history is created on top through the API. */
+/** Seeds of a new store. The demo's history is created after that, through the API. */
 const seeds = { demo: async () => undefined, house: seedFirstParty, none: async () => undefined } as const
 
 const ADDRESS_BYTES = 20
@@ -41,7 +41,7 @@ export const HISTORY = 'history'
 const PLANNED = 'planned_seed'
 const Planned = z.strictObject({ name: z.string() })
 
-/** Records the seed first, so that a killed first start is completed by the next. */
+/** Records the seed first, so that the next start can complete a first start that was killed. */
 export async function planSeed(
   parts: { readonly store: Store; readonly entropy: Entropy },
   name: string,
@@ -99,7 +99,7 @@ async function renewUnsold(ctx: Context): Promise<void> {
   })
 }
 
-/** Creates the first-party provider and its listings; unavailable ones stay inactive. */
+/** Creates the first-party provider and its listings; listings that cannot be sold yet are suspended. */
 async function seedFirstParty(ctx: Context): Promise<void> {
   const listings = await readListings()
   const now = ctx.clock.now()
@@ -140,7 +140,7 @@ async function readListings(): Promise<[string, ListingFields][]> {
   )
 }
 
-/** Its wallet has no key: earnings move to the operator in the books, never on a chain (decisions §5). */
+/** The provider's wallet has no key. Earnings move to the operator in the books, never on a chain (decisions §5). */
 function firstPartyProvider(draw: Draw, now: number) {
   return {
     id: draw.id('participant'),

@@ -6,10 +6,10 @@ import { openTable } from './table.ts'
 /**
  * The derived catalog; the store is the source of truth. Calls take effect in order, so queries see earlier writes.
  * During `rebuild`, writes wait and queries read the old contents.
- * @throws {AppError} `unavailable` beyond `MAX_WAITING_QUERIES`, after `close`, and for a damaged file
+ * @throws {AppError} `unavailable` if over `MAX_WAITING_QUERIES` wait, after `close`, or if the file is damaged
  */
 export type Catalog = {
-  /** Adds or replaces a listing; `seq` is that of the store's change. */
+  /** Adds or replaces a listing; `seq` is the sequence number of the store's change. */
   readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
   /** Removes a listing; an unknown id only advances the sequence number. */
   readonly remove: (id: string, seq: number) => Promise<void>
@@ -32,7 +32,7 @@ export const catalog = defineResource<Catalog>('catalog')
 /**
  * Opens the table in a file, or in memory for `:memory:`. A missing, damaged or outdated file is created anew with
  * sequence 0.
- * @throws when another process holds the file or the disk refuses
+ * @throws if another process holds the file, or on a disk error
  */
 export async function openCatalog({ path }: { path: string }): Promise<Catalog> {
   const table = openTable(path)

@@ -22,6 +22,6 @@ function answerTo({ id, op, args }: SearchCall): SearchReply {
 
 parentPort?.on('message', (ask: SearchCall) => {
   parentPort?.postMessage(answerTo(ask))
-  // Without its port the thread exits by itself.
+  // Once its port is closed, the thread exits by itself.
   if (ask.op === 'close') parentPort?.close()
 })

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../../store/fulltext/statements.ts'
 
-/** Version of the file format; other versions are deleted. Increase it when the schema or the search terms change. */
+/** Version of the file format; files of other versions are deleted. Increase it if schema or search terms change. */
 const FORMAT = 3
 /** "souk" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x736f756b
@@ -15,8 +15,8 @@ export const NO_PRICE = 2n ** 62n
 export const NO_REPUTATION = -1
 
 /**
- * Weights follow the column order of `words`. The table stores no text and takes prepared terms, so the ascii
- * tokenizer only splits at spaces.
+ * The columns of `words` are in the order of the weights in `RANK`. `words` stores no text and takes prepared terms, so
+ * the ascii tokenizer only splits at spaces.
  */
 const SCHEMA = `
   create table state (seq integer not null);
@@ -35,7 +35,7 @@ const SCHEMA = `
   pragma user_version = ${FORMAT};
 `
 
-/** One index for each filter and sort that would otherwise scan. A new table gets them once it is filled. */
+/** One index for each filter and order that would otherwise scan. A table gets its indexes once it is filled. */
 const INDEXES = `
   create index doc_newest on doc (listed_at desc, id);
   create index doc_price_asc on doc (price_last, id);
@@ -88,7 +88,7 @@ export function discard(path: string): void {
 
 /**
  * Opens a catalog file, or creates one if it is missing or unreadable.
- * @throws when another process holds it or the disk refuses
+ * @throws if another process holds the file, or on a disk error
  */
 export function openFile(path: string): DatabaseSync {
   try {

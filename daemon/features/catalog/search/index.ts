@@ -14,7 +14,7 @@ export type CatalogIndex = {
   readonly mark: (seq: number) => void
   /** Adds listings to a new table that will replace this one; the first call creates it. */
   readonly stage: (docs: readonly CatalogDoc[]) => void
-  /** Replaces this table by the new one. @throws when it does not have the staged number of listings */
+  /** Replaces this table by the new one. @throws if the new table does not have the staged number of listings */
   readonly adopt: (made: { readonly seq: number; readonly staged: number }) => void
   /** Deletes the new table. */
   readonly abandon: () => void
@@ -83,7 +83,7 @@ function unreadable(cause: unknown): AppError {
   return new AppError('unavailable', 'The catalog cannot be read; the next start rebuilds it.', { cause })
 }
 
-/** A new table next to `path`, filled in one transaction: a partial one is useless. */
+/** A new table next to `path`, filled in one transaction, because a partial table is useless. */
 function stagingFor(path: string) {
   const stagePath = path === MEMORY ? MEMORY : `${path}.new`
   let next: Open | undefined

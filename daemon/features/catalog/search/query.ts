@@ -1,6 +1,6 @@
 import type { FulfillmentType, ServiceType } from '../../../../src/model/service.ts'
 
-/** Catalog data of one active listing, with provider facts copied in; put it again when they change. */
+/** Catalog data of one active listing, including facts of its provider. Put it again when any of these change. */
 export type CatalogDoc = {
   readonly id: string
   readonly name: string

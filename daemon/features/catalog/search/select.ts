@@ -4,8 +4,8 @@ import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
 import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
 /**
- * Maximum matches ranked: bm25 costs about a microsecond each, so common words would exceed the budget. Beyond that,
- * matches in name and tags come first, and the latest added of each kind are ranked.
+ * Maximum matches ranked: bm25 costs about a microsecond each, so common words would exceed the budget. If there are
+ * more, matches in name and tags come before all others. Of both kinds only the latest added are ranked.
  */
 export const MAX_RANKED = 3_000
 const MAX_INTEGER = 2n ** 63n - 1n
@@ -73,7 +73,7 @@ function clamped(price: bigint | undefined): bigint | undefined {
   return price !== undefined && price > MAX_INTEGER ? MAX_INTEGER : price
 }
 
-/** Join words first: looking up a listing by number is cheap, the reverse is not. */
+/** Read `words` first: it is cheap to find the listing of a row of `words`, but not the row of a listing. */
 const MATCHING = 'words cross join doc d on d.n = words.rowid'
 
 const matching = (match: string): Condition => ['words match ?', match]
@@ -106,7 +106,7 @@ function idsOf(
 
 type Matches = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
 
-/** Matches by relevance. If there are many, the latest added of each kind are ranked first. */
+/** Matches by relevance. If there are many, matches in name and tags come first (see `MAX_RANKED`). */
 function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Span): string[] {
   const best = `${BEST_COLUMNS} : (${match})`
   const bestTotal = total > MAX_RANKED ? matches(prepared, best, filters) : 0

@@ -6,12 +6,12 @@ import type { CatalogDoc } from './query.ts'
 /** Up to this size queries are too fast to be worth a thread. */
 export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 
-/** Listings per message of a rebuild: copying blocks this thread. */
+/** Listings per message of a rebuild. Few, because copying a message blocks this thread. */
 const STAGE_LISTINGS = 250
 
 /** The table: on this thread while it is small or in memory, otherwise on a thread of its own. */
 export type SearchTable = Backend & {
-  /** Sequence number found at the start. */
+  /** Sequence number that the table had when it was opened. */
   readonly seq: number
   readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
   readonly replace: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>

@@ -5,14 +5,14 @@ import { STRIDE_ROWS } from '../../../store/searched-page.ts'
 import type { JobRow } from '../rows.ts'
 import { isLate } from '../view.ts'
 
-/** Open jobs, soonest event first; stop reading when you have enough. */
+/** Jobs that have not ended, soonest event first; stop reading when you have enough. */
 export async function* openByDue(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
   const seen = new Set<string>()
   for await (const piece of dueFirst(table)) {
     for (const { id } of piece) seen.add(id)
     yield piece
   }
-  // Open jobs without a next event are in no lane; they are rare.
+  // Jobs that have neither ended nor a next event are in no lane; they are rare.
   if ((await table.count('service_open', [])) <= seen.size) return
   for await (const piece of eachPage(table, { index: 'service_open', prefix: [], limit: STRIDE_ROWS }))
     yield piece.filter(({ id }) => !seen.has(id))
