@@ -104,7 +104,7 @@ export async function withUnpacked<T>(
   })
 }
 
-/** A temporary folder inside `parent`; what a crash leaves is removed at the next start. */
+/** Runs `use` with a temporary folder in `parent`. A folder that a crash leaves is removed at the next start. */
 export async function withStaged<T>(parent: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(parent, FOLDER))
   try {

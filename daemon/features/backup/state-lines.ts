@@ -14,7 +14,7 @@ export function faultAt(line: number, message: string, path = ''): AppError {
 /** Lines of a file including their line feeds, each within the length limit. @throws AppError 400 */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StateLine> {
   let number = 0
-  // Pieces of the unfinished line; joined once.
+  // Pieces of the line that is not complete yet; joined only once, when it is.
   let pieces: Buffer[] = []
   let length = 0
   for await (const some of chunks) {

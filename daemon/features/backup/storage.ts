@@ -3,7 +3,7 @@ import { defineResource } from '../../kernel/resource.ts'
 import type { LowdbStore } from '../../store/lowdb/open.ts'
 import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
 
-/** What was removed from the end of the journal at the start. */
+/** What the daemon's start removed from the end of the journal. */
 export type JournalCut = {
   /** `unfinished`: a write never acknowledged. `damaged`: bytes changed after writing. `missing`: lost lines. */
   readonly kind: 'unfinished' | 'damaged' | 'missing'

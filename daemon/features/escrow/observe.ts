@@ -101,7 +101,7 @@ function changeOf(act: DealAct): Partial<DealRow> {
   }
 }
 
-/** Records that the contract paid the buyer on request; within the transaction that ends the job. */
+/** Records that the contract paid the buyer on request; call it in the transaction that ends the job. */
 export async function noteWithdrawn(t: Tx, id: string, transaction: Hex | undefined): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (deal) await noteDone(t, deal, { act: 'emergencyWithdraw', transaction })

@@ -8,7 +8,7 @@ import { facilitatorDays, settlements } from './rows.ts'
 const SWEEP_ROWS = 200
 /** Completed rows are kept for the operator. */
 const KEEP_MS = 30 * DAY_MS
-/** Days kept: today and yesterday. */
+/** Number of days kept besides today. */
 const KEPT_DAYS = 2
 
 /**

@@ -109,7 +109,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
 
 type JobFilter = (job: JobRow) => boolean
 
-/** Money held for jobs of a status, counting the oldest `MAX_LATE_ROWS`. */
+/** Money held for jobs of a status; counts only the oldest `MAX_LATE_ROWS` jobs. */
 async function amountOf(t: ReadTx, status: string, wanted: JobFilter): Promise<Usdc> {
   const { rows } = await t.table(jobs).page('status', [status], { limit: MAX_LATE_ROWS, order: 'asc' })
   const held = rows.filter((job) => job.escrow_status === 'held' && wanted(job))

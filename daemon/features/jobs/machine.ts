@@ -161,5 +161,5 @@ export const threadMachine = defineMachine({
 
 export type ThreadTransition = (typeof threadMachine)['transitions'][number]
 export type ThreadEvent = ThreadTransition['event']
-/** Events of a conversation before its job. */
+/** Events of a conversation before its job exists. */
 export type NegotiationEvent = Extract<ThreadEvent, 'propose' | 'accept' | 'decline'>

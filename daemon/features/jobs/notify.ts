@@ -174,7 +174,7 @@ function dispatchOf(
 
 type Accepted = { readonly job: JobRow; readonly thread: ThreadRow; readonly now: number }
 
-/** Tells the provider that its price was accepted and paid, before the dispatch. */
+/** Before the dispatch, tells the provider that its price was accepted and paid. */
 export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Accepted): Promise<void> {
   const { id: job_id, service_id, service_name, provider_id: participantId } = job
   await enqueue(t, draw, {

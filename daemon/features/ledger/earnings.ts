@@ -13,7 +13,7 @@ type Entry = {
   readonly at: number
 }
 
-/** Records the earnings of a sale for provider and referrers, in the transaction of its postings. */
+/** Records what provider and referrers earned in a sale, in the transaction that posts the sale. */
 export async function rememberEarnings(t: Tx, entry: Entry): Promise<void> {
   if (!saleKinds.has(entry.kind)) return
   for (const leg of entry.legs) {

@@ -9,12 +9,12 @@ export function saleKind(service: Pick<ServiceRow, 'first_party_slug'>): SaleKin
   return service.first_party_slug === null ? 'third_party' : 'first_party'
 }
 
-/** Price shares of a listing; undefined for `quote_required` without a price. */
+/** How a listing's price is divided; undefined for `quote_required` without a price. */
 export function splitOf(service: ServiceRow): Split | undefined {
   return service.price === null ? undefined : split(saleKind(service), service.price)
 }
 
-/** Price shares of a direct purchase; undefined if a quote is required. */
+/** How the price of a direct purchase is divided; undefined if a quote is required. */
 export function payableSplit(service: ServiceRow): Split | undefined {
   return service.pricing_model === 'quote_required' ? undefined : splitOf(service)
 }

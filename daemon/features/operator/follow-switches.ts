@@ -12,7 +12,7 @@ import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
-/** The last committed switches, from the change feed; reserving a payment reads them again. */
+/** Opens the switches as last committed, from the change feed. Reserving a payment reads them from the store again. */
 export async function openSwitches(parts: {
   store: Store
   entropy: Entropy
@@ -57,7 +57,7 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-/** A named path is enabled while it can sell. */
+/** Whether a switch counts as on: that of a named path only while the path can sell. */
 function isOn(name: string, offers: NamedOffers): boolean {
   return !namedSlugs.some((slug) => slug === name) || offers.sells(name)
 }

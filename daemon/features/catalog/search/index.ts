@@ -10,7 +10,7 @@ import { select } from './select.ts'
 export type CatalogIndex = {
   readonly put: (doc: CatalogDoc, seq: number) => void
   readonly remove: (id: string, seq: number) => void
-  /** Records the sequence number that the table reflects; 0 means rebuild. */
+  /** Records the sequence number of the last change in the table; 0 means that the table must be rebuilt. */
   readonly mark: (seq: number) => void
   /** Adds listings to a new table that will replace this one; the first call creates it. */
   readonly stage: (docs: readonly CatalogDoc[]) => void
