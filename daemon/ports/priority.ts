@@ -22,7 +22,7 @@ export function lowerProcess(pid: number): void {
   }
 }
 
-/** Lowers the thread's priority, on Linux only: elsewhere it would affect the whole process. */
+/** Lowers the thread's priority. Only on Linux, because elsewhere the whole process would get the lower priority. */
 export function lowerThread(): void {
   if (!isLinux) return
   try {

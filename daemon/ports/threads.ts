@@ -4,7 +4,7 @@ import { AppError, type ErrorFacts } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
 
-// V8 13 compiles functions that WebAssembly calls often. If two threads do so at the same time, the process may end
+// V8 13 compiles functions that WebAssembly calls often. If two threads compile at the same time, the process may end
 // (`Check failed: jit_page.has_value()`). Without this compilation such calls are only slower.
 if (process.versions.v8.startsWith('13.')) setFlagsFromString(`--wasm-wrapper-tiering-budget=${2 ** 31 - 1}`)
 
@@ -29,8 +29,8 @@ export type PoolLimits = {
   /** Time limit of a task from its start, wall time. */
   readonly deadlineMs: number
   /**
-   * Heap limit of a thread. A thread that exceeds it ends, but within a built-in such as `JSON.parse` the process ends.
-   * So tasks limit their input, and this limit is well above their needs.
+   * Heap limit of a thread. A thread that exceeds it ends. Within a built-in such as `JSON.parse`, the whole process
+   * would end. So tasks limit their input, and this limit is well above their needs.
    */
   readonly maxHeapMb: number
   readonly idleMs: number
@@ -78,7 +78,7 @@ export function saidOf(error: unknown): TaskReply {
 
 /** Time limit for a thread to start, far above the loading time on a busy machine. */
 const START_DEADLINE_MS = 60_000
-/** How long an idle thread may take to exit; it may still be starting. */
+/** Longest wait for an idle thread to exit. Such a thread may still be starting. */
 const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
@@ -205,7 +205,7 @@ async function endAll(threads: readonly Thread[], end: (thread: Thread) => void)
 }
 
 /**
- * Lets an idle thread exit by itself: terminating one while others start has crashed the process
+ * Lets an idle thread exit by itself. Terminating a thread while others start has crashed the process
  * (https://github.com/nodejs/node/issues/56312).
  */
 export async function endThread(worker: Worker): Promise<void> {

@@ -23,7 +23,7 @@ export type VendorDecision = {
 /** An external identity verifier (specification, `POST /v1/verification/start`). */
 export type VerificationVendor = {
   readonly name: string
-  /** Idempotent per attempt. @returns the URL to send the operator to */
+  /** Idempotent per attempt. @returns the session id, and the URL that the operator must open */
   openSession(order: {
     readonly attemptId: string
     readonly operatorName: string

@@ -53,7 +53,7 @@ export class AudioError extends Error {
   override readonly name = 'AudioError'
 }
 
-/** Allowed container formats. Playlists and scripts are not allowed, because they name further files. */
+/** Allowed container formats. Playlists and scripts are not allowed, because ffmpeg would open the files they name. */
 const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
 const MAX_MP3_BYTES = 6 * 1024 * 1024
 const MAX_REPORT_BYTES = 256 * 1024

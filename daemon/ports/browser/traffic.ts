@@ -34,7 +34,7 @@ export type PageTraffic = {
   readonly redirects: () => readonly { readonly status: number; readonly to: string }[]
   /** Why the page's address was refused. */
   readonly refusal: () => WebError | undefined
-  /** Restricts the requests of a target. @throws CdpError if that fails; the target must then not run */
+  /** Restricts the requests of a target. @throws CdpError on failure, after which the target must not run */
   readonly guard: (session: string, isWorker: boolean) => Promise<void>
   /** Blocks all traffic of a target. */
   readonly shut: (session: string) => void

@@ -30,7 +30,7 @@ export type EscrowDeal = Omit<EscrowTerms, 'job'> & {
 /** How a job's money left the contract, and whether that is final. */
 export type EscrowEnd = {
   readonly state: Exclude<EscrowState, 'none' | 'held'>
-  /** Absent if the transaction is older than the search range. */
+  /** Absent if the transaction is older than the searched blocks. */
   readonly transaction?: Hex
   readonly isFinal: boolean
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 /** Public key from a 65-byte signature; undefined if invalid. */
 export type RecoverKey = (compact: Uint8Array, parity: 0 | 1, digest: Uint8Array) => Uint8Array | undefined
 
-/** The native add-on of `secp256k1`, loaded directly because the package falls back silently to slow code. */
+/** The native add-on of `secp256k1`. It is loaded directly, because the package silently falls back to slow code. */
 type Addon = { readonly Secp256k1: new () => Curve }
 type Curve = {
   /** @returns 0 on success */
@@ -16,7 +16,7 @@ type Curve = {
 const KEY_BYTES = 65
 const COMPACT_BYTES = 64
 const DIGEST_BYTES = 32
-/** Linux builds differ by C library; the wrong one does not load. */
+/** Linux builds differ by C library. A build for another C library does not load. */
 const kinds = process.platform === 'linux' ? ['.glibc', '.musl'] : ['']
 
 /** Loads the native add-on; undefined if none loads on this platform. */

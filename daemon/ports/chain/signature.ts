@@ -24,7 +24,7 @@ export type Recover = {
 /** How signatures are recovered: by a native add-on, or more slowly by WebAssembly. */
 type RecoveryEngine = 'native' | 'wasm'
 
-/** Size of the caches of digests and recoveries, which both verification and settlement of a payment need. */
+/** Number of entries in each cache. Verification and settlement of a payment need the same digest and recovery. */
 const MEMO_ENTRIES = 1_024
 
 /**

@@ -89,7 +89,7 @@ async function exchange({ address, port, question, recursive, over, signal: call
 
 type Read = NonNullable<ReturnType<typeof readAnswer>>
 
-/** Asks over UDP, by a connected socket, which ignores other senders. */
+/** Asks over UDP. Uses a connected socket, because such a socket ignores packets from other senders. */
 function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
   const message = questionBytes(asked)
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')

@@ -72,7 +72,7 @@ export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonl
   if (packet.id !== asked.id || packet.type !== 'response') return undefined
   if (!question || plain(question.name) !== plain(asked.name) || question.type !== asked.type) return undefined
   return {
-    // The library's type covers only created messages; parsed ones have the code's name in `rcode`.
+    // Parsed messages have the name of the response code in `rcode`, which the library's type does not declare.
     rcode: 'rcode' in packet ? String(packet.rcode) : 'NOERROR',
     authenticated: packet.flag_ad,
     authoritative: packet.flag_aa,

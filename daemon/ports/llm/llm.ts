@@ -53,7 +53,7 @@ const RULES =
 export function openLlm({ upstream, model, uses, tokensPerDay, wall, nonce }: LlmOptions): Engine<Llm> {
   let day = 0
   let spent = 0
-  /** False once the server has rejected `response_format`, as some do. */
+  /** False once the server has rejected `response_format`, as some servers do. */
   let knowsFormat = true
 
   function mayAsk(): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { errnoOf } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 
-/** Age after which a temporary file counts as abandoned: no engine works that long. */
+/** Age after which a temporary file counts as abandoned, because no engine works that long. */
 const LEFT_AFTER_MS = 10 * MINUTE_MS
 const MAX_SWEPT = 100
 const RETRIES = 10
@@ -46,7 +46,7 @@ function isLeft(rest: string, changedAt: number, now: number): boolean {
   if (now - changedAt >= LEFT_AFTER_MS) return true
   const pid = Number(/^(\d+)-/.exec(rest)?.[1])
   if (!Number.isInteger(pid)) return false
-  // In a container each start has the same process id.
+  // In a container, each start of the daemon has the same process id.
   return pid === process.pid ? changedAt < now - process.uptime() * 1_000 : !isAlive(pid)
 }
 

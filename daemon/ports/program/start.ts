@@ -73,8 +73,8 @@ export type StarterReply =
   | { readonly id: number; readonly closed: true }
 
 /**
- * Memory above which a small helper process starts programs. On fork, Linux copies page tables and pauses the process:
- * 40 to 270 ms at 600 MB, 3 ms if it is small.
+ * If this process uses more memory than this, a small helper process starts programs. On fork, Linux copies page tables
+ * and pauses the forking process: 40 to 270 ms at 600 MB, 3 ms for a small process.
  */
 const SMALL_BYTES = 192 * 1024 * 1024
 const IDLE_MS = 30 * SECOND_MS

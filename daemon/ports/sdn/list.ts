@@ -19,7 +19,7 @@ export class SdnUnreadable extends Error {
 }
 
 const ROOT = 'sdnList'
-/** Start of the id type that marks an address. The ticker after it is ignored: one address may have several. */
+/** Start of the id type that marks an address. The ticker after it is ignored, as one address may have several. */
 const ADDRESS_TYPE = 'Digital Currency Address -'
 /** Elements whose text is read, each with its parent element. */
 const wanted: Readonly<Record<string, string>> = {

@@ -44,7 +44,7 @@ export type PieceTranslator = {
   readonly kind: 'upstream' | 'model'
   readonly model?: string
   readonly standing: Upstream['standing']
-  /** Absent if another engine reports whether the API responds. */
+  /** Absent if another engine already reports whether this API responds. */
   readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly pieces: (texts: readonly string[], wish: TranslationWish, signal: AbortSignal) => Promise<Pieces>
 }

@@ -42,7 +42,7 @@ const DomainObject = z.object({
   nameservers: z.array(NameServer).max(50).optional(),
 })
 
-/** Size limit of an answer, many times what registries send, but still parsed quickly. */
+/** Size limit of an answer. Registries send far less. An answer of this size is still parsed quickly. */
 const MAX_BYTES = 128 * 1024
 const TIMEOUT_MS = 8_000
 const MAX_REGISTRAR_CHARS = 200

@@ -40,7 +40,7 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
 
 /** The target of one connection, as it is copied to a thread. */
 export type Hop = Pick<WebTarget, 'host' | 'port' | 'reach'> & {
-  /** Checked addresses of the host; empty if the host is an address, which `targetOf` checks. */
+  /** Checked addresses of the host; empty if the host is itself an address, because `targetOf` has checked that. */
   readonly addresses: readonly ResolvedAddress[]
   /** Trusted root certificates (default: Node's). */
   readonly ca?: string | undefined

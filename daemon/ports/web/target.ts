@@ -39,7 +39,7 @@ export type WebPlace = { readonly host: string; readonly port: number }
 export type WebRules = {
   /** Our own port, which webhooks must not reach. */
   readonly ownPort: () => number
-  /** Whether webhooks may point to this machine, because no other machine can reach the marketplace. */
+  /** Whether webhooks may point to this machine. They may if no other machine can reach the marketplace. */
   readonly localWebhooks: boolean
   /** Hosts and ports that are exempt from the rules; for tests only. */
   readonly exempt?: (place: WebPlace) => boolean

@@ -112,7 +112,7 @@ export function openWeb(given: WebOptions): Web {
   return { get, post, ask, resolve, check, dial, mayRead, close: options.threads.close }
 }
 
-/** Opens a plain TCP connection; the browser does TLS itself. */
+/** Opens a plain TCP connection, because the browser does TLS itself. */
 async function dialled(target: WebTarget, options: WebOptions, signal: AbortSignal): Promise<Socket> {
   const connect = guardedConnector(await hopOf(target, options), () => undefined)
   const { host: hostname, port } = target

@@ -97,7 +97,7 @@ async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowRe
   return done(parts, { id: `deposit:${terms.job}`, data, judge: () => judgeDeposit(parts, terms) })
 }
 
-/** Order id of a call. It includes the arguments, because other arguments make another order. */
+/** Order id of a call. It includes the arguments, because a call with other arguments is another order. */
 function nameOf(act: EscrowAct): string {
   const name = `${act.act}:${act.job}`
   if (act.act === 'resolve') return `${name}:${act.toBuyer}`

@@ -56,7 +56,7 @@ export type SettlementParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'settle' | 'call'>
   readonly token: TokenCalls
-  /** Batch contract, which simulates undeployed wallets; without it they are refused. */
+  /** Batch contract, which simulates undeployed wallets. Without it, such wallets are refused. */
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly payTo: Wallet

@@ -25,7 +25,7 @@ const DECIMALS = 6n
 export type Spent =
   | { readonly kind: 'moved'; readonly transaction: Hex; readonly to: Wallet; readonly value: bigint }
   | { readonly kind: 'cancelled' }
-  /** The authorization was used before the search range, or without a transfer. */
+  /** The authorization was used before the searched blocks, or without a transfer. */
   | { readonly kind: 'unknown' }
 
 /** Token calls; all throw RpcUnavailableError when no node answers. */

@@ -69,7 +69,7 @@ async function forgetUnlessNeeded(t: Tx, row: ChainTxRow, isNeeded: IsNeeded): P
   await t.table(chainTxs).delete(id)
   for (const { from, nonce } of items) {
     const transfer = await t.table(chainTransfers).get(`${from}:${nonce}`)
-    // Keep a transfer that has moved to another transaction, and keep reversals.
+    // Keep transfers that are now in another transaction, and reversed transfers.
     if (transfer?.tx === id && !transfer.reversed) await t.table(chainTransfers).delete(transfer.id)
   }
   return true

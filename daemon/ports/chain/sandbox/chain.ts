@@ -75,7 +75,7 @@ export type SandboxParts = {
   recover: Recover
   /** Source of random bytes, used when a store is opened for the first time. */
   entropy: (bytes: number) => Uint8Array
-  /** Machine milliseconds: validity windows do not follow business time. */
+  /** Epoch milliseconds of the machine, because validity windows do not follow business time. */
   wall: () => number
 }
 
@@ -150,7 +150,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
   })
 }
 
-/** Draws the test token's address. Throws if it is a real token's, where the same signatures would be valid. */
+/** Draws the test token's address. Throws for a real token's address, where the same signatures would be valid. */
 export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
@@ -257,7 +257,7 @@ function authorizationId(from: Wallet, nonce: Hex): string {
   return `${from}:${nonce}`
 }
 
-/** SHA-256 of the canonical transfer, which its id makes unique. */
+/** SHA-256 of the canonical transfer. The transfer's id makes the hash unique. */
 function transactionOf(asset: Wallet, { id, from, to, amount }: Transfer): Hex {
   return `0x${hash('sha256', ['sandbox', asset, id, from ?? 'mint', to, amount].join('\n'))}`
 }

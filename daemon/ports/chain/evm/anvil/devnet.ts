@@ -66,7 +66,7 @@ async function headOf(file: string): Promise<number | undefined> {
 }
 
 const PID_FILE = 'chain.pid'
-/** Longest wait for the chain program to exit, since it writes the whole chain first. */
+/** Longest wait for the chain program to exit. It writes the whole chain before it exits. */
 const END_MS = 20 * SECOND_MS
 const LOOK_MS = 25
 

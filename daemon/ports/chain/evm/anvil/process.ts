@@ -6,7 +6,7 @@ import { SECOND_MS } from '../../../../../src/core/time.ts'
 import { killGroup } from '../../../program/spawn.ts'
 
 const START_MS = 30 * SECOND_MS
-/** Longest wait for the chain program to exit, since it writes the whole chain first. */
+/** Longest wait for the chain program to exit. It writes the whole chain before it exits. */
 const STOP_MS = 15 * SECOND_MS
 /** Characters of the last output that are kept for error messages. */
 const SAID_CHARS = 4_096

@@ -165,7 +165,7 @@ export type Core = {
   readonly open: Map<number, OpenTx>
   /** Transactions that are in no block. */
   readonly flying: Set<OpenTx>
-  /** Transfers that were reversed or sent by an external facilitator, and are not final. */
+  /** Transfers that are not final and were either reversed or sent by an external facilitator. */
   readonly watched: Map<string, ChainTransferRow>
   watchedAt: number
   /** Resends an external facilitator's transfer that the chain dropped. */

@@ -56,7 +56,7 @@ export function called(core: Core, work: CallWork, outcome: OrderOutcome): void 
   work.done.resolve(outcome)
 }
 
-/** Puts work back at the head of the queue, to be sent after `delayMs` at the earliest. */
+/** Puts work back at the front of the queue, to be sent after `delayMs` at the earliest. */
 export function requeue(core: Core, work: QueueWork, delayMs = 0): void {
   work.notBefore = core.options.wall() + delayMs
   work.transaction = work.tx?.row.sends.at(-1)?.hash ?? work.transaction

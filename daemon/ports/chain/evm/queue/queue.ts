@@ -79,7 +79,7 @@ export type TxQueue = {
   status(): QueueStatus
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void
-  /** Watches an external facilitator's transfer until it is final; reports a reversal. Durable when it resolves. */
+  /** Watches an external facilitator's transfer for a reversal until it is final. Durable when the promise resolves. */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
   /** Ends all work, which the next `start` continues. Callers that still wait get `unavailable`. */

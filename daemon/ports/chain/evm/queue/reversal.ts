@@ -69,7 +69,7 @@ export function toldOf({ id, returned }: ChainTransferRow, { value, transaction 
 
 type Reversed = NonNullable<ChainTransferRow['reversed']>
 
-/** Reports a reversal to all listeners; one that fails does not stop the others. */
+/** Reports a reversal to all listeners; a listener that fails does not stop the others. */
 export function tell(core: Core, reversal: Reversal): void {
   for (const listener of core.listeners) {
     try {

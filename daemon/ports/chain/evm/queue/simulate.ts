@@ -13,7 +13,7 @@ import {
 } from './calldata.ts'
 import { type Core, seeHead, type TransferWork } from './core.ts'
 
-/** Gas limit of one batched transfer; the first one to a wallet takes about 60,000 with the real token. */
+/** Gas limit of one batched transfer. The first transfer to a wallet takes about 60,000 with the real token. */
 export const ITEM_GAS = 130_000
 /** Gas limit of a single transfer from a payer with code. */
 export const ALONE_GAS = 500_000

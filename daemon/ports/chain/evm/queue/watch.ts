@@ -42,9 +42,9 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
 
 /** Limit of doublings of the resend interval. */
 const MAX_DOUBLINGS = 4
-/** Number of blocks without the transaction before it is resent. */
+/** A transaction is resent after this many blocks without it. */
 const PATIENT_BLOCKS = 3
-/** Number of resends before a fee is raised although it is sufficient. */
+/** After more resends than this, a fee is raised although it is sufficient. */
 const PATIENT_SENDS = 3
 /** Limit of signed versions per nonce. */
 const MAX_SENDS = 24

@@ -49,7 +49,7 @@ async function lookAfter(core: Core, row: ChainTransferRow, final: Head): Promis
 
 const MS = 1_000
 
-/** Starts watching an external facilitator's transfer; transactions of this daemon are followed already. */
+/** Starts watching an external facilitator's transfer. The daemon's own transactions are followed already. */
 export async function followForeign(
   core: Core,
   { authorization, signature }: Pick<TransferOrder, 'authorization' | 'signature'>,

@@ -43,7 +43,7 @@ export type RpcHealth = {
 /** JSON-RPC over several nodes. */
 export type Rpc = {
   /**
-   * Asks nodes in turn until one that has reached the highest known block answers. An error of a single call is
+   * Asks nodes in turn until one answers that has reached the highest known block. An error of a single call is
    * returned as its answer.
    * @throws RpcUnavailableError
    */

@@ -20,7 +20,7 @@ const ChainHomeRow = z.strictObject({
   pay_to: StoredWallet,
   /** Salt of this installation's contracts. */
   salt: StoredHex,
-  /** Contract addresses by name. A chain that lacks them is refused as another chain. */
+  /** Contract addresses by name. A chain without these contracts counts as another chain and is refused. */
   contracts: z.record(z.string().max(LONGEST_NAME), StoredWallet),
   /** First block to search for events. */
   from_block: z.int(),

@@ -16,7 +16,7 @@ export type ForeignTimings = Readonly<typeof foreignTimings>
 /** Generation of x402. */
 export type ForeignVersion = 1 | 2
 
-/** An external facilitator's answer; not trusted, since the chain decides. */
+/** An external facilitator's answer. It is not trusted, because the chain decides. */
 export type ForeignWord =
   | { readonly kind: 'yes' }
   | { readonly kind: 'no'; readonly reason: string }
@@ -34,7 +34,7 @@ export type ForeignAsk = {
 export type ForeignFacilitator = {
   /** Host and port only, because the path may contain a key. */
   readonly label: string
-  /** x402 versions in which it settles `exact` on these networks, newest first; undefined without an answer. */
+  /** x402 versions in which the facilitator settles `exact` on these networks, newest first; undefined if unknown. */
   kinds(networks: Readonly<Record<ForeignVersion, string>>): Promise<readonly ForeignVersion[] | undefined>
   verify(ask: ForeignAsk): Promise<ForeignWord>
   settle(ask: ForeignAsk): Promise<ForeignWord>

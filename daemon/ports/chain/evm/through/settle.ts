@@ -66,7 +66,7 @@ function statusWith(status: ChainStatus, { lastFault, facilitator }: Bench): Cha
   return { ...status, health: status.health === 'down' ? 'down' : 'degraded', faults: [...status.faults, fault] }
 }
 
-/** Settles through the facilitator. Can be repeated: it first checks whether the authorization was used. */
+/** Settles through the facilitator. Can be repeated, because it first checks whether the authorization was used. */
 async function settle(bench: Bench, authorization: Authorization, signature: Hex): Promise<SettleResult> {
   const { chain, facilitator } = bench
   const before = await chain.authorizationState(authorization.from, authorization.nonce)
