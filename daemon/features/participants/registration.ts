@@ -101,7 +101,7 @@ function walletTaken(participant: ParticipantRow): AppError {
   )
 }
 
-/** Participant of a referral code `ref_<participant id>`. @throws AppError 400 on an unknown one. */
+/** Participant of a referral code `ref_<participant id>`. @throws AppError 400 for an unknown code */
 async function referrer(t: ReadTx, code: string | undefined): Promise<string | null> {
   if (code === undefined) return null
   const id = code.startsWith(REFERRAL_PREFIX) ? code.slice(REFERRAL_PREFIX.length) : ''

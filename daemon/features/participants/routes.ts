@@ -33,7 +33,7 @@ import {
 import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
 import { ownParticipantView, participantView } from './view.ts'
 
-/** How long deliveries carry both signatures after a rotation (decisions §6). */
+/** How long after a rotation deliveries are signed with both the old and the new secret (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
 const register: PaidHandler<typeof registrationApi.register> = {
@@ -153,7 +153,7 @@ function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Parti
   }
 }
 
-/** The overlap ends by wall time, like signatures. */
+/** The old secret expires by wall time, because signatures use wall time. */
 function rotatedSecret(row: ParticipantRow, secret: string, wall: number): ParticipantRow {
   const previous = { secret: row.webhook_secret, until: wall + OLD_SECRET_LIFE_MS }
   return { ...row, webhook_secret: secret, previous_webhook_secret: previous }

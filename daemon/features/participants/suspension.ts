@@ -15,7 +15,7 @@ import { followUnserved } from '../subscriptions/unserved.ts'
 /** Maximum rows read; it exceeds the limits on listings, plans, products and open requests. */
 const MAX_OFFERED = 1_000
 
-/** State changes of a provider's offers, by table. */
+/** Event and status change of an offer when its provider is suspended or reinstated. */
 const ways = {
   suspend: { event: 'suspend', from: 'active', to: 'suspended' },
   reinstate: { event: 'reinstate', from: 'suspended', to: 'active' },
@@ -72,7 +72,7 @@ async function moveProduct(t: Tx, draw: Draw, { id, way, now }: MovingOne): Prom
   await announceOffer(t, draw, { type: 'product.updated', offer })
 }
 
-/** Requests keep ageing: only those still open are restored. */
+/** Requests expire even while they are hidden, so only those that are still open are restored. */
 async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): Promise<void> {
   const { rows } = await t.table(postings).page('poster_open', [ownerId], { limit: MAX_OFFERED })
   for (const { id } of rows) {

@@ -83,7 +83,7 @@ function noteOrder({ exchange, payer, quote }: Order): void {
 /** Maximum attempts to reserve: other payments of the wallet may settle or be released in between. */
 const RESERVE_ATTEMPTS = 4
 
-/** Reserves and pays. If the seller serves one call at a time, callers without a place are refused before reserving. */
+/** Reserves and pays. If the seller serves one call at a time and too many wait, refuses before reserving. */
 async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   await refuseUnpaid(order.ctx, order.payer.wallet)
   const key = order.seller.handler.serializeBy?.(order.input)
@@ -168,9 +168,9 @@ function unsettled(order: Order, fault: PaymentFault): PaymentRefused {
 }
 
 /*
- * If money moves inside the store, it moves in the effect's transaction: a refusal charges nobody and there is
- * nothing to recover (decisions §4). Unusual cases return undefined without writing and take the full path, which
- * explains the error.
+ * If money moves inside the store, it moves in the same transaction as what it pays for. A refusal then charges nobody,
+ * and there is nothing to recover (decisions §4). Unusual cases return undefined without writing, and take the full
+ * path, which explains the error.
  */
 
 /** Whether the service runs before the payment. */
@@ -180,7 +180,9 @@ export function runsFirst({ seller, quote }: Order): boolean {
 
 export type SoldAtOnce = { readonly kind: 'sold'; readonly answer: PaidAnswer } | Refusal
 
-/** Sells what is paid before it runs: in one transaction, or in two, before and after a transfer outside the store. */
+/**
+ * Sells what is paid before it runs, in one transaction; a transfer outside the store needs one before and one after.
+ */
 export async function sellAtOnce(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   if (runsFirst(order) || !(await passes(order))) return undefined
   const move = moveOf(order)

@@ -33,7 +33,7 @@ export type OfferRefusal = {
   /** Absent if the request had no payment. */
   readonly fault?: PaymentFault
   readonly payer?: Wallet
-  /** A code other than `payment_required`, with its members. */
+  /** A code other than `payment_required`; `extra` has its further fields. */
   readonly code?: 'insufficient_balance'
   readonly extra?: Readonly<Record<string, unknown>>
   readonly message?: string
@@ -150,7 +150,10 @@ function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
   return notice === undefined ? {} : { notice }
 }
 
-/** v2 discovery, short enough for a header: `info` matches `schema`. The discovery list has the full input schema. */
+/**
+ * v2 discovery, short enough for a header. `info` is valid for `schema`; the full input schema is in the discovery
+ * list.
+ */
 function bazaarOf(path: string): Record<string, unknown> {
   const body = { type: 'object' }
   const properties = { type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body }

@@ -82,7 +82,7 @@ function tenderOf(credential: Tendered): Tender {
   }
 }
 
-/** The charge: the price, or the signed amount if the payer chooses it. */
+/** The charge: the price, or the signed amount if that is larger and the quote allows it. */
 function amountOf({ price, upTo }: Quote, credential: Tendered): Usdc {
   if (upTo === undefined || credential.kind !== 'x402') return price
   const { value } = credential.payment.authorization
@@ -124,15 +124,15 @@ export async function repeatOf(
 }
 
 /**
- * Hash of the `Idempotency-Key` in its scope, the paying wallet: a retry with another credential of the same payer
- * buys nothing twice.
+ * Hash of the `Idempotency-Key` in its scope, the paying wallet, so that a retry with another credential of the same
+ * payer buys nothing twice.
  */
 export function idempotencyOf(exchange: Exchange, { wallet }: Payer): string | null {
   const key = idempotencyKeyOf(exchange)
   return key === undefined ? null : idempotencyScope(exchange, wallet, key)
 }
 
-/** Keys under which a payment may be stored: earlier builds used the participant as scope. */
+/** Keys under which a payment may be stored. Earlier builds used the participant as scope, not the wallet. */
 export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): readonly string[] {
   const key = idempotencyKeyOf(exchange)
   if (key === undefined) return []
@@ -140,8 +140,8 @@ export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): r
 }
 
 /**
- * The order with the fingerprint of an earlier build, which included the participant: a retry after an upgrade finds
- * the first purchase.
+ * The order with the fingerprint of an earlier build, which included the participant. With it, a retry after an upgrade
+ * finds the first purchase.
  */
 export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' | 'idempotency'>>(
   order: O,
@@ -190,7 +190,7 @@ export function verify(order: Order): string {
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,
       signer,
-      // The reservation checks funds against all open payments.
+      // Assumes sufficient funds: the reservation checks them against all open payments.
       funds: payment.authorization.value,
       openReservations: 0n,
     },

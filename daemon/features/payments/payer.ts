@@ -99,7 +99,7 @@ export function signedPayment(credential: Credential): PaymentCredential | undef
   return credential.kind === 'x402' ? credential.payment : undefined
 }
 
-/** The proven payer. @returns undefined if not proven yet; a later step refuses */
+/** The proven payer. @returns undefined if the payer is not proven yet; a later step then refuses the request */
 export async function identifyPayer(request: PaidRequest, credential: Credential): Promise<Payer | undefined> {
   if (!isTendered(credential)) return undefined
   if (credential.kind === 'x402' && credential.signer !== credential.payment.authorization.from) return undefined

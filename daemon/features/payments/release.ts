@@ -46,7 +46,7 @@ export async function forgetBooks(t: Tx, { books }: Pick<PaymentRow, 'books'>): 
   if (books !== undefined && books.length > 1) await forgetCancelled(t, books)
 }
 
-/** Returns a hold to its balance. @returns the payment member with both transactions */
+/** Returns a hold to its balance. @returns `books` with the transactions of hold and return */
 export async function releaseHold(
   t: Tx,
   draw: Draw,

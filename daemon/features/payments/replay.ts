@@ -15,8 +15,8 @@ import { finishPayment } from './settle.ts'
 import { refuseOtherRequest, singleFlight } from './single-flight.ts'
 
 /**
- * The existing payment of an authorization or `Idempotency-Key`; checked before the switches and again when
- * reserving. A released one may be repeated and has freed its key.
+ * The existing payment of an authorization or `Idempotency-Key`, looked up before the switches are checked and again
+ * when reserving. A released payment does not count, since it may be repeated.
  */
 export async function knownPayment(
   t: ReadTx,
@@ -60,7 +60,7 @@ export async function replay(
     const answer = await answerKnown({ ...request, ...(await repeatOf(request, credential, payer)) }, known)
     return answer && reply(request, credential, answer)
   } catch (error) {
-    // The first copy's payment was refused; this one continues and gets its own 402.
+    // The earlier copy of this request had its payment refused; this copy continues and gets its own 402.
     if (error instanceof PaymentRefused) return undefined
     throw error
   }
@@ -75,9 +75,9 @@ function isUsable({ chain, clock }: Context, { authorization }: PaymentCredentia
 type Repeatable = Pick<Order, 'ctx' | 'exchange' | 'seller' | 'fingerprint' | 'idempotency' | 'sealKey'>
 
 /**
- * The response of a known payment; an open one is finished first. `inFlight` is the caller's own payment, which it
- * must not wait for.
- * @returns undefined if it ended without a charge.
+ * The response of a known payment; an open payment is finished first. `inFlight` is the caller's own payment, for which
+ * this must not wait.
+ * @returns undefined if the payment ended without a charge.
  * @throws AppError 409 for another request, 503 while the chain's result is unknown.
  */
 export async function answerKnown(

@@ -16,7 +16,7 @@ import { knownPayment } from './replay.ts'
 import { idempotency, type PaymentRow, payments } from './rows.ts'
 import { inFlight } from './single-flight.ts'
 
-/** Maximum open payments per wallet; in total: `MAX_OPEN_PAYMENTS_IN_ALL`. */
+/** Maximum open payments per wallet; `MAX_OPEN_PAYMENTS_IN_ALL` limits those of all wallets. */
 export const MAX_OPEN_PAYMENTS = 256
 export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
@@ -39,7 +39,7 @@ export type Funds = {
 
 type Marked = Pick<PaymentRow, 'state' | 'input' | 'outcome'>
 
-/** Writes the payment row before anything runs. @param marked - members of a payment that is settled right after */
+/** Writes the payment row before anything runs. @param marked - row fields of a payment that is settled immediately */
 export function reserve(beginning: Beginning & { readonly marked?: Marked }): Promise<Reservation> {
   const { order, marked } = beginning
   return commit(order.ctx, async (t, draw) => {
@@ -96,7 +96,7 @@ function draftOf(order: Order, draw: Draw, id: string): Draft<PaymentRow> {
     open: true,
     payer: payer.wallet,
     participant_id: payer.participant?.id ?? null,
-    // Verified before: equals the price, or is within the allowed range.
+    // The signed value was verified: it equals the price, or is within the allowed range.
     price: signed ? usdc(signed.authorization.value) : quote.price,
     settle: quote.settle,
     endpoint: order.seller.name,

@@ -88,7 +88,7 @@ export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<
   await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
 }
 
-/** Whether the books have x402 money of the payment: not before it is settled, nor after it was released. */
+/** Whether the books have x402 money of the payment: only after it was settled, and not once it was released. */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
 }

@@ -8,9 +8,9 @@ import { largeText, putText, readText } from '../../store/blobs.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
 /**
- * A payment, durable before anything runs. From `settling` on it has everything to finish without its caller:
- * endpoint, input, signed bytes, outcome. When it ends these are dropped; a released one keeps fingerprint, hash and
- * state.
+ * A payment, durable before anything runs. From `settling` on it has everything to finish without its caller: endpoint,
+ * input, signed bytes, outcome. At the payment's end, input and outcome are dropped; a released payment keeps only
+ * fingerprint, hash and state.
  */
 export const PaymentRow = z.strictObject({
   /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
@@ -28,7 +28,7 @@ export const PaymentRow = z.strictObject({
   endpoint: z.string(),
   /** Params, query and body for recovery; null before settling and after the end. */
   input: WireInput.nullable(),
-  /** SHA-256 of the file with a large body and outcome, which are then null here. */
+  /** SHA-256 of the file with body and outcome if they are large; both are then null here. */
   file_sha256: z.string().exactOptional(),
   /** External work of the run, recorded before it started. */
   begun: KnownJson.exactOptional(),
@@ -49,7 +49,7 @@ export const PaymentRow = z.strictObject({
       signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
     })
     .nullable(),
-  /** Ids of the ledger transactions of its balance hold and, once released, of the return. */
+  /** Ids of ledger transactions: the hold of a balance payment and, once released, its return. */
   books: z.array(z.string()).exactOptional(),
   /** Loss from a reversed payment that earnings do not cover yet. */
   uncovered: Micro.exactOptional(),
@@ -130,7 +130,7 @@ const SALT_BYTES = 16
 
 /**
  * Stores large temporary data.
- * @returns the row's members. The file belongs to this payment only, so it can be removed at its end.
+ * @returns the row's members. The file belongs to this payment only, so it can be removed when the payment ends.
  */
 export async function carry(ctx: Context, { input, outcome }: Carried): Promise<CarriedMembers> {
   const text = largeText({ body: input.body, outcome })
@@ -153,7 +153,7 @@ export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow
   return { ...payment, input: null, outcome: null, terms: null, open: false }
 }
 
-/** Removes an ended payment's file; after a crash, housekeeping does. */
+/** Removes an ended payment's file; if a crash prevents it, housekeeping removes the file. */
 export function dropFile(ctx: Pick<Context, 'blobs' | 'log'>, { receipt_id, file_sha256 }: PaymentRow): void {
   if (file_sha256 === undefined) return
   ctx.blobs.remove(file_sha256).catch((error: unknown) => {

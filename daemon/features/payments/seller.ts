@@ -43,7 +43,7 @@ export type PayCall = BaseCall & {
   readonly delivers: JsonObject | undefined
 }
 
-/** A request for a price; `buyer` is set if it has an API key. */
+/** A request for a price; `buyer` is set if the request has an API key. */
 export type QuoteCall = BaseCall & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
 
 /** Quote of a `varies` endpoint: price, and when the money moves. */
@@ -63,7 +63,7 @@ export type Quote = {
   readonly body?: PaymentRow['terms']
   /** The buyer's subscription that covers the call: price 0, no 402 (decisions §9). */
   readonly coveredBy?: string
-  /** Schema for the run's result; for `PayCtx.delivers`, not stored. */
+  /** Schema of the run's result, passed to the run as `PayCall.delivers`; not stored. */
   readonly delivers?: JsonObject
   /** v1 discovery; the `input_schema` of the listing. */
   readonly inputSchema?: Record<string, unknown>
@@ -126,7 +126,9 @@ export type PaidHandler<E extends PaidEndpoint> = {
   /** Runs before the money moves, on endpoints that settle last; the result is stored. */
   readonly run?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<RunResult>
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
-  /** Calls with the same key run one at a time from check to fulfilment; the second is refused without a charge. */
+  /**
+   * Calls with the same key run one at a time from check to fulfilment, so that a conflicting one is refused uncharged.
+   */
   readonly serializeBy?: (input: Input<E>) => string
   /** Called in the transaction that releases the payment of a started run, whose result is then withheld. */
   readonly onUnpaid?: (

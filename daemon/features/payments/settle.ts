@@ -55,7 +55,7 @@ export function refusalOf(error: unknown): unknown {
 
 type Fulfilling = Ordered & {
   readonly ctx: Context
-  /** The payment; its money has moved, in this transaction or before. */
+  /** The payment, whose money was moved in this transaction or an earlier one. */
   readonly payment: PaymentRow
   readonly carried: Carried
   /** Business time. */
@@ -151,7 +151,7 @@ export async function refund(
   return answer
 }
 
-/** Returns the money to the balance that paid, or by a payout to the wallet that signed; a subscription moved none. */
+/** Returns the money to the paying balance, or by a payout to the signing wallet; a subscription payment has none. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
   if (payment.method === 'balance') {
@@ -202,7 +202,7 @@ export async function markSettling(ctx: Context, paymentId: string, carried: Car
   })
 }
 
-/** Moves the money of a `settling` payment; a balance payment moved with its hold. */
+/** Moves the money of a `settling` payment; that of a balance payment was already moved by its hold. */
 export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled> {
   if (!payment.authorization) return { ok: true, payment }
   const result = await askChain(ctx, payment, payment.authorization)

@@ -11,7 +11,7 @@ import { gasDays } from './rows.ts'
 
 /** Maximum actions per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
-/** Smaller withdrawals on the chain must empty the balance; one a day is allowed. */
+/** Smaller on-chain withdrawals must empty the balance; each wallet may make one a day. */
 export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
 
 type Machine = Pick<Context, 'chain' | 'clock'>

@@ -45,7 +45,8 @@ type NewPayout = {
 
 /**
  * Sets an account's money aside for a wallet, in the transaction that made it due.
- * @returns null when nothing is due, or another payout of the wallet is open; the rest follows when that ends.
+ * @returns null when nothing is due, or while another payout of the wallet is open; when that payout ends, the money is
+ * paid.
  */
 export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
@@ -187,7 +188,7 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
   return 'waiting'
 }
 
-/** Whether the money of a failed payout returns to its payee's account; that of refunds and revenue shares does not. */
+/** Whether the money of a failed payout returns to its payee's account; refunds and revenue shares do not return. */
 function isOwnedBack({ kind }: PayoutRow): boolean {
   return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
 }
@@ -253,8 +254,8 @@ function refOf({ id }: PayoutRow): Ref {
 }
 
 /**
- * Continues after the end of a payout: opens a new one for money that was blocked, and one for refunds that came due.
- * Withdrawals are left to their owner, other settlements to their cron.
+ * When a payout ends, opens one for its unblocked money and one for refunds that came due. A failed withdrawal is not
+ * repeated: its owner can withdraw again. The settlement cron repeats other failed settlements.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row
@@ -265,7 +266,7 @@ async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: numb
   await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
 
-/** Returns the money of blocked payouts whose wallet was cleared, and pays it again. */
+/** Unblocks payouts whose wallet was cleared; a new payout then pays their money. */
 async function reviewBlocked(ctx: Context): Promise<void> {
   for (;;) {
     const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
@@ -284,7 +285,7 @@ async function review(ctx: Context, row: PayoutRow): Promise<void> {
   else await step(ctx, row.id, { event: 'unblock' })
 }
 
-/** A cleared wallet's money returns with the next run. */
+/** Makes a cleared wallet's blocked payouts due, so that the next run returns their money. */
 export async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   for (const { id } of rows) {

@@ -48,7 +48,7 @@ async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Con
   const { id, wallet } = provider
   const ref = { kind: 'participant', id }
   if (provider.first_party) {
-    // First-party earnings are the operator's and never leave by the chain.
+    // First-party earnings belong to the operator: they are settled in the books, not on the chain.
     const legs = legsOf.firstPartySettlement({ providerId: id, amount: account.balance })
     await post(t, draw, { kind: 'settlement', ref, legs, at })
     return

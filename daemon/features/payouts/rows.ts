@@ -10,7 +10,7 @@ export const PayoutRow = z.strictObject({
   kind: z.enum(payoutKinds),
   wallet: StoredWallet,
   amount: Micro,
-  /** Account of the money; a failed payout returns it. */
+  /** Account from which the money was taken; a failed payout returns the money to it. */
   source: z.string(),
   ref_kind: z.string(),
   ref_id: z.string(),

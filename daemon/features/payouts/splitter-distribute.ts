@@ -16,7 +16,7 @@ const WHOLE_BPS = 10_000n
 /** Default: all to the operator (decisions §5). */
 export const operatorOnly: readonly Payee[] = [{ to: 'operator', bps: WHOLE_BPS }]
 
-/** Payees' shares, floored to atomic units; the remainder stays. */
+/** Payees' shares, floored to atomic units; the remainder stays in the account. */
 export function sharesOf(amount: Usdc, payees: readonly Payee[]): PayeeShare[] {
   return payees.map(({ to, bps }) => ({ to, amount: share(amount, bps) })).filter((one) => one.amount > ZERO)
 }
@@ -47,8 +47,8 @@ function payeesOf({ config }: Context): readonly Payee[] {
 }
 
 /**
- * All shares are set aside together, so each payee's wallet must be free and each share at least one atomic unit;
- * otherwise remainders would drift to the largest payee.
+ * Whether all shares can be set aside together: no payee's wallet has an open payout, and no share is below one atomic
+ * unit. Otherwise remainders would drift to the largest payee.
  */
 async function canDistribute(t: ReadTx, { account: row }: AccountItem, ctx: Context): Promise<boolean> {
   const payees = payeesOf(ctx)

@@ -16,7 +16,7 @@ import { type PayoutRow, payouts } from './rows.ts'
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = HOUR_MS
 const MAX_DOUBLINGS = 20
-/** How often to check for a key, or whether a blocked wallet is cleared. */
+/** How often to check for a missing key (`KEY_REVIEW_MS`), and whether a blocked wallet is cleared. */
 const KEY_REVIEW_MS = HOUR_MS
 export const BLOCKED_REVIEW_MS = DAY_MS
 
@@ -35,7 +35,7 @@ export type PayoutStep = {
 type Step = { readonly row: PayoutRow; readonly step: PayoutStep }
 
 /**
- * The only way to change a payout's state: row, money and event in the caller's transaction, which holds the row.
+ * The only way to change a payout's state: row, money and event in the caller's transaction, which has locked the row.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyPayoutStep(t: Tx, draw: Draw, { row, step }: Step): Promise<PayoutRow> {
@@ -50,7 +50,7 @@ function stateAfter({ to }: PayoutTransition): Pick<PayoutRow, 'status' | 'block
   return { status: to === 'blocked' ? 'failed' : to, blocked: to === 'blocked', open: isOpenPayout(to) }
 }
 
-/** Further row members after each event. */
+/** Row fields that an event changes besides the state. */
 function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   const { at, error = row.last_error, transaction = null } = step
   switch (step.event) {

@@ -34,7 +34,7 @@ const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.strin
 type AwardParams = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
 
 /**
- * Quotes an award. Without a bid, the maximum budget: only the poster sees bids, and anyone may ask.
+ * Quotes an award. Without a bid id, quotes the maximum budget: anyone may ask, but only the poster sees bids.
  * @throws AppError 404, 409, 503
  */
 export async function quoteAward(t: ReadTx, { postingId, bidId, now }: AwardParams): Promise<Quote> {

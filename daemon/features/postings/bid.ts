@@ -42,7 +42,7 @@ export function isWished(wish: Wish, { budget_max, category }: Pick<PostingRow, 
   return wish.categories.length === 0 || wish.categories.includes(category)
 }
 
-/** Maximum bids per request, including withdrawn ones; per provider: `MAX_BIDS_PER_PROVIDER`. */
+/** Maximum bids per request, including withdrawn ones; `MAX_BIDS_PER_PROVIDER` limits those of one provider. */
 export const MAX_BIDS = 500
 export const MAX_BIDS_PER_PROVIDER = 10
 

@@ -31,7 +31,7 @@ type Step = {
  */
 export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<PostingRow> {
   const { posting, event, by, at, askedAt = at, change = {} } = step
-  // Only the cron may see an expired request as open.
+  // The event `expire` needs the stored status; for all other events an overdue request is expired already.
   const from = event === 'expire' ? posting.status : postingStatusAt(posting, askedAt)
   const { to, effects } = transition(postingMachine, { event, from, by })
   const { poster_suspended: _isOver, ...kept } = posting

@@ -106,14 +106,14 @@ const MICRO_PER_USD = 1_000_000
 
 type Heard = { readonly postingId: string; readonly participantId: string }
 
-/** Whether a notification is still useful: the request is open and matches the opt-in. */
+/** Whether a notification is still useful: the request is open and visible, and the opt-in is on. */
 async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise<boolean> {
   const posting = await t.table(postings).get(postingId)
   if (posting?.poster_suspended) return false
   return posting?.status === 'open' && (await t.table(optIns).get(participantId))?.enabled === true
 }
 
-/** Whether a delivery of a notification is still useful; other kinds always are. */
+/** Whether a delivery is still useful; only a notification of a request can become useless. */
 export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: DeliveryRow): Promise<boolean> {
   if (type !== NOTICE) return true
   const { posting_id: postingId } = JSON.parse(body) as { posting_id: string } // bytes of `noticeOf`

@@ -99,7 +99,7 @@ export const BidRow = z.strictObject({
   eta_hours: z.number(),
   pitch: z.string(),
   status: z.enum(bidStatuses),
-  /** True while `submitted`; one per provider and request. */
+  /** True while `submitted`; each provider has at most one such bid per request. */
   live: z.boolean(),
   created_at: z.int(),
   updated_at: z.int(),
@@ -214,7 +214,7 @@ export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Post
 
 type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
 
-/** Emits `bid.<event>`: the bidder's actions to the poster, their results to the bidder. */
+/** Emits `bid.<event>`: to the poster for what the bidder did, to the bidder for what became of the bid. */
 export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {
   const { posting_id, provider_id, service_id, price, status } = bid
   const data: JsonObject = { posting_id, provider_id, service_id, price: formatAmount(price), status }

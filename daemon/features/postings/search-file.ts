@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Version of the file format; other versions are deleted. Increase it when the schema or the search terms change. */
+/** Version of the file format; files of other versions are deleted. Increase it when schema or search terms change. */
 const FORMAT = 1
 /** "post" in ASCII, to recognise our files. */
 const APPLICATION_ID = 0x706f7374
@@ -9,7 +9,7 @@ const CACHE_KIB = 16 * 1_024
 const MEMORY = ':memory:'
 
 /**
- * `n` is the request number, the order of every list. `words` stores no text and takes prepared terms, so the ascii
+ * `n` is the request number, by which lists are ordered. `words` stores no text and takes prepared terms, so the ascii
  * tokenizer only splits at spaces.
  */
 const SCHEMA = `
@@ -33,7 +33,7 @@ export function openTable(path: string): DatabaseSync {
   try {
     return connect(path)
   } catch {
-    // The table is derived from the store, so a new one is as good.
+    // Nothing is lost: the table is rebuilt from the store.
     return freshTable(path)
   }
 }

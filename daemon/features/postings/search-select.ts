@@ -25,7 +25,7 @@ export type PostingPage = { readonly ids: readonly string[]; readonly total: num
 
 type Condition = readonly [sql: string, ...values: SQLInputValue[]]
 
-/** Number of latest matches ranked, about a microsecond each; all other matches follow, latest first. */
+/** Number of newest matches ranked by relevance, about a microsecond each; older matches follow, newest first. */
 export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'

@@ -121,7 +121,7 @@ const PUT = `insert into doc (n, id, status, category, budget, created_at, expir
 const MOVE = 'update doc set status = ?, expires_at = ? where n = ?'
 const PUT_WORDS = 'insert into words (rowid, title, category, brief) values (?, ?, ?, ?)'
 
-/** Only state and visibility of a request ever change. */
+/** After the first write, only status, expiry and visibility of a request change. */
 function put(prepared: Prepared, row: PostingRow): void {
   if (row.poster_suspended) {
     prepared('delete from words where rowid = ?').run(row.number)

@@ -17,14 +17,14 @@ export const ProductRow = z.strictObject({
   status: z.enum(productStatuses),
   /** Null for a draft without a file. */
   file: StoredFile.nullable(),
-  /** The file's hash, for the sweep of unnamed files. */
+  /** The file's hash, for the sweep that removes files without a row. */
   file_sha256: z.string().nullable(),
   /** Not deleted. */
   kept: z.boolean(),
   /** Number of purchases. */
   sold: z.int(),
   created_at: z.int(),
-  /** When it was first for sale; for a draft, its creation. */
+  /** When the product was first for sale; for a draft, when it was created. */
   listed_at: z.int(),
   updated_at: z.int(),
 })

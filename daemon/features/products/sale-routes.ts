@@ -24,8 +24,8 @@ type Row = typeof productSalesApi.purchaseProduct
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
 /**
- * Purchase of a product (decisions §9): no escrow, the file is available immediately. Valid even if the product is
- * withdrawn after the quote, but not if the provider is suspended.
+ * Purchase of a product (decisions §9): no escrow, the file is available immediately. The purchase is valid even if the
+ * product is withdrawn after the quote, but not if the provider is suspended.
  */
 const purchaseProduct: PaidHandler<Row> = {
   async quote({ params }, { ctx, tender, wall }) {
@@ -74,7 +74,7 @@ const purchaseProduct: PaidHandler<Row> = {
 
 type Paying = { readonly tender: Tender; readonly wall: number }
 
-/** Price shares: today's, or the quoted previous ones. */
+/** Price shares: the current ones, or those of the previous version if it was quoted. */
 function sharesFor(product: ProductRow, provider: ParticipantRow, { tender, wall }: Paying): Split {
   const before = stillGood(product.previous, wall)
   const today = offerOf(product, provider)

@@ -20,8 +20,8 @@ async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> 
 const work = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
   {
-    // Blocks money that was payable before its wallet was sanctioned. It checks all such money, so no clock stops for
-    // it.
+    // Blocks money that became payable before its wallet was sanctioned. Each run checks all such money, so none has a
+    // due time.
     ...accountWork({
       name: 'referral.keep',
       kind: 'ref',

@@ -14,8 +14,8 @@ import { lockStanding, subjectsOf } from './standings.ts'
 const MAX_LOOKED_AT = 1_000
 
 /**
- * Counts ended or changed jobs. One transaction counts a job and dequeues it, so it is counted once; a job counted
- * before is replaced.
+ * Counts ended or changed jobs. One transaction counts a job and dequeues it, so it is counted once. Counting a changed
+ * job replaces its earlier contribution.
  */
 export const countWork = dueWork({
   name: 'reputation.count',

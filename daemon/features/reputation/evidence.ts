@@ -13,7 +13,7 @@ import {
   weights,
 } from './score.ts'
 
-/** Maximum jobs per document; a further job starts a new document that refers to the last. */
+/** Maximum jobs per document; a further job starts a new document that refers to the previous one. */
 export const MAX_ENTRIES = 50
 
 const TYPE = 'souk/score-evidence/1'
@@ -23,7 +23,7 @@ export type EvidenceEntry = Pick<CountedJobRow, 'id' | 'service_type' | 'facts' 
 
 export type Evidence = {
   readonly subjectId: string
-  /** Root of the previous document, and the sum of all before. */
+  /** Root of the previous document; `before` is the sum of all earlier documents. */
   readonly previous: Hex | null
   readonly before: Sums
   readonly entries: readonly EvidenceEntry[]

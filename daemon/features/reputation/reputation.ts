@@ -20,7 +20,7 @@ export const reputation = defineCron({
     try {
       await runDueWork(reputationWork, call)
     } finally {
-      // Cached pages show verdicts and when these expire.
+      // Drops cached pages, because they show verdicts and when these expire.
       pageCache.of(call.ctx).drop()
     }
     return undefined

@@ -143,7 +143,7 @@ export const EvidenceRow = z.strictObject({
   part_entries: z.int(),
   /** Next document to build: `part`, or an earlier full one. */
   open_part: z.int(),
-  /** Sum of all earlier documents; `previous` is the root of the last one. */
+  /** Sum of all documents before `open_part`; `previous` is the root of the last of these. */
   before: Sums,
   previous: bytes32.nullable(),
   /** Root of the latest document. */

@@ -29,7 +29,7 @@ const DISPUTED_QUALITY = 25
 const RECORDED_RELIABILITY = 60
 const SPLIT_RELIABILITY = 40
 const LATE_PENALTY = 25
-/** Speed when delivered exactly at the promised time; `LATE_SLOPE` is the loss per further estimate. */
+/** Speed when delivered exactly at the promised time. Each further promised duration costs `LATE_SLOPE` points. */
 const ON_TIME_SPEED = 80
 const LATE_SLOPE = 40
 /** Speed if no time was promised. */

@@ -67,7 +67,7 @@ export function trustOfStranger(): TrustView {
   }
 }
 
-/** Issue time of a verdict: when jobs were last counted, then again each time the verdict expires. */
+/** Issue time of a verdict: the last count of jobs, or the latest expiry of a verdict since then. */
 function issueTime(countedAt: number | null, now: number): number | null {
   if (countedAt === null) return null
   return countedAt + Math.floor(Math.max(0, now - countedAt) / VERDICT_MS) * VERDICT_MS

@@ -12,7 +12,7 @@ import { type EarningRow, earnings } from '../ledger/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { screened, waitsOf } from './waiting.ts'
 
-/** Maximum recent payouts searched; each carries at least one of the latest sales. */
+/** Maximum recent payouts searched; enough, since each carries at least one of the latest sales. */
 const PAYOUTS_LOOKED_AT = 100
 
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>

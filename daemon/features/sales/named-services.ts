@@ -12,7 +12,7 @@ import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 
 type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>
-/** The offer behind a path: its price, and why it cannot be sold there, if so. */
+/** The offer behind a path: its price, and what prevents its sale there, if anything. */
 type Offer = { readonly price: Usdc | undefined; readonly fault: string | undefined }
 
 /** @throws AppError 400 that names a path whose listing or plan is missing or out of the price range */

@@ -140,8 +140,8 @@ async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
 }
 
 /**
- * Refuses an unavailable listing before the 402. Only instant jobs need an endpoint; providers find others in their
- * events.
+ * Refuses an unavailable listing before the 402. Only instant jobs need an endpoint; providers find all other jobs in
+ * their events.
  */
 async function refuseUnfulfilled(ctx: Context, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug

@@ -10,9 +10,9 @@ import { type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 
 const SCAN_ROWS = 500
-/** Maximum jobs read on first use; a week with more is incomplete. */
+/** Maximum jobs read on first use; if the week has more, its figures are incomplete. */
 const MAX_READ = 50_000
-/** Maximum open jobs kept in memory; listings and sellers: `MAX_KEPT`. */
+/** Maximum open jobs kept in memory; `MAX_KEPT` limits listings and sellers. */
 const MAX_OPEN = 100_000
 const MAX_KEPT = 20_000
 /** Maximum job changes buffered during the first read. */
@@ -25,7 +25,7 @@ export type EndedJobs = { readonly good: number; readonly failed: number; readon
 
 export type SoldWeek = {
   readonly of: (serviceId: string) => SoldOf
-  /** A seller's revenue within the days, without full refunds. */
+  /** A seller's revenue within the days, without jobs that were fully refunded. */
   readonly soldBy: (providerId: string) => Usdc
   readonly endedToday: EndedJobs
 }
@@ -106,7 +106,7 @@ const dayOf = (at: number) => Math.floor(at / DAY_MS)
 
 type Reading = { readonly made: Known; readonly seen: Set<string>; readonly from: number }
 
-/** Reads the jobs of the week, newest first, and older open ones. */
+/** Reads the week's jobs, newest first, then the open jobs that are older than the week. */
 async function readWeek(t: ReadTx, { made, seen, from }: Reading): Promise<void> {
   for await (const rows of eachPage(t.table(jobs), { index: 'newest', prefix: [], limit: SCAN_ROWS })) {
     for (const job of rows) {

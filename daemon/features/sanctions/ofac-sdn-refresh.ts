@@ -18,7 +18,7 @@ type SdnFacts = {
 /** The current list of the same source. */
 type HeldSdn = { readonly publishDate: string; readonly addresses: number }
 
-/** A new list needs the operator's consent if it has less than this share of the current one. */
+/** A new list with less than this share of the current list's addresses needs the operator's consent. */
 const LEAST_OF_HELD_PCT = 50
 const WHOLE_PCT = 100
 
@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
 
 type Taking = { readonly list: SdnList; readonly run: Run }
 
-/** Replaces the current list. @returns the reason if it did not */
+/** Replaces the current list. @returns why the list was not replaced; undefined if it was */
 async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
   const { config, now } = run
   const { source } = compliance.of(run)

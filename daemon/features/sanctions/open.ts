@@ -31,8 +31,8 @@ export async function openCompliance(ctx: Context, isSanctioned?: Compliance['is
 }
 
 /**
- * Loads the first list, or the first of a new source. A file is read before the first request; a URL is read while
- * requests are already served. A rejected list does not prevent the start.
+ * Loads the first list, or the first of a new source. A file is read before the first request is served, a URL in the
+ * background. A rejected list does not prevent the start.
  */
 export async function loadFirstList(ctx: Context): Promise<void> {
   if (compliance.of(ctx).list.state().source === compliance.of(ctx).source.id) return

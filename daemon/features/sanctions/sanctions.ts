@@ -119,7 +119,7 @@ export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since
   await walletCleared.call(t, row.wallet, at)
 }
 
-/** `/health.compliance.sdn`, with the displayable `source`. */
+/** The data of `/health.compliance.sdn`; `source` is given in a form that may be shown. */
 export function sdnHealth(sanctions: Sanctions, { source, now }: { readonly source: string; readonly now: number }) {
   const state = sanctions.state()
   return {

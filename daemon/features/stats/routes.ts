@@ -18,7 +18,7 @@ export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 const DATE_CHARS = 'yyyy-mm-dd'.length
 const SALT_BYTES = 32
 const HASH_CHARS = 32
-/** Maximum distinct callers per day; later ones count as known. */
+/** Maximum distinct callers counted per day; further ones are not counted. */
 const MAX_CALLERS = 100_000
 /** Maximum callers written or removed per transaction. */
 const SLICE_ROWS = 500
@@ -99,7 +99,7 @@ async function saveDay(store: Store, day: Today): Promise<void> {
   }
 }
 
-/** The first save of a day stores its salt; a restart continues with it. */
+/** Adds counts to a day. The first save stores the day's salt, with which a restart continues. */
 async function addCounts(t: Tx, { date, salt }: Today, counts: Record<Kind, number>): Promise<void> {
   const table = t.table(watchDays)
   const row: Draft<WatchDayRow> = (await table.getForUpdate(date)) ?? {

@@ -17,7 +17,7 @@ function isTry(request: LoggedRequest): boolean {
   return paid && !request.remade
 }
 
-/** The buyer by name, else by idempotency key; undefined if unknown. */
+/** The caller or, for an anonymous buyer, the idempotency key; undefined if unknown. */
 function buyerOf({ caller, attempt }: LoggedRequest): string | undefined {
   if (caller !== null) return `caller ${caller}`
   return attempt === null ? undefined : `attempt ${attempt}`

@@ -8,11 +8,11 @@ import { defineResource } from '../../kernel/resource.ts'
 export const REQUESTS_KEPT = 4_096
 /** Maximum concurrent followers of the log. */
 export const MAX_FOLLOWERS = 16
-/** Maximum unfinished requests; a safety limit, since connections bound them. */
+/** Maximum unfinished requests, as a safety limit; normally the connection limit is reached first. */
 const MAX_UNDER_WAY = 8_192
 const MAX_PATH_CHARS = 200
 const TRY_AGAIN_SECONDS = 5
-/** Reads by the operator are not logged: a polling cockpit would displace other requests. */
+/** Endpoints that are not logged: reads by the operator, since a polling cockpit would displace other requests. */
 const LOOKS: ReadonlySet<string> = new Set(endpointNames.filter(isLook))
 
 function isLook(name: EndpointName): boolean {

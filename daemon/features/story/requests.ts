@@ -62,7 +62,7 @@ function pathMatcher(wanted: string): (path: string) => boolean {
   return wanted.includes('*') ? (path) => matchesGlob(wanted, path) : (path) => path.includes(wanted)
 }
 
-/** A request as the API shows it, with its effects; the step count needs the whole trace. */
+/** A request as the API shows it, with its effects. The number of steps needs the whole trace, so it is null here. */
 export async function recordOf(
   { t, offerOf }: { readonly t: ReadTx; readonly offerOf: OfferOf },
   request: LoggedRequest,
@@ -148,7 +148,7 @@ export async function durableRequests(t: ReadTx, limit: number): Promise<LoggedR
   return [...paid.rows.flatMap((row) => requestOfPayment(row) ?? []), ...acts.rows.map(requestOfAct)]
 }
 
-/** One of them. */
+/** One stored request by id; undefined if unknown. */
 export async function durableRequest(t: ReadTx, id: string): Promise<LoggedRequest | undefined> {
   const paid = (await t.table(payments).page('request', [id], { limit: 1 })).rows[0]
   if (paid) return requestOfPayment(paid)

@@ -9,7 +9,7 @@ import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, record
 import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 
-/** Maximum stored rows searched for requests before the last start. */
+/** Maximum payments, and maximum operator actions, read newest first for requests that the log in memory lacks. */
 const DURABLE_ROWS = 1_000
 
 const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ query }, { ctx, signal }) => {
@@ -49,7 +49,7 @@ async function remembered(ctx: Context, { request }: Filters): Promise<LoggedReq
   return [...older, ...known].toSorted((one, two) => one.at - two.at)
 }
 
-/** Adds the length of the request's trace; use it for few requests, since it builds each trace. */
+/** Adds the number of steps; use it for few requests only, since it builds the whole trace of each. */
 async function countedOf(telling: Telling, request: LoggedRequest) {
   const { t } = telling
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)

@@ -27,7 +27,7 @@ export type StoryTold = {
 }
 /** A participant reading its own objects; others' data is left out. */
 export type StoryReader = { readonly id: string; readonly wallet: string }
-/** Data of traces: the store, and a snapshot of the log. */
+/** Data from which traces are built: the store, and a snapshot of the log. */
 export type Telling = {
   readonly t: ReadTx
   /** Undefined for the operator, who may read everything. */

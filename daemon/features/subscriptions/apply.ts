@@ -47,7 +47,7 @@ export async function tell(
   await enqueue(t, draw, { participantId: row.provider_id, sender: row.participant_id, type, data, now: at })
 }
 
-/** Further changes besides those of the new state. */
+/** Fields that a step changes besides those that follow from the new status. */
 type Change = Partial<
   Pick<
     SubscriptionRow,
@@ -79,8 +79,8 @@ export function lockSubscription(t: Tx, id: string): Promise<SubscriptionRow | u
 }
 
 /**
- * The only way to change a subscription's state: row, money, coverage, events and messages in the caller's
- * transaction, which holds it.
+ * The only way to change a subscription's state: row, money, coverage, events and messages in the caller's transaction,
+ * which has locked the row.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyStep(

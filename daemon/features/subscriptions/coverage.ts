@@ -14,8 +14,8 @@ const MAX_COVERING = 100
 const MAX_COVERED = 1_000
 
 /**
- * Current rows of the services agreed to. Undefined if nothing can be charged, because the plan or a service is gone,
- * or a service has changed its kind.
+ * Current rows of the services agreed to. Undefined if nothing can be charged, because the plan or one of the services
+ * is gone, or a service is of another kind than agreed.
  */
 export async function agreedBundle(t: ReadTx, row: SubscriptionRow): Promise<readonly ServiceRow[] | undefined> {
   const plan = await t.table(plans).get(row.plan_id)
@@ -33,7 +33,7 @@ function isOfKind(service: ServiceRow, agreed: SaleTerms | undefined): boolean {
   return service.service_type === agreed.service_type && service.fulfillment_type === agreed.fulfillment_type
 }
 
-/** Terms of a period charged now. */
+/** Terms of each service for a period that is charged now. */
 export async function bundleNow(t: ReadTx, { service_ids }: SubscriptionRow): Promise<Bundle> {
   const rows = await t.table(services).getMany(service_ids)
   return new Map(rows.map((service) => [service.id, termsOf(service)]))
@@ -47,7 +47,7 @@ function keyOf(subscriptionId: string, serviceId: string): string {
 
 type CoverageQuery = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
 
-/** The covering subscription, and the terms at the time its period was paid; undefined in old rows. */
+/** The covering subscription, and the terms when its period was paid; for an old row the terms are undefined. */
 export type Cover = { readonly subscription: SubscriptionRow; readonly terms: SaleTerms | undefined }
 
 /** The subscription that covers a service for a buyer. */
@@ -66,7 +66,7 @@ type Covered = { readonly id: string; readonly now: number }
 export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
-  // During a pause periods stand still: subscribers still get the rest afterwards.
+  // A platform pause stops the periods: subscribers get the rest of their periods after it.
   if (!last || last.until <= ((await readPlatform(t)).paused_at ?? now)) return
   const until = new Date(last.until).toISOString()
   throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before then.`)
@@ -82,7 +82,7 @@ export async function extendCoverage(t: Tx, { id, current_period_end: until }: S
   }
 }
 
-/** Updates coverage by service after a subscription was written. */
+/** Updates a subscription's coverage rows, one for each service, after the subscription was written. */
 export async function followCoverage(t: Tx, subscription: SubscriptionRow, bundle: Bundle): Promise<void> {
   const { id, live, service_ids, buyer_wallet, current_period_end: until } = subscription
   const table = t.table(coverage)

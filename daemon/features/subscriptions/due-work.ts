@@ -38,8 +38,8 @@ async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf
 
 /**
  * Charges one period (decisions §9) for the agreed bundle and price; if that bundle is gone, the subscription ends. If
- * the provider is suspended, the subscription is paused until the subscriber resumes it. A failed charge, or one for an
- * unavailable service, is retried on later days; the last failure ends it.
+ * the provider is suspended, the subscription is paused until the subscriber resumes it. A charge that fails, or that
+ * an unavailable service prevents, is retried on later days. The last failure ends the subscription.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
   const bundle = await agreedBundle(t, subscription)

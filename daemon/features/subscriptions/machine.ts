@@ -26,7 +26,7 @@ export type SubscriptionRole = (typeof subscriptionRoles)[number]
 
 /**
  * Subscription state machine (decisions §9). Effects in the same transaction: `charge` takes the next period from the
- * balance, `tell` notifies provider and both event logs. Without a charge no money moves; nothing is refunded.
+ * balance, `tell` notifies provider and both event logs. No other effect moves money; nothing is refunded.
  */
 export const subscriptionMachine = defineMachine({
   noun: 'subscription',

@@ -19,7 +19,7 @@ type Facts = Pick<
   'status' | 'cancel_at_period_end' | 'current_period_end' | 'lapsed' | 'failures' | 'past_due_since'
 >
 
-/** The automatic next event of a subscription in its state since `at`; null if none. */
+/** The next automatic event of a subscription that was written at `at`; null if none. */
 export function nextOf(facts: Facts, at: number): NextSubscriptionEvent | null {
   const { status, cancel_at_period_end: isEnding, current_period_end: end, lapsed } = facts
   switch (status) {

@@ -25,7 +25,7 @@ export function planVersion({ price, billing_period, service_ids }: PlanVersion)
   return { price, billing_period, service_ids }
 }
 
-/** An edited plan, with its previous version. @throws AppError 409 for a second edit within a window. */
+/** An edited plan, with its previous version. @throws AppError 409 for a second edit within the quote window. */
 export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, changed: P, wall: number): P {
   const edit = { before: planVersion(held), after: planVersion(changed), previous: held.previous, wall }
   const previous = windowAfter(edit)

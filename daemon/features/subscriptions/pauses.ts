@@ -9,8 +9,8 @@ import { extendCoverage } from './coverage.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /*
- * Platform pauses do not shorten periods (decisions §9): when a pause ends, each running period is extended by it, and
- * the next period starts later.
+ * Platform pauses do not shorten periods (decisions §9). When a pause ends, each running period is extended by its
+ * length, and the next period starts that much later.
  */
 
 /** Settings key of pauses that are not compensated yet. */
@@ -35,7 +35,10 @@ async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
   return row ? Pauses.parse(row.value) : []
 }
 
-/** Extends live subscriptions by the pauses, one per transaction. After a crash this is completed before any charge. */
+/**
+ * Extends live subscriptions by the pauses, one subscription per transaction. After a crash this is completed before
+ * any charge.
+ */
 export async function giveBackPauses(ctx: Context): Promise<void> {
   const pauses = await ctx.store.read(readPauses)
   const last = pauses.at(-1)
@@ -81,7 +84,7 @@ export function lostTo(row: SubscriptionRow, pauses: readonly Pause[]): number {
   return (
     pauses
       .filter(({ to }) => to > until)
-      // A subscription that its subscriber paused had no period left to extend.
+      // A paused or lapsed subscription whose period ended before the platform pause has no period to extend.
       .filter(({ from }) => !(isResting && end <= from))
       .reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, start)), 0)
   )

@@ -14,7 +14,7 @@ export function periodStart(anchor: number, period: BillingPeriod, number: numbe
   const year = Math.floor(months / MONTHS_A_YEAR)
   const month = months - year * MONTHS_A_YEAR
   const day = Math.min(from.getUTCDate(), daysOf(year, month))
-  // Not `Date.UTC`, which maps the years 0 to 99 to the last century.
+  // Not `Date.UTC`, which maps the years 0 to 99 to 1900 to 1999.
   return new Date(anchor).setUTCFullYear(year, month, day)
 }
 
@@ -45,8 +45,8 @@ export function firstPeriod(period: BillingPeriod, at: number): Period {
 type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }
 
 /**
- * The period that a charge at `at` pays: the next one from the same anchor. It starts at `at` instead if that next one
- * is already over, or the subscription was paused when the last one ended. Unpaid past periods are never charged
+ * The period that a charge at `at` pays: the next one from the same anchor. If that period is already over, or the
+ * subscription was paused when the last one ended, a period that starts at `at`. Unpaid past periods are never charged
  * (decisions §9).
  */
 export function renewedPeriod(paid: Paid, at: number): Period {

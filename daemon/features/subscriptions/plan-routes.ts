@@ -104,7 +104,7 @@ async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
   return plan
 }
 
-/** Locks a plan for its owner. @throws AppError 404 when there is no such plan, 403 when it belongs to another. */
+/** Locks a plan for its owner. @throws AppError 404 when there is no such plan, 403 when the caller does not own it. */
 async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
   const plan = await t.table(plans).getForUpdate(id)
   if (!plan) throw notFound('The plan')
@@ -112,7 +112,7 @@ async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanR
   return plan
 }
 
-/** @throws AppError 400 for the first entry that is a duplicate or no active, fixed-price service of the owner */
+/** @throws AppError 400 for the first entry that is a duplicate, or not an active fixed-price service of the owner */
 async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: ParticipantRow): Promise<void> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   ids.forEach((id, at) => {

@@ -51,7 +51,7 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/** After the paid period the next run charges a new one. Only `keep: true` undoes a scheduled cancellation. */
+/** Once the paid period is over, the next run charges a new one. Only `keep: true` undoes a scheduled cancellation. */
 const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -82,7 +82,10 @@ type SubscriptionParams = { readonly id: string; readonly caller: ParticipantRow
 /** Undefined: already so. */
 type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
-/** Changes a subscription at its subscriber's request. @throws AppError 404, 403 for others, 409 in a wrong state */
+/**
+ * Changes a subscription at its subscriber's request.
+ * @throws AppError 404, 403 for any other caller, 409 in a wrong state
+ */
 async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act: Act) {
   const row = await commit(ctx, async (t, draw) => {
     const locked = await lockSubscription(t, id)

@@ -60,7 +60,7 @@ export const SubscriptionRow = z.strictObject({
   past_due_since: z.int().nullable(),
   next_event: z.enum(subscriptionDueEvents).nullable(),
   next_event_at: z.int().nullable(),
-  /** Payment of the first period; later ones use the balance. */
+  /** Payment method of the first period; later periods are charged to the balance. */
   payment_method: z.enum(['x402', 'balance']),
   transaction: z.string().nullable(),
   receipt_id: z.string(),
@@ -133,8 +133,8 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
 }
 
 /**
- * Part of a paid period in which the provider was suspended. Suggests to the operator an adjustment in the subscriber's
- * favour; open until decided.
+ * Part of a paid period in which the provider was suspended. It suggests to the operator an adjustment in the
+ * subscriber's favour, and is open until that is decided.
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */

@@ -21,7 +21,7 @@ function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: num
 type Settled = { readonly id: string; readonly participantId: string; readonly now: number }
 
 /**
- * Closes a compensated period. If the service stays suspended, the time from now on is kept open.
+ * Closes a compensated period, or counts lost time anew if the suspension continues within it.
  * @throws AppError 404 for an unknown period, 409 if already compensated
  */
 export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {
@@ -31,7 +31,10 @@ export async function settleUnserved(t: Tx, { id, participantId, now }: Settled)
   await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
 }
 
-/** Members of the row after a compensation: open from `now` on if the service stays suspended, otherwise closed. */
+/**
+ * Changed fields of the row after a compensation. If the suspension continues within the paid period, lost time counts
+ * anew from `now`; otherwise the row closes.
+ */
 export function afterSettling({ since, period_end }: UnservedPeriodRow, now: number) {
   const goesOn = since !== null && now < period_end
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }
@@ -40,8 +43,8 @@ export function afterSettling({ since, period_end }: UnservedPeriodRow, now: num
 type ProviderState = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
 
 /**
- * Records what a suspension costs subscribers of a running period, as a suggested adjustment. Call it in the
- * transaction of the suspension.
+ * Records, for each subscriber, the part of a paid period that a suspension takes; it suggests an adjustment. Call it
+ * in the transaction that suspends or reinstates the provider.
  */
 export async function followUnserved(
   t: Tx,

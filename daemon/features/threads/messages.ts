@@ -34,7 +34,7 @@ export function proposalStatusAt({ status, expires_at }: Proposal, at: number): 
   return status === 'open' && at >= expires_at ? 'expired' : status
 }
 
-/** Maximum messages of the parties per conversation; system messages do not count. */
+/** With this many messages a conversation is full: only status messages of jobs are still added. */
 export const MAX_MESSAGES = 1_000
 
 export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
@@ -70,7 +70,7 @@ export function refuseClosed(thread: ThreadRow): void {
   }
 }
 
-/** Message types sent to endpoints; jobs and proposals send their own messages. */
+/** Message types sent to endpoints as `new_message`; jobs and proposals have messages of their own. */
 const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
 
 /** Emits an event without the text, which only the parties may read. */
@@ -108,7 +108,7 @@ function senderOf(thread: ThreadRow, { author_role: author }: MessageRow): { rea
   return author === 'provider' ? { sender: thread.provider_id } : {}
 }
 
-/** Sends `new_message` (decisions §10); a listing may have its own endpoint. */
+/** Sends `new_message` (decisions §10), to the provider at the listing's own endpoint if there is one. */
 async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId }: Heard): Promise<void> {
   await enqueue(t, draw, {
     participantId,
@@ -136,7 +136,7 @@ export type MessagePage = {
   readonly offset: number
 }
 
-/** The newest messages, oldest first, skipping the newest `offset`. */
+/** A page of messages, oldest first; the newest `offset` messages are skipped. */
 export async function readMessages(
   t: ReadTx,
   thread: ThreadRow,

@@ -105,7 +105,7 @@ const TOKEN_BYTES = 32
 
 type TraceCall = Call<typeof tracesApi.recordTrace.access>
 
-/** Repeating an event returns the same response without its link. */
+/** Sending the same event again returns the same trace id, without a link. */
 const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { event } }, call) => {
   const { ctx, now, wall } = call
   const signer = senderOf(event, call)

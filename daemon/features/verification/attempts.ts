@@ -56,7 +56,7 @@ type Step = Times & {
  */
 export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<AttemptRow> {
   const { attempt, event, by, now, wall, change = {} } = step
-  // Only the cron may see an expired attempt as open.
+  // The event `expire` needs the stored status; for all other events an overdue attempt is expired already.
   const from = event === 'expire' ? attempt.status : attemptStatusAt(attempt, { now, wall })
   const { to, effects } = transition(verificationMachine, { event, from, by })
   const live = to === 'vendor_pending'
@@ -79,7 +79,7 @@ async function setTier(t: Tx, participantId: string, now: number): Promise<void>
   await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
 }
 
-/** The event log does not name who consented. */
+/** Emits an attempt's event, without the name of the person who consented. */
 export async function emitAttempt(
   t: Tx,
   draw: Draw,

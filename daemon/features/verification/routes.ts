@@ -55,7 +55,7 @@ ${factTable({
   })
 }
 
-/** Page after consent: what happens next. The link is used up, so it is not repeated. */
+/** Page after consent: what happens next. It does not show the consent link, which is used up. */
 function consentedPage({ attempt, vendor }: Pick<Shown, 'attempt' | 'vendor'>): Html {
   const title = 'Your consent is recorded'
   return page({

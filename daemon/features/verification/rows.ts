@@ -21,7 +21,7 @@ export const AttemptRow = z.strictObject({
   /** Vendor's reason. */
   reason: z.string().nullable(),
   ended_at: z.int().nullable(),
-  /** Attempt expiry, business time like the others. */
+  /** Attempt expiry; business time, as are all times here except `token_expires_at`. */
   expires_at: z.int(),
   created_at: z.int(),
 })

@@ -27,7 +27,7 @@ type Ended = {
   readonly now: number
 }
 
-/** Records the result of a call; a call already marked as unpaid stays so. */
+/** Records the result of a call, unless the call was already ended as unpaid. */
 export async function endCall(t: Tx, draw: Draw, { id, tries, reason, now }: Ended): Promise<void> {
   const begun = await t.table(deliveries).getForUpdate(id)
   if (begun?.state !== 'pending') return
@@ -45,9 +45,9 @@ function dead(reason: string) {
 }
 
 /**
- * Marks a call as unpaid and drops the oldest.
- * @returns whether to notify the provider: not if it was not reached, if it failed the call, or after too many unpaid
- * calls
+ * Marks a call as unpaid, and drops the oldest unpaid call above the limit.
+ * @returns whether to notify the provider: false if the provider was not reached or failed the call, or after too many
+ * unpaid calls
  */
 export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
@@ -60,7 +60,7 @@ export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolea
   return !(await forgetOldest(t, call.participant_id, now)) && !knows
 }
 
-/** Drops the oldest unpaid call above the limit. @returns whether it was recent */
+/** Drops the oldest unpaid call above the limit. @returns whether a recent call was dropped */
 async function forgetOldest(t: Tx, participantId: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
   if ((await table.count('unpaid', [participantId])) <= MAX_UNPAID_CALLS) return false

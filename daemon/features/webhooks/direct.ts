@@ -11,7 +11,7 @@ import { secretsOf } from './signing.ts'
 const MAX_UNSENT_TRIES = 3
 const SEED_BYTES = 32
 
-/** Larger bodies are not stored: they are not resent, and callers who do not pay could cause many. */
+/** Larger bodies are not stored: direct calls are not resent, and callers who do not pay could cause many. */
 const MAX_KEPT_BODY_CHARS = 2_048
 const ABANDONED = 'the caller stopped waiting'
 
@@ -27,8 +27,8 @@ type Direct = Omit<NewDelivery, 'once'> & {
 type Parts = Sender & { readonly store: Store; readonly entropy: Entropy }
 
 /**
- * Sends a message with a waiting caller: an instant dispatch, or a test (decisions §10). Retried only while nothing
- * was sent, within one time limit, never queued. Recorded before sending, and counts for webhook health.
+ * Sends a message while a caller waits: an instant dispatch, or a test (decisions §10). Retries only while nothing was
+ * sent, within one time limit, and never queues. The call is recorded before it is sent, and counts for webhook health.
  * @throws WebError aborted by the signal
  */
 export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<SentAttempt> {

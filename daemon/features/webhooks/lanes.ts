@@ -2,9 +2,9 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/** Maximum concurrent attempts; each endpoint and participant has one at a time. */
+/** Maximum concurrent attempts; each participant has one at a time per endpoint. */
 export const MAX_CONCURRENT = 16
-/** Participants whose last attempt took longer share half of the slots. */
+/** Participants whose last attempt took longer than this share half of the slots. */
 const SLOW_TRY_MS = SECOND_MS
 export const MAX_SLOW_CONCURRENT = MAX_CONCURRENT / 2
 /** Maximum slow participants remembered; the oldest is dropped first. */

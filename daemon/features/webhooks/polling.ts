@@ -38,7 +38,7 @@ export async function stoppedPolling(t: ReadTx, now: number, limit: number): Pro
   return page.rows.filter(({ polled_at }) => now - polled_at > POLLING_MS).map(({ id }) => id)
 }
 
-/** Marks a provider's listings without endpoint as unhealthy, unless it polls again. */
+/** Marks a provider's listings without endpoint as unhealthy, unless the provider has polled again by then. */
 export function endPolling({ store }: Pick<Context, 'store'>, id: string, now: number): Promise<void> {
   return store.tx(async (t) => {
     const locked = await t.table(polls).getForUpdate(id)

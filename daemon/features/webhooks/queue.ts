@@ -64,7 +64,7 @@ export async function endpointOf(
 
 /**
  * Queues a message in the transaction of its event.
- * @returns undefined if the receiver has no endpoint; the event log has it
+ * @returns undefined if the receiver has no endpoint, and can only read the event log
  */
 export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise<DeliveryRow | undefined> {
   const { participantId, serviceId = null } = delivery
@@ -209,7 +209,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
     at: now,
   })
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
-  // Failed direct calls are shown in deliveries only, since callers who do not pay could cause many.
+  // Failed direct calls emit no event, since callers who do not pay could cause many; the deliveries show them.
   if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
   if (row.service_id !== null) await updateHealth(t, row.service_id, now)
   return written

@@ -16,7 +16,7 @@ export const DeliveryRow = z.strictObject({
   /** The listing, whose own endpoint takes precedence. */
   service_id: z.string().nullable(),
   job_id: z.string().nullable(),
-  /** Endpoint of the last or next attempt; follows its owner's settings. */
+  /** Endpoint of the last or next attempt; a pending delivery follows a change of its owner's endpoint. */
   url: z.string(),
   /** Id or wallet of an unpaid sender; such messages wait behind paid ones. */
   sender: z.string().exactOptional(),

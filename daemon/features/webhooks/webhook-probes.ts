@@ -43,7 +43,7 @@ export const webhookProbes = defineCron({
   },
 })
 
-/** Schedules tests for listings of old stores: a failing one would otherwise never be tested again. */
+/** Schedules tests for unhealthy listings of old stores: they have no test time, so no run would test them. */
 export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
   for (const id of await store.read(forgotten)) await store.tx((t) => updateHealth(t, id, clock.now()))
 }
@@ -103,7 +103,7 @@ async function probe({ ctx, now, signal }: Run, serviceId: string): Promise<void
   })
 }
 
-/** The next test is scheduled before the test runs, so that a crash does not repeat it. */
+/** The next test is scheduled before this one runs, so that a crash does not repeat this one. */
 async function postpone(t: Tx, id: string, at: number): Promise<void> {
   const service = await t.table(services).getForUpdate(id)
   if (service?.probing) await t.table(services).put({ ...service, probe_at: at })

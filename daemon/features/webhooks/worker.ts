@@ -51,7 +51,7 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Starts the worker: first with deliveries that a stop left, then at each tick and each new delivery. */
+  /** Starts the worker: with deliveries left by the last stop, then at each tick and for each new delivery. */
   readonly start: (ticker: Ticker) => Promise<void>
   /** Checks for due deliveries, for example after the clock was moved. */
   readonly wake: () => void
@@ -64,8 +64,8 @@ export type DeliveryWorker = {
 export const deliveryWorker = defineResource<DeliveryWorker>('delivery-worker')
 
 /**
- * Sends due deliveries. Each endpoint and participant has a lane, so a slow or shared endpoint delays no other; only
- * lane heads are read. At least once: a crash between sending and recording sends again.
+ * Sends due deliveries. Each pair of endpoint and participant has a lane, so that a slow or shared endpoint delays no
+ * other; only lane heads are read. A crash between sending and recording sends again.
  */
 export function createDeliveries(parts: WorkerParts): DeliveryWorker {
   const { store, clock, log } = parts
@@ -155,7 +155,7 @@ async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Pro
   return next && (next.next_at ?? 0)
 }
 
-/** Next delivery of a lane: paid ones first. */
+/** Next delivery of a lane: a paid one if it is due, otherwise the one that is due first. */
 async function headOf(store: Store, { participant, url }: Lane, now: number): Promise<DeliveryRow | undefined> {
   const [paid, word] = await store
     .read((t) =>

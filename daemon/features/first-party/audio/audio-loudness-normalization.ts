@@ -150,7 +150,7 @@ function mended({ gainDb, ceilingDbtp, output }: Pass, target: number): Settings
   return { gainDb: next, ceilingDbtp: lower }
 }
 
-/** How far a pass is off, in LU; clipping counts more than any distance from the target. */
+/** Distance of a pass from the target, in LU. A pass that clips is worse than any that does not. */
 function faultOf({ output }: Pick<Pass, 'output'>, target: number): number {
   const tooHigh = Math.max(0, peakOf(output) - MAX_PEAK_DBTP)
   return Math.abs(target - output.integratedLufs) + (tooHigh > 0 ? MAX_GAIN_DB + tooHigh : 0)

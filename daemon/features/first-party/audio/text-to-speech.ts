@@ -8,7 +8,7 @@ import { fromUpstream } from '../service/upstream.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
-/** A text is refused if this confidence is reached for a language without a voice. */
+/** Confidence from which a text in a language without a voice is refused. */
 const SURE = 0.5
 
 /** Speaks a text with the local program, or with configured natural voices. */

@@ -58,7 +58,7 @@ export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeRepor
     window.eval(NO_WAY_OUT)
     window.eval(await axeSource())
     const off = JSON.stringify(Object.fromEntries(layoutRules.map((rule) => [rule, { enabled: false }])))
-    // The report crosses as text, because jsdom's objects belong to another realm.
+    // The report leaves jsdom as JSON text, because its objects belong to another realm.
     return reportOf([JSON.parse(String(await window.eval(`${AXE_RUN(off)}.then(JSON.stringify)`)))])
   } finally {
     window.close()

@@ -104,7 +104,7 @@ export function accessibilityScore(issues: readonly AxeIssue[]): number {
   return Math.max(0, Math.round(WHOLE - cost))
 }
 
-/** Criteria that no program can decide, or that this one does not check. */
+/** WCAG criteria that no program can decide, or that this check does not cover. */
 export const undecidable = [
   'frames from other sites',
   'whether alternative texts, labels and headings are accurate',

@@ -101,7 +101,7 @@ type Shot = {
   readonly sharpness: number
 }
 
-/** A screenshot that is too large is taken again with less sharpness, then less height; the format stays. */
+/** If a screenshot is too large, retakes it less sharp, then less high, always in the same format. */
 async function shoot(
   page: BrowserPage,
   { format, width, height, sharpness }: Shot,

@@ -142,7 +142,7 @@ export function speedScore(timings: Pick<Timings, Metric>, device: Device): numb
   return Math.round((WHOLE * got) / whole)
 }
 
-/** Share of pages that are worse, from 0 to 1, on a log-normal curve through `p10` and `median`. */
+/** Share of pages that are worse than `value`, from 0 to 1, on a log-normal curve through `p10` and `median`. */
 export function share(value: number, p10: number, median: number): number {
   if (value <= 0) return 1
   const deviations = (Math.log(value / median) * TENTH) / Math.log(median / p10)

@@ -22,7 +22,7 @@ const EM_PX = 16
 const STATES = /::|:(?:hover|focus|active|visited|target|checked|disabled|before|after|invalid|valid|open|autofill)|&/
 const WIDTH = /(min|max)-width\s*:\s*(\d+(?:\.\d+)?)(px|r?em)/g
 
-/** Rules for a wide screen without interaction; invalid parts are skipped, as browsers do. */
+/** Reads the rules for a wide screen without interaction. Invalid parts are skipped, as browsers do. */
 export function readSheet(css: string): StyleSheet {
   const rules: StyleRule[] = []
   const breakpoints: string[] = []

@@ -39,7 +39,7 @@ export type StockSource = {
   readonly source: string
   readonly terms_url: string
   readonly path: (symbol: string, isHistory: boolean) => string
-  /** Schema of a response. @throws UpstreamError asker for an unknown symbol, busy if the response has no prices */
+  /** Schema of a response. @throws UpstreamError `asker` for an unknown symbol, `busy` if the response has no prices */
   readonly answers: (isHistory: boolean) => z.ZodType<StockFacts>
 }
 
@@ -55,7 +55,7 @@ export function unknownSymbol(): UpstreamError {
   return new UpstreamError('asker', 'unknown to the price source, or not covered by it')
 }
 
-/** For errors that a provider reports with HTTP status 200. */
+/** Error for a provider that reports a failure with HTTP status 200. */
 export function busySource(): UpstreamError {
   return new UpstreamError('busy', 'The price source is busy or failing.')
 }

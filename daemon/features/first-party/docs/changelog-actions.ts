@@ -112,7 +112,7 @@ export function endpointsIn(line: string): string[] {
   return [...new Set(found)].slice(0, MAX_ENDPOINTS)
 }
 
-/** Whether a line is in focus: a path of the focus is a prefix of a path in the line, or one word matches. */
+/** Whether a line is in focus: one of its paths starts with a path of the focus, or it contains a word of the focus. */
 function isInFocus(line: string, focus: string): boolean {
   const wanted = focus.trim().toLowerCase()
   if (wanted === '') return true

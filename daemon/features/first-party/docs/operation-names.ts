@@ -46,7 +46,7 @@ const CLIENT = new RegExp(
 const FETCH = new RegExp(
   `\\bfetch\\(\\s*(?:[\\w.]{1,60}\\s*\\+\\s*)?["'\`]${URL_TEXT}["'\`](?:[\\s\\S]{0,200}?method\\s*:\\s*["'\`](\\w+))?`,
 )
-/** Matches where a command or call starts in a code block; each is one operation. */
+/** Start of a command or call in a code block; each one is an operation. */
 const BEGINS = new RegExp(
   `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:HTTP\\s+)?(?:${METHODS})\\s+["'\`]?(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
   'm',

@@ -105,7 +105,7 @@ function leadOf({ text, digest }: Read): string | undefined {
 
 function worthOf({ url, text }: PageLink): number {
   const at = kindAt(`${text} ${pathOf(url)}`)
-  // Pages near the root say more.
+  // Pages near the root say more about a site than deep ones.
   return at < 0 ? 0 : 100 - 10 * at - new URL(url).pathname.split('/').length
 }
 

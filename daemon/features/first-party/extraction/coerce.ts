@@ -62,7 +62,7 @@ export function numberOf(value: PlainValue): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** With both separators, the last is the decimal one. Commas before groups of three digits separate thousands. */
+/** If both separators occur, the last is the decimal one. Commas before groups of three digits separate thousands. */
 function asDecimal(text: string): string {
   const [comma, dot] = [text.lastIndexOf(','), text.lastIndexOf('.')]
   if (comma >= 0 && dot >= 0) {

@@ -121,7 +121,9 @@ function namedOf(facts: readonly Fact[]): Named[] {
 
 const UNIT = /^(.{2,})_(km2|m2|km|cm|mm|m|kg|g|lb|ft|mb|gb|tb|percent|pct|days|hours|minutes|seconds)$/i
 
-/** Facts that match a name. If none do, a unit at its end (`elevation_m`) is ignored for values with that unit. */
+/**
+ * Facts that match a name. If none do, a unit that ends the name (`elevation_m`) is ignored for values with that unit.
+ */
 function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
   const found = candidates(named, path)
   const [, plain, unit = ''] = UNIT.exec(path.at(-1) ?? '') ?? []
@@ -291,7 +293,7 @@ function objectOf(cells: readonly (readonly [string, Coerced | undefined])[]): J
   return made.length === 0 ? [] : [Object.fromEntries(made)]
 }
 
-/** Items with the wanted name from the page's machine-readable data. */
+/** Items of the page's machine-readable data that have the wanted name. */
 function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const targets = [

@@ -115,7 +115,7 @@ function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   )
 }
 
-/** Result without a schema: all facts, unless a model answers. */
+/** Result without a schema: all facts, or none if a model's answer takes their place. */
 function unasked({ said }: Source, page: FoundFacts): Fitted {
   return { value: said ? {} : overviewOf(page), fields: [] }
 }
@@ -190,7 +190,7 @@ function grounded(answer: unknown, page: FoundFacts): Grounded {
   }
 }
 
-/** The model wins; gaps are filled from the page. */
+/** The model's values win; the page's values fill the gaps. */
 function merged(found: Json, told: Json): Json {
   if (!isObject(found) || !isObject(told) || Array.isArray(found) || Array.isArray(told)) return told
   const names = [...new Set([...Object.keys(found), ...Object.keys(told)])]

@@ -38,7 +38,7 @@ export function applicantOf(input: Input, daysNeeded: number): Applicant {
   }
 }
 
-/** Whether a notice accepts one of the applicant's types; `unknown` if either names none, or the notice accepts all. */
+/** Whether a notice accepts an applicant's type; `unknown` if either names no type, or the notice accepts all. */
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
   if (types.some((type) => ids.includes(type))) return 'match'

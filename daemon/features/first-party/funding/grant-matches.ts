@@ -46,7 +46,7 @@ type Source = {
   readonly at: number
 }
 
-/** Funding notices that fit a profile, best first, and the reasons against others. */
+/** Funding notices that fit a profile, best first, and why other notices do not fit. */
 export const grantMatches = defineService({
   slug: 'grant_matches',
   needs: ['grants'],
@@ -123,7 +123,7 @@ async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string
 
 type Wanted = { readonly query: string; readonly agency: string }
 
-/** Ids of the hits: the requested agency's first, then by words in the title. Only the first few are read in detail. */
+/** Ids of the hits. Those of the requested agency come first, then those with more query words in the title. */
 function rankedIds(hits: readonly Hit[], { query, agency }: Wanted): string[] {
   const wanted = new Set(termsOf(query))
   const ranked = hits.map(({ id, title, agencyName, agency: code }) => ({

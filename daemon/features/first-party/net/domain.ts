@@ -5,7 +5,7 @@ import { type JsonInput, textOf, wrongField } from '../service/service.ts'
 export type Domain = {
   /** Lower-case ASCII. */
   readonly host: string
-  /** The registrable domain, such as `example.co.uk` of `www.example.co.uk`; null for a public suffix. */
+  /** The registrable domain, such as `example.co.uk` for `www.example.co.uk`; null for a public suffix. */
   readonly registrable: string | null
   readonly suffix: string
 }

@@ -15,7 +15,7 @@ export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, ho
   }
 }
 
-/** Converts a web error about the host's addresses for the buyer; other errors pass. */
+/** Converts a web error about the host's addresses for the buyer; returns other errors unchanged. */
 export function unreachable(error: unknown): unknown {
   if (!(error instanceof WebError) || error.failure === 'aborted') return error
   if (error.isRefusal || error.failure === 'dns_failed') return wrongField('domain', error.message, error)

@@ -80,7 +80,7 @@ async function spfCheck(ask: Ask, zone: string, record: string): Promise<SpfFact
 /** Counts a term and its lookups. @returns the record that it includes */
 async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: string; text: string }[]> {
   walk.lookups += 1
-  // Macros depend on the sender; after a missing response the rest is unknown.
+  // Not looked up: macros depend on the sender, and after a missing response the rest stays unknown.
   if (walk.lookups > MAX_SPF_LOOKUPS || !walk.isWhole || term.target.includes('%')) return []
   const at = term.target.toLowerCase().replace(/\.$/, '')
   const found = await (finders[term.name] ?? addressed)(ask, at)
@@ -91,7 +91,7 @@ async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: s
 }
 
 type Finder = (ask: Ask, target: string) => Promise<SpfFound | undefined>
-/** Lookup of each SPF term, undefined without a response. Other terms look up addresses. */
+/** How to look up the target of a term; undefined without a response. Terms not listed here look up addresses. */
 const finders: Readonly<Record<string, Finder>> = {
   include: included,
   redirect: included,

@@ -253,7 +253,7 @@ function expiryOf({ chain }: Handshake, at: number): Judged {
   return ['fail', days < 0 ? 'The certificate has expired.' : `The certificate expires in ${days} days.`]
 }
 
-/** Compares the validity with the longest that authorities may issue (CA/Browser Forum requirements, 6.3.2). */
+/** Compares the validity period with the longest allowed one (CA/Browser Forum requirements, 6.3.2). */
 function validityOf({ chain: [leaf] }: Handshake): Judged {
   if (!leaf) return undefined
   const from = Date.parse(leaf.valid_from)

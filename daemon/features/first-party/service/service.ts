@@ -40,7 +40,7 @@ export type CheckCtx<Need extends EngineName = never, Want extends EngineName = 
 
 /** Definition of a service. Its `Source` is copied to a worker thread: no functions, bytes as `Uint8Array`. */
 export type ServiceDefinition<Source = undefined, Need extends EngineName = never, Want extends EngineName = never> = {
-  /** Name of its listing in `fixtures/listings`; the file name has dashes. */
+  /** Name of the service's listing in `fixtures/listings`; the source file has dashes for underscores. */
   readonly slug: string
   /** Required engines: the listing is active while all are available. */
   readonly needs?: readonly Need[]
@@ -66,7 +66,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
    * @throws AppError input_invalid
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
-  /** Fetches more for another round, in which `make` runs again; undefined ends the run, as `MAX_ROUNDS` does. */
+  /** Fetches more data, for which `make` runs again. The run ends with undefined, or after `MAX_ROUNDS`. */
   readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
   /** Whether `make` takes only milliseconds, so that it can run on the main thread. */
   readonly isQuick?: (input: JsonInput) => boolean
@@ -102,11 +102,11 @@ export type FirstPartyService = {
   /** @throws AppError input_invalid, before payment */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
-   * @throws AppError provider_failed, unavailable when an engine is missing or overloaded, or input_invalid for a
-   * fault of the buyer
+   * @throws AppError input_invalid for a fault of the buyer, unavailable if an engine is missing or overloaded,
+   * otherwise provider_failed
    */
   readonly run: (input: JsonInput, signal: AbortSignal, means?: ServiceMeans) => Promise<Json>
-  /** Computes the deliverable, on the worker thread; `source` comes from the same definition. */
+  /** Computes the deliverable, on the worker thread; `source` comes from `read` of the same definition. */
   readonly make: (input: JsonInput, source: unknown) => Json | Promise<Json>
 }
 

@@ -29,8 +29,8 @@ const NORM = 15
 type Said = { readonly pos: number; readonly neg: number; readonly compound: number }
 
 /**
- * Rates an English text: each sentence by VADER, and by the words of AFINN where VADER knows none of its words.
- * Deterministic; without evidence it is neutral with low confidence.
+ * Rates an English text: each sentence by VADER, and by the words of AFINN where VADER knows none of its words. The
+ * rating is deterministic; without evidence it is neutral, with low confidence.
  */
 export function judge(text: string): Sentiment {
   const sentences = sentencesOf(text)

@@ -41,8 +41,8 @@ type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url
 const QUICK_CHARS = 1_000
 
 /**
- * Extracts the most central sentences in their original words and order, so nothing is invented. Text wins over a
- * URL. A configured model may rephrase; its sentences with unsupported facts are removed.
+ * Extracts the most central sentences in their original words and order, so nothing is invented. If text and URL are
+ * given, the URL is ignored. A configured model may rephrase; its sentences with unsupported facts are removed.
  */
 export const summarization = defineService({
   slug: SLUG,

@@ -24,8 +24,8 @@ type Vector = { readonly weights: ReadonlyMap<string, number>; readonly norm: nu
 type Sentence = { readonly text: string; readonly words: number; readonly at: number; readonly vector: Vector }
 
 /**
- * Picks the sentences closest to the text's centroid, each unlike those before (maximal marginal relevance), in text
- * order.
+ * Picks sentences close to the text's centroid but unlike those already picked (maximal marginal relevance). Returns
+ * them in text order.
  */
 export function summarize(blocks: readonly string[], length: SummaryLength): string[] {
   const sentences = weigh(blocks.flatMap(sentencesOf))

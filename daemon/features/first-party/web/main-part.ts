@@ -4,7 +4,7 @@ import { bodyBlocks, type HtmlNode, isUnseen, parseHtml, visibleBlocks } from '.
 
 /** Element limit, since Readability compares all elements with one another. */
 const MAX_ELEMENTS = 20_000
-/** Fewer characters are no main part. */
+/** A part with fewer characters is not the main part. */
 const MIN_CHARS = 250
 /** Minimum share of the page's text in the main part; a start page has no such part. */
 const MAIN_SHARE = 0.3

@@ -84,7 +84,7 @@ function textBlocks(page: WebPage): string[] {
   return isHtml(page) ? visibleBlocks(parseHtml(source)) : source.split(/\n\s*\n/)
 }
 
-/** Searches the expected text, after normalising whitespace and accents in it and in the page. */
+/** Searches a page for the expected text, after normalising whitespace and accents in both. */
 function findText(page: WebPage, expected: string, caseSensitive: boolean): { [member: string]: Json } {
   const plain = (text: string) => text.normalize('NFC').replace(/\s+/g, ' ').trim()
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase())
