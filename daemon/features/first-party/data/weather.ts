@@ -123,7 +123,7 @@ function coordinatesOf(input: JsonInput): Spot | undefined {
   return { place: city || `${lat}, ${lon}`, lat, lon }
 }
 
-/** `Paris, Texas` is the place of that name whose region or country is named too. */
+/** Finds a place. The text after a comma must be the place's region or country: `Paris, Texas`. */
 async function placeOf({ engines, signal }: ServiceCtx<'geocoding'>, city: string): Promise<Spot> {
   const [wanted = '', ...within] = city.split(',').map((part) => part.trim().toLowerCase())
   const path = `/search?${new URLSearchParams({ name: wanted, count: '10', language: 'en' })}`

@@ -20,7 +20,7 @@ import {
 const AUTOMATED_MS = 120_000
 const MAX_ENDPOINTS = 20
 const WHOLE = 100
-/** A page without endpoints that has fewer topics of an API documents none. */
+/** A page without endpoints is API documentation only if it covers at least this many areas. */
 const LEAST_FOUND = 2
 
 type Area = {

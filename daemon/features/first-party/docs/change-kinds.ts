@@ -48,7 +48,7 @@ const REMOVES =
   /^(?:support (?:for )?.{1,80} (?:is|was|has been) (?:removed|dropped)|remov(?:e[ds]?|ing|al of)|drop(?:s|ped|ping)?(?! ?down)|delet(?:e[ds]?|ing)|discontinu|retire[ds]?|we (?:are|have|will) (?:dropp|remov|retir|sunset|shut)\w*)\b/i
 const REMOVED =
   /\b(?:(?:has|have) been|was|were|is|are|be) (?:now )?(?:removed|dropped|retired|deleted|discontinued)\b|\bremoved from the (?:api|response|request)|\bno longer (?:available|supported|accept(?:s|ed)?|returns?|returned|works?|exposed?|exported|included)\b/i
-/** Concerns callers, whatever else the line names. */
+/** Words that concern callers, even if the line also names something internal. */
 const ENDS_SUPPORT = /\b(?:drop(?:s|ped|ping)?|remov\w+) support\b/i
 const NO_LONGER = /\bno longer\b/i
 const BREAKS =

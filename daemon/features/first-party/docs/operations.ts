@@ -339,7 +339,7 @@ function describeExample(operation: Open, text: string, heading: string): void {
 }
 
 function jsonOf(text: string): unknown {
-  // An example with dots or comments is none.
+  // An example that is shortened by dots, or has comments, is not JSON and does not count.
   return text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text) ? undefined : jsonIn(text)?.value
 }
 

@@ -113,7 +113,7 @@ export function isSameSite(a: string, b: string): boolean {
   return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
 }
 
-/** `/` and `/index.html` are the same page. */
+/** A URL without `index.html`, since `/` and `/index.html` are the same page. */
 function folderOf(url: string): string {
   return url.replace(/\/index\.html?$/, '/')
 }

@@ -94,7 +94,7 @@ export const websiteResearchContext = defineService({
   },
 })
 
-/** Shorter lines are greetings and headings. */
+/** Lines with fewer words are greetings and headings. */
 const LEAD_WORDS = 6
 
 /** The first sentence of the main part. */
@@ -243,7 +243,7 @@ function contactsIn({ visible, source, page }: Read) {
   ]
 }
 
-/** Deeper paths are of single posts and files. */
+/** Largest number of path segments of a profile; longer paths belong to single posts and files. */
 const PROFILE_DEPTH = 2
 
 const SOCIAL = /(^|\.)(twitter|x|linkedin|facebook|instagram|youtube|github|mastodon|bsky|tiktok)\.(com|social|app)$/i

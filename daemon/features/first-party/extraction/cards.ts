@@ -21,7 +21,7 @@ export type Fact = { readonly path: readonly string[]; readonly value: PlainValu
 
 /** Facts of one list item. */
 type Card = readonly Fact[]
-/** Similar elements, with the classes and ids of the list and its items. */
+/** Similar elements, each as a card; `names` are the classes and ids of the list and its items. */
 export type CardList = { readonly names: readonly string[]; readonly cards: readonly Card[] }
 
 const MAX_NAMES = 8

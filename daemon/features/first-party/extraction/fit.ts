@@ -164,7 +164,7 @@ function likeness(name: readonly string[], wanted: readonly string[]): number {
   return agreement[how][isWithin ? 0 : 1] - Math.max(0, name.length - wanted.length) * STEP
 }
 
-/** More letters before a name make a phrase: `Transition to full service`. */
+/** Maximum letters before a name; with more it belongs to a phrase, such as `Transition to full service`. */
 const MAX_MORE = 12
 
 function agreementOf(name: readonly string[], target: string): keyof typeof agreement | undefined {
@@ -327,8 +327,8 @@ function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 
 }
 
 /**
- * The list of cards that fills the most wanted members, at least half of them. Cards of which only one member is known
- * may be any list, so theirs has to have the name.
+ * The list of cards that fills the most wanted members, at least half of them. Cards with only one known member could
+ * be any list, so that list's classes or ids must contain the wanted name.
  */
 function cardsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}

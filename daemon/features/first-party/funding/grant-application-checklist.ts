@@ -58,7 +58,7 @@ type Step = {
   readonly task: string
   /** Days before the closing date; a value between 0 and 1 is a share of the days needed. */
   readonly before: number
-  /** The very day, where the notice names it. */
+  /** The due day itself, if the notice names one. */
   readonly on?: string
   readonly mandatory: true | false | 'unknown'
   readonly source: string
@@ -127,7 +127,7 @@ const costShare = field('cost_share', {
   source: 'costSharing',
 })
 
-/** The applicant type that refers to the eligibility text. */
+/** Id of the applicant type that refers to the eligibility text. */
 const SEE_TEXT = '25'
 
 function proofStep({ applicant_types }: Notice): Step {
@@ -168,7 +168,7 @@ function eligibilitySentences({ eligibility_text }: Notice): Step[] {
 const DATE = /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d{1,2}, \d{4}\b/
 const MAX_DATES = 5
 
-/** Dates that the description sets, such as of a pre-application. */
+/** Steps for dates that the description sets, such as for a pre-application. */
 function datedSentences({ description }: Notice): Step[] {
   const found = description
     .split('\n')

@@ -123,10 +123,10 @@ function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
 
-/** Share of a restriction's longer words in the profile that shows it is met. */
+/** A restriction is met if the profile has more than this share of the restriction's longer words. */
 const MET_SHARE = 0.5
 
-/** A reason for each restriction in the eligibility text. One shared word does not show that it is met. */
+/** A reason for each restriction in the eligibility text. */
 function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): Reason[] {
   const own = new Set(termsOf(profile))
   const sentences = sentencesOf(eligibility_text).filter((sentence) => RESTRICTION.test(sentence))

@@ -144,7 +144,7 @@ function labelsOf(list: z.output<typeof Synopsis>['applicantTypes']): { id: stri
   return (list ?? []).map((one) => ({ id: String(one.id ?? '').padStart(2, '0'), description: plain(one.description) }))
 }
 
-/** The department and its office. The synopsis often names a contact person instead. */
+/** The department and its office, since the agency name in the synopsis is often a contact person. */
 function agencyOf({ topAgencyDetails, agencyDetails }: Data): string {
   const [top, own] = [plain(topAgencyDetails?.agencyName), plain(agencyDetails?.agencyName)]
   return top.includes(own) ? top : [top, own].filter(Boolean).join(', ')

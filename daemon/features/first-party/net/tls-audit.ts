@@ -202,7 +202,7 @@ const rules: readonly Rule<Shaken>[] = [
     weight: 1,
     judge: ({ shake }) => {
       if (shake.ocsp_stapled) return ['pass', 'OCSP stapling is enabled.']
-      // Without a server for OCSP there is nothing to staple: many authorities have ended it.
+      // Many authorities have ended OCSP; their certificates name no OCSP server, so there is nothing to staple.
       return shake.chain[0]?.has_ocsp ? ['warn', 'OCSP stapling is not enabled.'] : undefined
     },
   },

@@ -4,7 +4,7 @@ export type SummaryLength = { readonly sentences: number; readonly words: number
 
 /** Shorter lines are headings, captions or menu entries. */
 const MIN_WORDS = 4
-/** Where most lines end like this, the others are headings too. */
+/** End of a sentence. If most lines end like this, all other lines are headings. */
 const ENDED = /[.!?…。！？]["'”’»)\]]*$/u
 /** Longer sentences are penalised. */
 const LONG_WORDS = 40
