@@ -180,9 +180,7 @@ export function runsFirst({ seller, quote }: Order): boolean {
 
 export type SoldAtOnce = { readonly kind: 'sold'; readonly answer: PaidAnswer } | Refusal
 
-/**
- * Sells what is paid before it runs, in one transaction; a transfer outside the store needs one before and one after.
- */
+/** Sells what is paid before it runs: in one transaction, or in two around a transfer outside the store. */
 export async function sellAtOnce(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   if (runsFirst(order) || !(await passes(order))) return undefined
   const move = moveOf(order)

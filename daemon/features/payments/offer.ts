@@ -150,10 +150,7 @@ function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
   return notice === undefined ? {} : { notice }
 }
 
-/**
- * v2 discovery, short enough for a header. `info` is valid for `schema`; the full input schema is in the discovery
- * list.
- */
+/** v2 discovery, short enough for a header. `info` fits `schema`; the discovery list has the full input schema. */
 function bazaarOf(path: string): Record<string, unknown> {
   const body = { type: 'object' }
   const properties = { type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body }

@@ -126,9 +126,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
   /** Runs before the money moves, on endpoints that settle last; the result is stored. */
   readonly run?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<RunResult>
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
-  /**
-   * Calls with the same key run one at a time from check to fulfilment, so that a conflicting one is refused uncharged.
-   */
+  /** Calls with the same key run one at a time, from check to fulfilment; conflicting ones are refused uncharged. */
   readonly serializeBy?: (input: Input<E>) => string
   /** Called in the transaction that releases the payment of a started run, whose result is then withheld. */
   readonly onUnpaid?: (

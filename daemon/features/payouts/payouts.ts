@@ -45,8 +45,7 @@ type NewPayout = {
 
 /**
  * Sets an account's money aside for a wallet, in the transaction that made it due.
- * @returns null when nothing is due, or while another payout of the wallet is open; when that payout ends, the money is
- * paid.
+ * @returns null when nothing is due, or while another payout of the wallet is open, after which the money is paid.
  */
 export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout

@@ -5,7 +5,6 @@ import type { ParticipantRow } from '../../kernel/rows.ts'
 import { type Split, split } from '../ledger/split.ts'
 import type { ProductRow, PurchaseRow } from './rows.ts'
 
-/** Price shares of a product (decisions §5). */
 export function productSplit(product: Pick<ProductRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
   return split(provider.first_party ? 'first_party' : 'third_party', product.price)
 }

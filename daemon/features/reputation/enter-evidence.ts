@@ -15,10 +15,7 @@ export function evidenceId(root: string): string {
   return `evidence:${root}`
 }
 
-/**
- * Enters a counted job in its provider's evidence. An entry in a document that is still open is replaced; otherwise a
- * new one is added.
- */
+/** Enters a counted job in its provider's evidence: replaces the job's entry in an open document, or adds one. */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
   const locked = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
   const state = { ...locked, due: true, due_at: locked.due ? locked.due_at : at }

@@ -96,7 +96,6 @@ export function openSoldFigures({ store, clock }: { store: Store; clock: Clock }
   }
 }
 
-/** Opens the sales figures of a daemon. */
 export function openSoldOf(ctx: Context): void {
   const sold = openSoldFigures(ctx)
   soldFigures.open(ctx, sold, sold.close)

@@ -51,7 +51,6 @@ export type Compliance = {
 
 export const compliance = defineResource<Compliance>('compliance')
 
-/** Loads the wallets from the store. */
 export async function openSanctions(store: Store): Promise<Sanctions> {
   let wallets: ReadonlySet<Wallet> = new Set()
   let state = { ...fresh, total: 0, manualOnly: 0 }

@@ -35,10 +35,7 @@ async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
   return row ? Pauses.parse(row.value) : []
 }
 
-/**
- * Extends live subscriptions by the pauses, one subscription per transaction. After a crash this is completed before
- * any charge.
- */
+/** Extends each live subscription by the pauses, in its own transaction. Charges wait for it, even after a crash. */
 export async function giveBackPauses(ctx: Context): Promise<void> {
   const pauses = await ctx.store.read(readPauses)
   const last = pauses.at(-1)

@@ -8,7 +8,6 @@ import { services } from '../listings/rows.ts'
 import { hasAccess } from './next.ts'
 import { type PlanRow, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** Price shares of a plan's period. */
 export function planSplit(plan: Pick<PlanRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
   return split(provider.first_party ? 'first_party' : 'third_party', plan.price)
 }

@@ -83,7 +83,7 @@ type SubscriptionParams = { readonly id: string; readonly caller: ParticipantRow
 type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
 /**
- * Changes a subscription at its subscriber's request.
+ * Changes a subscription for its subscriber.
  * @throws AppError 404, 403 for any other caller, 409 in a wrong state
  */
 async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act: Act) {

@@ -31,10 +31,7 @@ export async function settleUnserved(t: Tx, { id, participantId, now }: Settled)
   await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
 }
 
-/**
- * Changed fields of the row after a compensation. If the suspension continues within the paid period, lost time counts
- * anew from `now`; otherwise the row closes.
- */
+/** Changed fields of the row: a suspension within the paid period counts lost time anew, otherwise the row closes. */
 export function afterSettling({ since, period_end }: UnservedPeriodRow, now: number) {
   const goesOn = since !== null && now < period_end
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }

@@ -121,9 +121,7 @@ function namedOf(facts: readonly Fact[]): Named[] {
 
 const UNIT = /^(.{2,})_(km2|m2|km|cm|mm|m|kg|g|lb|ft|mb|gb|tb|percent|pct|days|hours|minutes|seconds)$/i
 
-/**
- * Facts that match a name. If none do, a unit that ends the name (`elevation_m`) is ignored for values with that unit.
- */
+/** Facts that match a name. If none do, a unit ending the name (`elevation_m`) is ignored for values in that unit. */
 function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
   const found = candidates(named, path)
   const [, plain, unit = ''] = UNIT.exec(path.at(-1) ?? '') ?? []

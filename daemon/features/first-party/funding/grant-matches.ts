@@ -101,9 +101,7 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/**
- * Search queries: the buyer's keywords, then the profile's phrases. The last phrase comes first: it says what is done.
- */
+/** Search queries: the buyer's keywords, then the profile's phrases, last first, since the last says what is done. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords']) ? input['keywords'].map(String).join(' ').trim() : ''
   const phrases: string[][] = [[]]
