@@ -57,7 +57,7 @@ async function scoped(context: Context, words: readonly string[]) {
   const nothing = { total: 0, candidates: [] }
   const line = ['__complete', '--scoped', '--timeout', `${patience}ms`, ...whereIn(words.slice(0, -1)), '--', ...words]
   const asked = context.invoke(line).then(({ data }) => (isFound(data) ? data : nothing))
-  // Completion cannot show errors, so a failure offers nothing.
+  // The shell cannot show an error during completion, so a failure returns no candidates.
   return asked.catch(() => nothing)
 }
 
@@ -77,7 +77,7 @@ function whereIn(words: readonly string[]): string[] {
   })
 }
 
-/** Completion values; empty after a failure or the time limit. */
+/** Completion values; an empty list after a failure or at the time limit. */
 async function valuesOf(context: Context, wanted: WantedValues): Promise<readonly Candidate[]> {
   if (wanted.command?.name === 'snapshots restore') {
     return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
@@ -91,7 +91,7 @@ async function valuesOf(context: Context, wanted: WantedValues): Promise<readonl
   return found
 }
 
-/** Members of a command's output for `--fields` or `--jq`, from the endpoint's schema or an example output. */
+/** Completes member names of a command's output for `--fields` or `--jq`, from the endpoint's schema or an example. */
 async function membersOf({ command, member, begun }: WantedValues): Promise<readonly Candidate[]> {
   const like = command?.prints ?? command?.like
   if (like === undefined) return []

@@ -145,7 +145,7 @@ async function sendNow(context: Context, session: Session, signed: RawCall): Pro
   return (await payFor(context, session, { ...signed, idempotencyKey })).answer
 }
 
-/** Reads all pages of a list, by offset or cursor, into one list, or with --slurp into an array of pages. */
+/** Reads all pages of a list, by offset or cursor. Returns the rows as one list, or with --slurp an array of pages. */
 async function allPages(context: Context, session: Session, call: RawCall): Promise<unknown> {
   if (call.method !== 'GET') throw usage('--paginate works only with GET.')
   const pages: unknown[] = []
@@ -222,7 +222,7 @@ function headerOf(text: string): [string, string] {
   return [name, text.slice(at + 1).trim()]
 }
 
-/** Headers that pay outside the wallet's limits. A signed payment header is allowed: it was counted when signed. */
+/** Headers that pay outside the wallet's limits. A signed payment header is not listed: it was counted when signed. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {
@@ -234,7 +234,7 @@ function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCal
   )
 }
 
-/** Fills `:name` and `{name}` placeholders; @throws CliError usage for a missing member */
+/** Fills `:name` and `{name}` placeholders. @throws CliError usage for a missing member */
 function filled(template: string, members: Readonly<Record<string, unknown>>) {
   const rest = { ...members }
   const path = template.replace(/:([A-Za-z]+)|\{(\w+)\}/g, (_whole, colon?: string, brace?: string) => {
@@ -253,7 +253,7 @@ async function bodyFrom({ io }: CommandContext<unknown, Options>, source: string
 
 type Operation = { readonly method: HttpMethod; readonly path: string; readonly name: string; readonly query: string[] }
 
-/** The instance ignores unknown parameters, so the results would mislead. */
+/** The instance ignores parameters that it does not know, so a typo would give misleading results. */
 function refuseUnknown({ name, query }: Operation, members: Readonly<Record<string, unknown>>): void {
   const stranger = Object.keys(members).find((member) => !query.includes(member))
   if (stranger === undefined) return
@@ -293,15 +293,16 @@ async function operation(session: Session, name: string): Promise<Operation> {
 
 const NAME_DIGITS = 12
 
-/** A curl command, and the file with its credentials. */
+/** A curl command, and the path of the file with its credentials. */
 export type CurlLine = { readonly curl: string; readonly credentials: string | null }
 
 type CurlContext = Pick<CommandContext<unknown, unknown>, 'places' | 'signal' | 'globals'>
 
 /**
- * Writes a request as a curl command to paste. Credentials go to a private file: in the command, process lists and
- * shell history would show them. If the target's certificate is pinned, the command accepts only its key.
- * @throws CliError auth when credentials would travel unencrypted, or the certificate differs
+ * Writes a request as a curl command to paste. Credentials go to a private file, since process lists and shell history
+ * show a command. If the target's certificate is pinned, the command accepts only that certificate's key.
+ * @throws CliError auth if credentials would travel unencrypted; CliError if the server is unreachable or has another
+ * certificate
  */
 export async function curlOf(host: CurlContext, { target }: Session, call: RawCall): Promise<CurlLine> {
   const { places } = host
@@ -312,7 +313,7 @@ export async function curlOf(host: CurlContext, { target }: Session, call: RawCa
   const credentials = secret.length === 0 ? null : keptIn(places.config, secret)
   const words = [
     'curl',
-    // Without it, curl would expand brackets in URLs.
+    // Without this flag, curl would expand brackets in URLs.
     '--globoff',
     ...(await pinWords(host, target)),
     ...methodWords(method),
@@ -344,7 +345,7 @@ function headerLine([name, value]: [string, string]): string {
   return `${name}: ${value}`
 }
 
-/** Equal credentials use the same file, so that saved commands stay valid. */
+/** Requests with the same credentials share one file, so that curl commands printed earlier stay valid. */
 function keptIn(folder: string, lines: readonly string[]): string {
   const text = `${lines.join('\n')}\n`
   const name = createHash('sha256').update(text).digest('hex').slice(0, NAME_DIGITS)

@@ -5,7 +5,7 @@ import { cronNamed, moveClock, showClock, showMove, timeOf } from '../src/cli/no
 import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 
-/** Value of `--until` for the cron that is due next. */
+/** Value of `--until` that means "until the next cron is due". */
 const NEXT_CRON = 'next-cron'
 
 export const clockAdvance = defineCommand({

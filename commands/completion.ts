@@ -10,8 +10,8 @@ import { cyan, green } from '../src/text/text.ts'
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 
-// bash splits words at = and : and replaces only the part after the last of these. The script joins the words again,
-// and returns only that part, with special characters quoted.
+// bash splits words at = and : and replaces only the part after the last = or :. The script joins the words again, and
+// returns only that part, with special characters quoted.
 const bash = `
 _souk_words() {
   local at word rest=\${COMP_LINE:0:COMP_POINT}
@@ -79,7 +79,7 @@ end
 complete -c souk -f -a '(__souk_complete)'
 `
 
-// PowerShell also accepts curly quotes as quotes; its own function escapes every kind.
+// PowerShell also accepts curly quotes as quotes. Its own function, used here, escapes every kind of quote.
 const powershell = `
 Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -105,7 +105,7 @@ export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
 
 type Shell = (typeof shells)[number]
 
-/** The line that loads completion, and the start-up file for it: a path below the home folder, undefined if unknown. */
+/** The line that loads completion, and the path of the shell's start-up file below the home folder, if known. */
 const startUp: Readonly<Record<Shell, { readonly file: readonly string[] | undefined; readonly line: string }>> = {
   bash: { file: ['.bashrc'], line: 'source <(souk completion bash)' },
   zsh: { file: ['.zshrc'], line: 'source <(souk completion zsh)' },

@@ -70,7 +70,7 @@ export const cronsRun = defineCommand({
   async run({ args: { cron: name }, options: { at }, session }) {
     const set = at === undefined ? undefined : timeOf(at)
     const open = await session()
-    // Check the cron first: the clock cannot move back.
+    // Check the cron's name before moving the clock, which cannot be moved back.
     if (set !== undefined) {
       await cronNamed(open, name)
       await moveClock(open, { set })

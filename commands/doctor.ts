@@ -83,14 +83,14 @@ async function examined(context: Context) {
     }
     const { status, detail } = finding
     checks.push({ id, status, detail, fix: finding.fix === undefined ? null : context.io.hint(finding.fix) })
-    // A check lists its parts only with --online or --only: its own row already names missing ones.
+    // The row of a check already names its missing parts, so the parts are listed only with --online or --only.
     if (parts && (online || only.includes(id)))
       checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
   }
   return { checks, fixed, ...countsOf(checks) }
 }
 
-/** Skips probes of a daemon that starts or hangs: it holds the store but does not respond. */
+/** The probes to run. A daemon that starts or hangs gets none: it holds the store but does not respond. */
 function probesFor({ state }: FoundDaemon): readonly Examination[] {
   const isAskable = state !== 'unresponsive' && state !== 'starting'
   const ofDaemon = state === 'running' ? runningProbes : stoppedProbes

@@ -9,7 +9,7 @@ import { openSession } from '../src/cli/session.ts'
 import { bold, green, nearest, red, yellow } from '../src/text/text.ts'
 
 type Row = HealthAnswer['endpoints'][number]
-/** A difference between two instances; null where one lacks the endpoint. */
+/** An endpoint that differs between two instances. The values of an instance without the endpoint are null. */
 type Difference = {
   readonly method: string
   readonly path: string

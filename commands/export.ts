@@ -23,7 +23,7 @@ const options = z.object({
 })
 type Context = CommandContext<{ file: string }, z.output<typeof options>>
 
-/** The written file with record counts. */
+/** The written file, and how many records it has of each kind. */
 type Written = {
   readonly file: string
   readonly records: number

@@ -103,7 +103,7 @@ export const facilitatorShow = defineCommand({
     }
   },
   view(data, io) {
-    // Generates the code again, since the lines of the response's text were joined for display.
+    // Generates the code again: the text in the response cannot be used, since its lines were joined for display.
     const code = serversOf(data)[data.server].trimEnd()
     if (data.code_only) return io.line(code)
     if (!data.enabled) {
@@ -141,7 +141,7 @@ export function serversOf(facts: FacilitatorFacts) {
   return { '@x402/express': expressServer(facts), 'x402-express': earlierServer(facts) }
 }
 
-/** Quotes untrusted text as a string literal: the text cannot end the literal or the line, or hide characters. */
+/** Quotes untrusted text as a string literal, so that it cannot end the literal or the line, or hide characters. */
 function quoted(value: string): string {
   const inside = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${inside.replace(NOT_ASCII, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`

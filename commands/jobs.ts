@@ -78,7 +78,7 @@ export const jobsList = defineCommand({
       query: unjudged<Queried<'listJobs'>>({ status, role, limit, offset: (page - 1) * limit }),
       headers: key === undefined ? {} : { 'x-api-key': key },
     })
-    // Without any credential, this call fails with the error for a missing key.
+    // Without any credential, `read` returned undefined: this call fails with the error that asks for a key.
     return answer ?? session.call('listJobs', {})
   },
   rows: ({ jobs }) => jobs,
@@ -297,7 +297,7 @@ export const jobsWatch = defineCommand({
   },
 })
 
-/** The job after a buyer's action, with the cost of the call. */
+/** The job after a buyer's action, with the fee that was paid for the action. */
 export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
   return { ...answer, call_payment: shown(payment) }
 }

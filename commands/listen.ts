@@ -189,7 +189,7 @@ const MAX_OUTPUT_BYTES = 1024 * 1024
 /** How the program or URL responded to a forwarded event. */
 export type Handed = {
   readonly ok: boolean
-  /** HTTP status, or exit code; null without one. */
+  /** HTTP status or exit code; null if there is neither. */
   readonly status: number | null
   readonly ms: number
   readonly attempts: number
@@ -202,13 +202,13 @@ export type Forwarding = Machine & {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly secret: string
-  /** Base URL of the events' relative paths. */
+  /** Base URL to which relative paths in events are added. */
   readonly origin: string
   readonly signal: AbortSignal
   readonly onRetry: (handed: Handed, waitMs: number) => void
 }
 
-/** The event as a webhook would send it: a dispatch as `job_dispatch` (decisions §10). */
+/** The event in the form of a webhook message: a dispatch has the type `job_dispatch` (decisions §10). */
 export function messageOf(event: OwnEvent, origin: string): string {
   const { data, event_id, created_at } = event
   const isDispatch = event.type === 'job.dispatched' && data.callback_url !== undefined
@@ -217,13 +217,13 @@ export function messageOf(event: OwnEvent, origin: string): string {
   return JSON.stringify({ type, event_id, created_at, ...data, ...callback })
 }
 
-/** Callbacks carry a key, so they may only go to the events' instance. */
+/** The callback URL at the instance that sent the event: the URL holds a key, which no other server may receive. */
 function atOrigin(named: string, origin: string): string {
   const url = URL.parse(named, origin)
   return url === null ? origin : new URL(origin).origin + url.pathname + url.search
 }
 
-/** POSTs a signed event, with retries. The next event waits for it. */
+/** POSTs a signed event, with retries, and waits for the result before the next event is sent. */
 export async function forward(event: OwnEvent, forwarding: Forwarding): Promise<Handed> {
   const { signal, sleep, onRetry } = forwarding
   const body = messageOf(event, forwarding.origin)

@@ -84,7 +84,7 @@ function forgotten(id: string): CliError {
   })
 }
 
-/** Log records of the daemon and, if it is running, its requests. */
+/** Log records of the daemon. If it is running, also the requests that it has answered. */
 async function pastOf(context: Running, local: boolean): Promise<LogLine[]> {
   const session = await context.session().catch((error: unknown) => {
     if (local && error instanceof CliError && error.exit === 'no_daemon') return undefined // the log file can still be read
@@ -144,7 +144,7 @@ function matcher(wanted: Options, now: number): Matches {
     (grep === undefined || grep.test(JSON.stringify(record.fields)))
 }
 
-/** Whether a log record matches the options; the instance filters requests. */
+/** Returns a function that checks a log record against the options. Requests are filtered by the instance. */
 function lineMatcher({ status, method, path, request, job }: Options): Matches {
   const code = status === undefined ? undefined : new RegExp(`^${status.replaceAll('x', '\\d')}$`)
   return ({ fields }) =>
@@ -214,7 +214,7 @@ function requestLine(atMs: number, fields: RequestFields): string {
   return `${loggedTime(atMs)} ${tints[level](level.padEnd(5))} ${oneLine(msg)}   ${dim(said.join('  '))}`
 }
 
-/** Requests that the instance remembers; none without an admin key or on an older build. */
+/** Requests that the instance remembers; none without an admin key, or if the instance is an older build. */
 export async function pastRequests(
   session: Session,
   query: RequestFilter,
@@ -228,7 +228,7 @@ export async function pastRequests(
   }
 }
 
-/** Whether requests are unavailable: without an admin key, or on an older build. The log can still be read. */
+/** Whether the error means that requests cannot be read: without an admin key, or at an older build. */
 function isWithout(error: unknown): boolean {
   return (error instanceof AppError && error.status === 404) || (error instanceof CliError && error.exit === 'auth')
 }
@@ -258,7 +258,7 @@ export async function* followRequests(
   }
 }
 
-/** Merges sources as items arrive. */
+/** Merges several sources, and yields each item when it arrives. */
 export async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
   const next = (source: AsyncGenerator<T>) => source.next().then((result) => ({ source, result }))
   const pending = new Map(sources.map((source) => [source, next(source)]))

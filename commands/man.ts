@@ -52,7 +52,7 @@ function unknown({ args, entries }: Context): never {
   throw usage(`There is no manual page of "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, { next: ['souk help'] })
 }
 
-/** Opens the page in man, which needs a file. @returns false if man is missing: the caller prints the page */
+/** Shows the page in man, which needs a file. @returns false if man is missing, so that the caller prints the page */
 async function shownByMan({ system, places }: Context, page: ManPage): Promise<boolean> {
   const file = join(places.cache, 'man', page.file)
   writePrivate(file, page.text)
@@ -71,8 +71,6 @@ function written({ globals, options: { dir = '' }, args }: Context, pages: reado
   return { kind: 'written' as const, folder: dir, pages: pages.map(({ file }) => file) }
 }
 
-/* Manual pages in man(7) macros, from the command declarations. */
-
 const LINE_CHARS = 76
 const COMMANDS = '1'
 const TOPICS = '7'
@@ -81,7 +79,7 @@ export type ManPage = { readonly file: string; readonly text: string }
 
 type Making = { readonly entries: readonly Entry[]; readonly version: string; readonly date: string }
 
-/** All pages: program, nouns, commands, topics. */
+/** All manual pages: of the program, nouns, commands and topics. */
 export async function manPages(making: Making): Promise<readonly ManPage[]> {
   const shown = shownIn(making)
   const commands = await Promise.all(shown.map(async (entry) => commandPage(making, (await entry.load()).command)))
@@ -231,7 +229,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? '' : '.'}`
 }
 
-/** Wraps text; each of its lines is a paragraph. */
+/** Wraps text. Each line of the text becomes a paragraph. */
 function filled(text: string): readonly string[] {
   return text.split('\n').flatMap((paragraph, at) => [...(at === 0 ? [] : ['.PP']), ...broken(paragraph).map(escaped)])
 }

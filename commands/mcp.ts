@@ -5,7 +5,7 @@ import { formatAmount } from '../src/core/money.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, cyan, shellWord } from '../src/text/text.ts'
 
-/** Options that choose the tools of the server, for `mcp` and `mcp install`. */
+/** Options of `mcp` and `mcp install` that select the tools which the server offers. */
 export const toolOptions = z.object({
   admin: z.boolean().default(false).meta({ description: 'add operator tools' }),
   readonly: z.boolean().default(false).meta({ description: 'only tools that change nothing and cost nothing' }),

@@ -13,7 +13,7 @@ import { plan, plan as planNoun } from '../src/nouns/plans.ts'
 import { subscription as subscriptionNoun } from '../src/nouns/subscriptions.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
-/** Number of own listings in the example of a plan. */
+/** Maximum number of the seller's listings named in the example of a plan. */
 const EXAMPLE_SERVICES_MAX = 5
 
 export const plansCreate = defineCommand({

@@ -30,7 +30,7 @@ export const outputOption = z
   .optional()
   .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
 
-/** Reads a product; with an API key, also a draft of the caller. */
+/** Reads a product. With an API key, the caller's own drafts can be read too. */
 export async function readProduct(session: Session, id: string): Promise<Product> {
   const key = await session.apiKey()
   return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })
@@ -38,7 +38,7 @@ export async function readProduct(session: Session, id: string): Promise<Product
 
 type DownloadParams = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
 
-/** Downloads a bought or own product and checks its hash. */
+/** Downloads a product that the caller bought or owns, and checks its hash. */
 export async function downloadProduct(
   host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
   session: Session,
@@ -87,7 +87,7 @@ export const productsBuy = defineCommand({
 
 type Context = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
 
-/** The target path, checked before paying; undefined without --output. */
+/** The path to save the product to, checked before paying; undefined without --output. */
 async function targetOf(host: Context, session: Session, id: string): Promise<string | undefined> {
   const { output } = host.options
   if (output === undefined) return undefined

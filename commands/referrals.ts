@@ -17,7 +17,7 @@ export const referralsCode = defineCall({
   asked: () => ({}),
   view({ referral_code: code }, io) {
     io.line(code)
-    // Only a valid code goes into a command that users paste.
+    // The code goes into a command that users paste, so check its form first.
     if (CODE.test(code)) io.note(`others register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
   },
 })

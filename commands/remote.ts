@@ -55,7 +55,7 @@ function sessionOf(context: Context): Promise<Session> {
   return openSession({ ...context, globals: { ...globals, remote: name } })
 }
 
-/** Compares the payment token with the one saved when the remote was added. */
+/** Compares the instance's payment token with the token saved when the remote was added. */
 function token({ places }: Context, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = toWallet(chain.asset)

@@ -243,7 +243,7 @@ const listOptions = z.object({
   ...watchOptions,
 })
 const columns = columnsOf(posting, 'own')
-/** A page, or a new request while following. */
+/** A page of requests or, with --follow, one request. */
 type Shown = WireAnswer<Api['listPostings']> | Posting
 
 type ListContext = CommandContext<unknown, z.output<typeof listOptions>>
@@ -274,7 +274,7 @@ async function once(context: ListContext): Promise<Shown> {
   return read(await context.session(), context, place)
 }
 
-/** Existing matches, then each new one. */
+/** Yields the matching requests that exist, then each new one. */
 async function* follow(context: ListContext): AsyncGenerator<Shown> {
   const { signal, system, options: wanted } = context
   if (wanted.search !== undefined)

@@ -66,7 +66,7 @@ export const servicesCreate = defineCommand({
     if (isDead) io.line('  not for sale yet: an instant listing needs a working endpoint')
     const next = [isDead ? `souk services edit ${id} --set webhook_url=URL` : `souk services view ${id}`]
     if (listing.fulfillment_type === 'automated') next.push(`souk provide ${id} --exec COMMAND`)
-    // On stderr even in a pipe, to tell script authors the next step.
+    // Printed on stderr even in a pipe, so that script authors see the next step.
     io.say(`  next      ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })

@@ -63,7 +63,7 @@ type Status = {
   platform: Brief['platform'] | null
   crons: Brief['crons'] | null
   store: Brief['store']
-  /** Progress of a start. */
+  /** Progress of a daemon that starts; null otherwise. */
   start: { readonly step: string; readonly detail: string | null; readonly since: string } | null
   last_stop: string | null
   note: string | null

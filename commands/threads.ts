@@ -64,7 +64,7 @@ export const threadsAccept = defineCommand({
   },
 })
 
-/** @throws CliError when the proposal changed since it was shown */
+/** @throws CliError conflict if the offer is not the one that `--proposal` names */
 function checkShown({ args: { thread }, options }: Named, { proposed_at, agent_price }: Proposal): void {
   if (options.proposal === undefined || options.proposal === proposed_at) return
   const said = `The offer has changed: $${agent_price} since ${proposed_at}.`

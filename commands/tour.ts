@@ -21,7 +21,7 @@ type Step =
   | {
       readonly kind: 'done'
       readonly line: string
-      /** output of the step's command: see its own schema */
+      /** output of the command that the step runs; that command documents its form */
       readonly data: unknown
       show: Invoked['show']
     }
@@ -59,7 +59,7 @@ const NEXT_COLUMNS = 44
 const ACME = 'acme'
 const AS_ACME = [`souk jobs list --as ${ACME}`, 'the jobs of a demo user'] as const
 
-/** The command that puts the program on the PATH, if needed. A packaged binary is linked without npm. */
+/** The command that puts the program on the PATH; empty if it is there. A packaged binary is linked without npm. */
 function onPath({ program, self }: System): readonly (readonly [line: string, what: string])[] {
   if (program === 'souk') return []
   const [file] = self
@@ -70,7 +70,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 type TestChain = 'sandbox' | 'devnet'
 type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
-/** Chain of the tour; existing data keeps its own. @throws CliError usage for real money or unsupported chains */
+/** The typed chain, else that of the data, else a sandbox. @throws CliError usage if the data is on no test chain */
 function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
@@ -89,7 +89,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   yield* step(context, ['wallet', 'fund'])
   yield* step(context, ['services', 'list', '--limit', '5'])
   yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--quote'])
-  // The state folder is hidden, so use a visible one.
+  // The purchase is saved in a visible folder: the state folder is hidden.
   const folder = join(system.env.HOME ?? places.state, 'souk-tour')
   const bought = yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--save', folder])
   const job = isObject(bought) && typeof bought.job_id === 'string' ? bought.job_id : undefined
@@ -118,7 +118,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
 async function* up(context: Context, chain: TestChain): AsyncGenerator<Step> {
   const { places, options } = context
   const isNew = !hasStore(context) && !isLive(registeredDaemon(places))
-  // The demo history needs a sandbox; existing data is kept.
+  // The demo history needs a sandbox. An existing marketplace keeps its data, so it gets no demo history.
   const onChain = chain === 'sandbox' && options.chain === undefined ? [] : ['--chain', chain]
   const begins = isNew && chain === 'sandbox' ? ['--seed', 'demo'] : onChain
   const port = options.port === undefined ? [] : ['--port', String(options.port)]

@@ -99,7 +99,7 @@ export const command = defineCommand({
   },
 })
 
-/** @throws CliError usage with the nearest name */
+/** @throws CliError usage that suggests the nearest name, for an unknown event type */
 function eventType(word: string): EventType {
   const type = Object.hasOwn(ALIASES, word) ? (ALIASES[word] ?? word) : word
   if (isKeyOf(eventTypes, type)) return type

@@ -20,11 +20,11 @@ type DocumentEndpoint = 'getEvidence' | 'getFeedbackFile'
 export type WantedDocument<K extends DocumentEndpoint> = {
   readonly endpoint: K
   readonly asked: Asked<K>
-  /** Expected hash (default: the one the instance names). */
+  /** Hash that the document must have (default: the hash that the instance states). */
   readonly hash?: string
 }
 
-/** A published document; `ok` is null if unchecked. */
+/** A published document; `ok` is null if its hash was not checked. */
 export type ShownDocument = {
   readonly hash: string
   readonly computed: string | null
@@ -37,7 +37,7 @@ export type ShownDocument = {
 
 type Options = { readonly check: boolean; readonly save?: string | undefined }
 
-/** Fetches a document, and hashes it on request. @throws AppError not_found */
+/** Fetches a document; with `check`, also computes its hash. @throws AppError not_found */
 export async function readDocument<K extends DocumentEndpoint>(
   context: CommandContext<unknown, Options>,
   wanted: WantedDocument<K>,
@@ -109,7 +109,7 @@ async function latestRoot(context: CommandContext<unknown, unknown>, word: strin
   const session = await context.session()
   const params = { wallet: await idOf({ ...context, asAdmin: false }, kinds.wallet, word) }
   const verdict = await session.call('getReputation', { params })
-  // Only a hash may become part of a path.
+  // Only a hash may become part of a path, since the value comes from the instance.
   if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root
   throw new CliError('not_found', `No evidence for ${word}: it has no rated jobs yet.`)
 }

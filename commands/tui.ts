@@ -55,7 +55,7 @@ export const command = defineCommand({
     const options = cockpitOptions(context)
     if (options.look.palette === 'mono') forbidColor()
     const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
-    // Sent early: the terminal answers while the cockpit loads.
+    // The question for the background is sent early: the terminal answers while the cockpit loads.
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
     const own = await ownKeys(context)
@@ -72,7 +72,7 @@ export const command = defineCommand({
 
 /**
  * Without a usable terminal, prints the status instead: once in a pipe, repeatedly on a dumb terminal.
- * @returns whether it did
+ * @returns whether it printed the status
  */
 async function plainly(context: Context): Promise<boolean> {
   const { io, options, system, signal } = context
@@ -87,7 +87,7 @@ async function plainly(context: Context): Promise<boolean> {
   }
 }
 
-/** Options as words, to reopen the cockpit for another marketplace. */
+/** The typed options as words, for opening the cockpit again at another marketplace. */
 function sameOptions({ options: { refresh, readonly, write, theme } }: Context): readonly string[] {
   return [
     '--refresh',
@@ -98,7 +98,7 @@ function sameOptions({ options: { refresh, readonly, write, theme } }: Context):
   ]
 }
 
-/** Names of the other known marketplaces; undefined if the cockpit was opened by `--base-url`. */
+/** Names of the marketplaces to switch to; undefined if the cockpit was opened by `--base-url`. */
 function othersOf(context: Context): CockpitOptions['others'] {
   if (context.globals.baseUrl !== undefined) return undefined
   const { places } = context
@@ -113,7 +113,10 @@ function othersOf(context: Context): CockpitOptions['others'] {
   return () => [LOCAL, ...instances, ...listRemotes(places).map((remote) => remote.name)].filter((one) => one !== here)
 }
 
-/** Options of a marketplace that `@` offers: a remote, this instance, or `local:` and another one. */
+/**
+ * Command-line options that open a marketplace from the `@` list. `name` is a remote, `local`, or `local:` and the name
+ * of another instance.
+ */
 function optionsOf(name: string): readonly string[] {
   const instance = name.startsWith(`${LOCAL}:`) ? name.slice(LOCAL.length + 1) : undefined
   return instance === undefined ? ['-r', name] : ['-r', LOCAL, '--instance', instance]
@@ -155,14 +158,14 @@ function cockpitOptions(context: Context): CockpitOptions {
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,
-    // Both are terminals, as checked above.
+    // `checkTerminal` has checked that stdin and stdout are terminals.
     stdin: system.stdin as NodeJS.ReadStream,
     stdout: system.stdout as NodeJS.WriteStream,
     signal,
   }
 }
 
-/** Saves the visible screen to a new file in the folder where the cockpit was started. */
+/** Returns a function that saves the visible screen to a new file in the folder where the cockpit was started. */
 function savedIn({ io, system }: Context): CockpitOptions['save'] {
   return (name, text) => {
     const file = join(process.cwd(), `souk-${name}-${system.now()}.txt`)
@@ -174,7 +177,7 @@ function savedIn({ io, system }: Context): CockpitOptions['save'] {
     }
   }
 }
-/** Reads custom keys. Invalid ones are reported before the cockpit opens, and in it. */
+/** Reads custom keys. Invalid ones are reported before the cockpit opens, and again in the cockpit. */
 async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
   const found = await readKeyFile(places)
   if (found === undefined) return {}
@@ -187,7 +190,7 @@ async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'k
   return { keys, ...(first === undefined ? {} : { notice: `${first}${more}` }) }
 }
 
-/** Copies the local store without output, since the cockpit owns the terminal. */
+/** Returns a function that copies the local store. It prints nothing, since the cockpit owns the terminal. */
 function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   const link = createLink(context)
   if (link.place.guarded) return undefined
@@ -201,7 +204,7 @@ function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   }
 }
 
-/** Reads the last line of the local daemon's log; undefined for a remote. */
+/** Returns a function that reads the last line of the local daemon's log; undefined for a remote. */
 function lastWordsOf(context: Context): CockpitOptions['lastWords'] {
   if (createLink(context).place.guarded) return undefined
   return async () => {
@@ -262,8 +265,8 @@ function forbidColor(): void {
 }
 
 /**
- * Hides `fetch` while Ink loads: with it, Ink reads its layout engine from a data URL. That loads an HTTP client, which
- * takes a seventh of the time to the first frame.
+ * Hides `fetch` while Ink loads. If `fetch` exists, Ink reads its layout engine from a data URL, which loads an HTTP
+ * client and takes a seventh of the time to the first frame.
  */
 async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
   const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch')
@@ -276,7 +279,7 @@ async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reports a crash in one line after restoring the screen, with details in a file. */
+/** The error for a crash of the cockpit, in one line. Writes the details to a file. */
 function crashed({ io, places, system }: Context, error: unknown): CliError {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const file = `${places.state}/crash-tui.json`
@@ -346,8 +349,8 @@ const FILE = 'put-off.json'
 const Kept = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])
 
 /**
- * File of the items snoozed in cockpits on this machine. If it is unreadable, all items are shown. If it cannot be
- * written, snoozing lasts until the cockpit closes.
+ * Reads and writes the file of items that were snoozed in cockpits on this machine. If it is unreadable, all items are
+ * shown. If it cannot be written, snoozing lasts until the cockpit closes.
  */
 export function putOffFile({ state }: Pick<Places, 'state'>): {
   readonly read: () => readonly PutOff[]
@@ -362,7 +365,7 @@ export function putOffFile({ state }: Pick<Places, 'state'>): {
 
 const Views = shaped(['{', { filters: ['{', 's'], sorts: ['{', 's'], putAway: ['{', ['[', 's']], views: ['{', 's'] }])
 
-/** Views and filters of a marketplace, so that the next cockpit shows its lists as they were left. */
+/** Saves the views and filters used at a marketplace, so that the next cockpit opens its lists in the same way. */
 export function keptViewsFile({ state }: Pick<Places, 'state'>, place: string) {
   const path = join(state, 'cockpit-views.json')
   const read = (): Readonly<Record<string, KeptViews>> => tried(() => readJson(path, Views)) ?? {}

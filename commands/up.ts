@@ -130,7 +130,7 @@ function showUnit({ unit, name }: Unit, io: Io): void {
   io.note(`save it as ~/.config/systemd/user/${name}, then: systemctl --user enable --now ${name}`)
 }
 
-/** The daemon keeps running after the traffic. */
+/** Runs the traffic after the start. The daemon keeps running when the traffic ends. */
 async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> {
   const { traffic: rate = 0, foreground, systemd } = context.options
   if (systemd) throw usage('--systemd cannot be combined with --traffic, which needs a terminal.')
@@ -181,7 +181,7 @@ async function bringUp(context: Context): Promise<Up> {
   }
 }
 
-/** Launch options; typed ones override saved ones. Existing data keeps its chain and port. */
+/** Launch options: typed ones override saved ones. If there is data, its chain and port are used. */
 function launchAs(context: Context, said: Typed): Launch {
   const { places } = context
   const last = lastLaunch(places)
@@ -190,7 +190,7 @@ function launchAs(context: Context, said: Typed): Launch {
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
 }
 
-/** Reads a seed file before the start; it is applied once the daemon serves. */
+/** Reads a seed file before the start, so that a faulty file starts nothing. It is applied once the daemon serves. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (!/[./]/.test(seed)) throw noSeed(seed)
@@ -239,7 +239,7 @@ function noteOf({ io }: Context, { notes, recovered }: Started): void {
   if (recovered) io.note('the previous daemon had crashed; its data was recovered')
 }
 
-/** Whether a daemon has run here with real money. A store alone is no proof: a refused start also leaves a store. */
+/** Whether a daemon has run here with real money. A store alone is no proof: a refused start leaves one too. */
 function hasBegun(context: Context): boolean {
   return hasStore(context) && lastLaunch(context.places).chain === 'base'
 }
@@ -291,7 +291,7 @@ const changeable: ReadonlySet<string> = new Set([
   'trustProxy',
 ] satisfies readonly (keyof Typed)[])
 
-/** @throws CliError conflict for options that differ from the running daemon's */
+/** @throws CliError conflict if an option differs from the running daemon's */
 export function requireAgreement(places: Places, registration: DaemonRegistration, { seed, ...said }: Typed): void {
   if (seed !== undefined && registration.seed !== undefined && seed !== registration.seed) {
     throw otherSeed(registration.seed, seed)
@@ -301,7 +301,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
     port: Number(new URL(registration.url).port),
   }
   const others = Object.entries(said).filter(
-    // Port 0 accepts any port.
+    // `--port 0` agrees with any port.
     ([name, value]) =>
       !(name === 'port' && value === 0) &&
       !isDeepStrictEqual(wordsOf(name, value), wordsOf(name, running[name as keyof Typed])),
@@ -317,7 +317,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   })
 }
 
-/** An option as launch words, with absolute file paths, to compare options. */
+/** An option as words of the command line, with absolute file paths, so that two options can be compared. */
 function wordsOf(name: string, value: unknown): readonly string[] {
   return launchWords({ [name]: value ?? undefined })
 }

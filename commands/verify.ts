@@ -12,7 +12,7 @@ type Attempt = WireAnswer<Api['decideVerification']>
 type Decision = 'approved' | 'rejected'
 type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
-/** Sends the sandbox vendor's decision on an attempt. */
+/** Sends a decision on an attempt, as the verification vendor of the sandbox does. */
 export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {
   const { attempt } = context.args
   const session = await context.session()
@@ -39,7 +39,7 @@ export function showAttempt(
 
 const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
 
-/** The token, given directly or in its link. @throws CliError usage */
+/** The token that the user typed, alone or in its link. @throws CliError usage */
 export function tokenIn(word: string): string {
   const token = TOKEN.exec(word)?.[1]
   if (token === undefined) throw usage('Not a consent link: give the consent_url that `souk verify start` printed.')

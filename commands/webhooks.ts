@@ -53,7 +53,7 @@ export async function readPage(session: Session, { status, limit, page }: ListPa
   return session.call('listDeliveries', { query: { ...pageOf({ limit, page }), ...compact({ status }) } })
 }
 
-/** Deliveries of a status, over all pages. */
+/** Deliveries with a given status, from all pages. */
 async function* allOf(session: Session, status: ListParams['status']): AsyncGenerator<Delivery> {
   for (let page = 1, more = true; more; page += 1) {
     const { deliveries, total } = await readPage(session, { status, limit: PAGE_ROWS_MAX, page })
@@ -62,7 +62,7 @@ async function* allOf(session: Session, status: ListParams['status']): AsyncGene
   }
 }
 
-/** Deliveries of one listing; filtered here, since the API has no such filter. */
+/** Deliveries of one listing. They are filtered here, since the API has no filter for listings. */
 async function readOf(
   { options: { status, limit, page } }: CommandContext<unknown, ListParams>,
   session: Session,

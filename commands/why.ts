@@ -50,7 +50,7 @@ function lineOf({ sign, sentence, id, at, ms, amount }: Step, about: string): st
   return `${signs[sign]} ${id === about ? bold(sentence) : sentence}   ${dim(facts.join('  '))}`
 }
 
-/** Tree lines before each step. The line of a depth continues while another step of that depth has the same parent. */
+/** Tree lines before each step. A line continues while another step of its depth and parent follows. */
 function stemsOf(steps: readonly Pick<Step, 'depth'>[]): string[] {
   return steps.map(({ depth }, at) => {
     const goesOn = (level: number) => {

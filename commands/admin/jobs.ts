@@ -70,7 +70,7 @@ export const adminJobsBundle = defineCommand({
 
 type Ruled = Pick<WireAnswer<Api['getJobBundle']>['job'], 'job_id' | 'amount' | 'dispute'>
 
-/** One command for each possible ruling, in fixed order: none is recommended. */
+/** One command for each possible ruling. The order is fixed, so that no ruling is recommended. */
 function rulingLines({ job_id: id, amount = '0.00', dispute }: Ruled): readonly string[] {
   if (dispute?.status !== 'open') return []
   const half = formatAmount(usdc((parseAmount(amount) ?? ZERO) / 2n))
@@ -88,7 +88,7 @@ function showReport(io: Io, title: string, report: Report | null): void {
   io.line(`  ${title.padEnd(9)} ${report.ok ? green('matches') : red(`${first?.path ?? ''} ${first?.message ?? ''}`)}`)
 }
 
-/** Writes the bundle to a private file. Its SHA-256 lets people cite the file. */
+/** Writes the evidence bundle to a private file, and returns its SHA-256 so that people can cite the file. */
 function save(file: string, bundle: object) {
   const text = `${JSON.stringify(bundle, null, 2)}\n`
   writePrivate(file, text)

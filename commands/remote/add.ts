@@ -86,7 +86,7 @@ type RemoteParams = {
 }
 type Place = { readonly url: string; readonly isReadable: boolean }
 
-/** @throws CliError usage for contradicting options, before reading a key */
+/** Checks options before a key is read. @throws CliError usage for options that contradict each other */
 function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: RemoteParams, { url, isReadable }: Place): void {
   if (plainCredentials && !isReadable) {
     throw usage('--plain-credentials is only for plain HTTP to another machine.', { facts: [url] })
@@ -102,7 +102,7 @@ function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: RemoteParams, 
 
 type Keeping = { readonly io: Io; readonly places: Places; readonly as: string | undefined }
 
-/** Reads the key from stdin before adding the remote. @returns a function that saves it */
+/** Reads the key from stdin before the remote is added. @returns a function that saves the key */
 async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin }: RemoteParams) {
   const holder = keyStdin ? await holderOf(places, as) : undefined
   const secret = adminKeyStdin || keyStdin ? (await io.stdin()).trim() : ''

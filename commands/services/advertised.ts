@@ -39,7 +39,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { slug } = context.args
-    // The listing behind the path is unknown, so the instance checks the input.
+    // The path does not tell which listing it sells, so only the instance can check the input.
     const given = await readInput(context.io, {}, context.options)
     const input = context.options.interactive ? await askedMembers(context.io, given.input) : given.input
     const session = await context.session()

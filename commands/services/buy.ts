@@ -18,7 +18,7 @@ import { toWallet } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, harmless, yellow } from '../../src/text/text.ts'
 
-/** Number of newest subscriptions searched for one that pays for the listing. */
+/** How many of the newest subscriptions are searched for one that covers the listing. */
 const SUBSCRIPTIONS_MAX = 100
 
 const options = z.object({
@@ -99,7 +99,7 @@ async function moneyOf({ target }: Session, offer: Offer | undefined): Promise<s
   return isRealUsdc(toWallet(offer.asset)) ? `USDC on ${offer.network}` : `test USDC (${target.network})`
 }
 
-/** Id of the caller's subscription that pays for the listing, or null. */
+/** Id of the caller's subscription that covers the listing; null without one. */
 async function coverOf(session: Session, { id, provider_id }: Listing): Promise<string | null> {
   const key = await session.apiKey()
   if (key === undefined) return null
@@ -113,7 +113,7 @@ async function coverOf(session: Session, { id, provider_id }: Listing): Promise<
   return found?.subscription_id ?? null
 }
 
-/** The result; null if there is none, for example while the job runs. */
+/** The result of a purchase; null if there is none yet, for example while the job runs. */
 function resultOf({ status, result, deliverables }: Ticket) {
   const first = isThere(result) ? result : deliverables
   return isThere(first) || status === 'completed' ? (first ?? null) : null
@@ -190,7 +190,7 @@ async function buy(context: Context, session: Session, { listing, input }: Order
   }
 }
 
-/** What a listing costs, for errors; undefined without a fixed price. Third-party listings add the platform fee. */
+/** What a listing costs, for error texts; undefined without a fixed price. Shows the fee on third-party listings. */
 function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string | undefined {
   if (price.fixed === null) return undefined
   return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`
@@ -198,7 +198,7 @@ function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string 
 
 type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>
 
-/** Saves the job's token, and waits for the job on request. */
+/** Saves the job's token. With `--wait`, also waits for the job. */
 async function settle(context: Context, session: Session, ticket: Ticket): Promise<Ticket> {
   if (typeof ticket.access_token === 'string') {
     const { keepJobToken } = await import('../../src/client/secrets.ts')
@@ -212,7 +212,7 @@ async function settle(context: Context, session: Session, ticket: Ticket): Promi
   const waited = await waitForJob(context, session, ticket.job_id)
   if (waited.end !== 'over') context.exit('pending')
   if (waited.end === 'unreadable') {
-    // The purchase succeeded, so show what is known.
+    // The job cannot be read again, but the purchase succeeded: show its first response.
     context.io.warn(`! ${noFreeRead(ticket.job_id).message}`)
     return ticket
   }

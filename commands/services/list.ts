@@ -15,7 +15,7 @@ type Catalog = WireAnswer<Api['getCatalog']>
 
 const columns = columnsOf(service, 'own')
 
-/** In catalog order the rows of a category are adjacent, so each category gets one heading. Other orders get none. */
+/** If the rows of each category are adjacent, as in catalog order, gives each category a heading. */
 function grouped(services: readonly CatalogListing[]): readonly RowGroup<CatalogListing>[] {
   const firsts = services.filter((row, at) => row.category !== services[at - 1]?.category)
   const isTogether = new Set(firsts.map(({ category }) => category)).size === firsts.length

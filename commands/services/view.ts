@@ -21,7 +21,7 @@ export const command = defineCommand({
     'souk services view qr_code --schema',
     'souk services view qr_code --example',
   ],
-  /** The listing; with --schema or --example the seller's input schema or an example. */
+  /** Returns the listing, with --schema the seller's input schema, or with --example an example of the input. */
   async run({ args, options, session }) {
     const listing = await findListing(await session(), args.service)
     if (options.schema) return listing.input_schema
@@ -57,7 +57,7 @@ function showListing(listing: Listing, io: Io): void {
     io.line('  example result, shortened')
     for (const line of shownResult(sample).split('\n')) io.line(clip(`    ${line}`, io.width))
   }
-  // On one line, for pasting.
+  // Stays on one line, so that it can be pasted.
   io.line(`  next      ${cyan(io.hint(buyLine(listing)))}`)
 }
 
@@ -66,7 +66,7 @@ const MORE_INDENT = 6
 /** Text is not wrapped into a column narrower than this. */
 const MIN_FOLDED = 20
 
-/** Wraps long lines with an indent on a terminal. */
+/** Prints a line of text; on a terminal, wraps it with an indent if it is too long. */
 function folded(io: Io, text: string): void {
   const [indent = ''] = /^ */.exec(text) ?? []
   const room = io.width - indent.length - MORE_INDENT
@@ -76,7 +76,7 @@ function folded(io: Io, text: string): void {
   for (const line of more) io.line(indent + ' '.repeat(MORE_INDENT) + line)
 }
 
-/** First example in the result's schema, or in one of its members; undefined without one. */
+/** First example in the result's schema, or else in a member of that schema; undefined without one. */
 function sampleOf({ deliverable_schema: schema }: Listing): unknown {
   const named = Object.values(schema).find((inner) => isObject(inner) && Array.isArray(inner['examples']))
   const own = Array.isArray(schema['examples']) ? schema : named

@@ -96,7 +96,7 @@ async function changed(context: Context, before: SpendPolicy): Promise<SpendPoli
   return { ...compact(kept), allow: await list(before.allow, allow), deny: await list(before.deny, deny) }
 }
 
-/** @returns undefined to remove a limit. @throws CliError usage for an invalid amount */
+/** A typed limit; undefined if the word removes the limit. @throws CliError usage for an invalid amount */
 function limitSaid(rule: LimitName, text: string): string | undefined {
   if (text === NONE) return undefined
   const amount = parseAmount(text)
@@ -165,7 +165,7 @@ export const walletPolicyTest = defineCommand({
   },
 })
 
-/** Shown for a wallet without a policy. */
+/** The policy that is shown for a wallet without one. */
 export const noPolicy: SpendPolicy = { allow: [], deny: [] }
 
 type Where = { readonly places: Places; readonly globals: Globals }
@@ -205,8 +205,8 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 }
 
 /**
- * Stored form of a list entry: an id with its instance (other instances may use the same id), an address, or an
- * instance.
+ * Stored form of a list entry: an address, an instance, or an id with its instance. Other instances may use the same
+ * id.
  * @throws CliError usage for other values
  */
 export function listedName(where: Where, text: string): string {

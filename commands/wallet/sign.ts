@@ -11,7 +11,7 @@ import { isObject } from '../../src/core/json.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 
 const PAYMENT_REQUIRED = 402
-/** Stands for the paid request, since this payment has none. */
+/** Recorded in place of a paid request: a payment signed by this command belongs to no request. */
 const SIGNED_HERE = { method: 'POST', path: '/' } as const
 
 const options = z.object({
@@ -74,10 +74,10 @@ async function signPayment(context: Context, wallet: NamedWallet) {
     })
   }
   const session = await context.session()
-  // Takes the token, its name and the network from the instance's own offer.
+  // The token, its name and the network come from the instance's own offer, not from the user.
   const asked = await session.send({ ...wordsOf('discover', {}), accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
-  // Anyone with the signature can use it, so it counts as spent.
+  // Anyone who has the signature can use it, so its amount counts as spent.
   const { signed } = await signOffer(context, session, { wallet, first, limit: maxPrice, call: SIGNED_HERE })
   const { headers } = signed
   const { network, asset, validSeconds } = await offerOf(first)

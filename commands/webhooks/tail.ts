@@ -9,9 +9,9 @@ import { readPage } from '../webhooks.ts'
 const INTERVAL_MS = 1_000
 const DEFAULT_LAST = 10
 const LAST_MAX = 100
-/** Deliveries read per poll from each of two lists: the newest, and the pending. */
+/** Maximum number of deliveries per poll in each of two lists: the newest deliveries, and the pending ones. */
 const WATCHED_ROWS = 100
-/** Failed polls in a row before giving up. */
+/** Number of failed polls in a row after which the command gives up. */
 const LOST_MAX = 1_000
 
 const options = z.object({
@@ -70,7 +70,7 @@ async function* followed(context: Context): AsyncGenerator<Try> {
   }
 }
 
-/** Returns a function that polls once. While the instance is unreachable, it reports that and returns undefined. */
+/** Returns a function that polls once; it reports an unreachable instance, and then returns undefined. */
 function lookerAt({ io, options: wanted }: Context, session: Session) {
   let lost = 0
   return async (): Promise<readonly Delivery[] | undefined> => {
@@ -97,7 +97,7 @@ async function rowsOf(session: Session): Promise<readonly Delivery[]> {
   return [...new Map([...newest.deliveries, ...open.deliveries].map((row) => [row.delivery_id, row])).values()]
 }
 
-/** New attempts, oldest first. */
+/** New delivery attempts, oldest first. */
 function triesIn(rows: readonly Delivery[], seen: ReadonlyMap<string, number> = new Map()): readonly Try[] {
   return rows
     .flatMap(({ delivery_id, event_id, type, url, status: state, attempts }) =>

@@ -89,7 +89,7 @@ async function messageOf(context: Context): Promise<Message> {
   return { headers: { ...Object.fromEntries(lines.map(headerOf)), ...typed }, body: rest }
 }
 
-/** Works on bytes: signatures also cover invalid UTF-8. */
+/** Splits bytes, not text: the signature also covers bytes that are not valid UTF-8. */
 function splitRequest(whole: Buffer): { head: string; rest: Uint8Array } {
   const ends = ['\r\n\r\n', '\n\n'].map((gap) => ({ gap, at: whole.indexOf(gap) })).filter(({ at }) => at >= 0)
   const [end] = ends.toSorted((a, b) => a.at - b.at)
@@ -115,7 +115,7 @@ function readFile(file: string): Buffer {
   }
 }
 
-/** Reads the secrets and keeps their whitespace: it is a common mistake, which the command reports. */
+/** Reads the secrets without trimming them: whitespace in a secret is a common mistake, which the command reports. */
 async function secretsOf(context: Context): Promise<readonly string[]> {
   const { secretFile } = context.options
   const text = secretFile === undefined ? context.system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')
@@ -129,7 +129,7 @@ async function secretsOf(context: Context): Promise<readonly string[]> {
   throw usage(sentence, { next: ['souk webhooks secret --rotate', '… --secret-file FILE'] })
 }
 
-/** Saved secrets: the account's, and the one of `listen`. */
+/** Saved secrets: of the account, and of `listen`. */
 async function keptSecrets(context: Context): Promise<readonly string[]> {
   const listening = keptListenSecret(context.places)
   const wallet = currentWallet(context.places, context.globals.as)

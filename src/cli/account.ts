@@ -3,8 +3,8 @@ import { CliError } from './exit.ts'
 import type { Session, SessionHost } from './session.ts'
 
 /**
- * Headers that authenticate on a job or conversation: the wallet's key, else the token of the purchase.
- * @throws CliError auth without either
+ * Headers that authenticate at a job or conversation: with the wallet's key, or else with the purchase's token.
+ * @throws CliError auth without key and token
  */
 export async function headersAt(
   { places }: { readonly places: Places },
@@ -29,7 +29,7 @@ export async function readsAsOperator({ globals }: Pick<SessionHost, 'globals'>,
   )
 }
 
-/** Participant id of the key. */
+/** Id of the participant to which the wallet's API key belongs. */
 export async function ownId(session: Session): Promise<string> {
   return (await session.call('getBalance', {})).participant_id
 }

@@ -2,7 +2,7 @@ import { isShallow, jsonIn } from '../core/json.ts'
 import { withoutMarks } from '../text/text.ts'
 import { CliError } from './exit.ts'
 
-/** Nesting limit of a response, far above the contract's. */
+/** Maximum nesting of a response; the API contract needs far less. */
 const DEPTH_MAX = 200
 /** Whether text may contain style markers, plain or escaped. */
 const MAY_HOLD_MARKS = /[\uFDD0-\uFDEF]|\\u[fF][dD][dDeE]/
@@ -17,14 +17,14 @@ export function parseAnswer(text: string): { readonly value: unknown } | undefin
   return MAY_HOLD_MARKS.test(text) ? { value: eachText(parsed.value, withoutMarks) } : parsed
 }
 
-/** Copies a JSON value and replaces all its strings, including member names. Class instances stay as they are. */
+/** Copies a JSON value with all its strings replaced, including member names. Class instances are not changed. */
 export function eachText(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((member) => eachText(member, change))
   if (typeof value !== 'object' || value === null || !isPlain(value)) return value
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    // Keep a `__proto__` member as data.
+    // Defined as a property, so that a member named `__proto__` stays data.
     const settings = { enumerable: true, configurable: true, writable: true }
     Object.defineProperty(copy, change(name), { ...settings, value: eachText(member, change) })
   }

@@ -1,7 +1,7 @@
 import type { Budget, SentPayment } from '../client/spending/budget.ts'
 import { formatAmount, formatPrice, usdc, ZERO } from '../core/money.ts'
 
-/** Payments that a failed command sent, and the commands that retrieve what they bought. */
+/** For a command that failed after paying: its payments, and the commands that retrieve what was bought. */
 export function paymentsSent(budget: Budget): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const sent = budget.sent()
   return { facts: sent.map(sentFact), next: sent.flatMap(wayBack) }
@@ -19,7 +19,7 @@ function wayBack({ idempotencyKey, bought }: SentPayment): readonly string[] {
   return bought?.product === undefined ? [again] : [`souk products download ${bought.product}`, again]
 }
 
-/** One line that says what a command spent; undefined if nothing. */
+/** One line that says what a command spent; undefined if it spent nothing. */
 export function spendingLine(budget: Budget): string | undefined {
   const [spent, taken, refused] = [budget.spent(), budget.taken(), budget.refused()]
   if (taken === ZERO && spent === ZERO) return undefined

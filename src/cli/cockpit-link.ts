@@ -20,13 +20,13 @@ const EVENTS_BACK = 50
 
 type Context = CommandContext<unknown, unknown>
 
-/** The cockpit's connection. Each call looks up the instance again, so it survives restarts and port changes. */
+/** The cockpit's connection. Each call looks up the instance again, so calls work after restarts and port changes. */
 export function createLink(context: Context): Link {
   const { globals, places } = context
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
-  // The cockpit itself asks for the instance's name before a change. A prompt would overwrite its screen.
+  // `confirm` prevents the prompt before a change, which would overwrite the screen: the cockpit itself asks.
   const connections = keepConnections()
   const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
   const shown = name === LOCAL && places.instance !== DEFAULT_INSTANCE ? `${LOCAL}:${places.instance}` : name
@@ -59,7 +59,7 @@ async function outcome<T>(work: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** An error as the cockpit shows it. */
+/** Converts an error to the form in which the cockpit shows it. */
 export function problemOf(error: unknown): Problem {
   const { sentence, facts, next } = explain(error)
   return { kind: kindOf(error), sentence, facts, next }

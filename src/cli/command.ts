@@ -31,7 +31,7 @@ export type CommandContext<A, O> = {
   session(): Promise<Session>
   /** Runs another command with the same global options; prints nothing. */
   invoke(words: readonly string[]): Promise<Invoked>
-  /** Sets the exit code of a command that still returns data. */
+  /** Sets the exit code of a command that reports a problem, but still returns its data. */
   exit(name: ExitName): void
 }
 
@@ -48,9 +48,9 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Other names for the whole `name`. */
   readonly aliases?: readonly string[]
   readonly hidden?: true
-  /** The noun alone runs this command. */
+  /** The noun without a verb runs this command. */
   readonly isDefault?: true
-  /** Help section of a command without a noun. */
+  /** The section of the help that lists a command without a noun. */
   readonly heading?: string
   /** Positionals in order; an array takes all remaining words. */
   readonly args: A
@@ -66,25 +66,25 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Rows for TSV and NDJSON (default: the data itself). */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
-  /** The program wrote the whole output itself, so its line breaks stay. */
+  /** `view` gets the data's texts with their line breaks. Otherwise each text becomes one harmless line. */
   readonly ownText?: true
   /** The output has one fixed form, whatever `SOUK_OUTPUT` says. */
   readonly ownForm?: true
-  /** The stream ends itself after ctrl-c, and its last items are still shown. */
+  /** The stream ends itself after ctrl-c. The items that it yields until then are still shown. */
   readonly endsItself?: true
   view(data: D, io: Io): void
 }
 
-/** For commands without arguments and options. */
+/** The empty parameters of a command that declares none. */
 const wordless = { args: object({}), options: object({}) }
 type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
   Partial<Pick<C, keyof typeof wordless>>
 
-/** Declares a command; types are inferred. */
+/** Declares a command; the types of its parameters and data are inferred. */
 export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   command: Wordless<Command<A, O, D, R>>,
 ): Command<A, O, D, R> {
-  // The defaults are valid for any `A` and `O`.
+  // A command without `args` and `options` has the type of their defaults, so these fit any `A` and `O`.
   return { ...wordless, ...command } as Command<A, O, D, R>
 }
 

@@ -43,7 +43,7 @@ export type RunningDaemon = {
 type StartHooks = {
   readonly logTo: Writable
   readonly onFatal: (error: Error) => void
-  /** Called with the progress; an exception ends the start. */
+  /** Called with each step of the start; an exception in it ends the start. */
   readonly onStep: ReportStart
   /** Runs after the port is taken and before the store is opened. */
   readonly prepare: (url: string) => Promise<void>
@@ -74,7 +74,7 @@ type Repaired = {
 export type PastMarket = {
   readonly url: string
   readonly adminKey: string
-  /** The marketplace's time in epoch milliseconds. Its machine clock shows the same time. */
+  /** The marketplace's time in epoch milliseconds. The marketplace sees the same time as its machine time. */
   readonly now: () => number
   readonly goTo: (at: number) => Promise<void>
   /** Temporary folder for uploads. */
@@ -92,7 +92,7 @@ type HistoryOf = {
   readonly act: (past: PastMarket) => Promise<void>
 }
 
-/** Contents of an export; equal hashes mean equal states. */
+/** What an export contains. Exports with equal hashes come from equal states. */
 type WholeState = { readonly files: number; readonly sha256: string }
 
 type ExportWanted = {
@@ -106,7 +106,7 @@ type ImportWanted = {
   readonly watch: (rows: number) => void
 }
 
-/** The daemon's functions for the command line, from `bin`. All but the first use the data of a stopped daemon. */
+/** The daemon's functions, from `bin`. All but `createDaemon` use the data of a stopped daemon. */
 export type DaemonDoor = {
   createDaemon(start: Start, hooks: StartHooks): Promise<RunningDaemon>
   repairData(dataDir: string): Promise<Repaired>
@@ -122,7 +122,7 @@ export type DaemonDoor = {
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
   /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
-  /** Fills an unused marketplace with a history. */
+  /** Fills a marketplace that has no data with a history. */
   writeHistory(history: HistoryOf): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>
 }

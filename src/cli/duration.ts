@@ -29,5 +29,5 @@ function durationText(ms: number): string {
   return parts.join('') || '0s'
 }
 
-/** A duration flag: `30s`, `1h30m`; internally milliseconds. */
+/** The type of a duration flag: typed as `30s` or `1h30m`, a number of milliseconds in the program. */
 export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m', durationText)

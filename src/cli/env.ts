@@ -32,13 +32,13 @@ export type System = {
   readonly program: string
   /** Called with every suggested command. */
   readonly onHint?: (line: string) => void
-  /** Command that starts this program again, for the detached daemon. */
+  /** Words that start this program again, used for the detached daemon. */
   readonly self: readonly [string, ...string[]]
   /** Loads the daemon's code; only for processes that need it. */
   daemon(): Promise<DaemonDoor>
   /** Epoch milliseconds. */
   now(): number
-  /** Resolves after `ms` milliseconds, or when aborted. */
+  /** Resolves after `ms` milliseconds, or as soon as `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Runs a program in this terminal. @returns false if it does not exist */
   foreground(words: readonly [string, ...string[]], stdin?: string): Promise<boolean>
@@ -63,7 +63,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     if (error.code === 'EPIPE') process.exit(0)
   })
   const isPacked = process.getBuiltinModule('node:sea').isSea()
-  // Set by bin/souk, and removed for child processes.
+  // bin/souk sets this variable. Remove it, so that child processes do not inherit it.
   const { SOUK_STARTED_AS: startedAs } = process.env
   delete process.env['SOUK_STARTED_AS']
   return {
@@ -73,7 +73,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
       return programOf({ env: process.env, file, isPacked, folder: process.cwd() })
     },
     env: process.env,
-    // Getters, because opening a stream takes up to a tenth of the start time.
+    // These are getters, because opening a stream takes up to a tenth of the start time.
     get stdin() {
       return process.stdin
     },
@@ -133,7 +133,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** ctrl-c belongs to the foreground program. */
+/** Runs a program in this terminal. While it runs, ctrl-c ends only that program. */
 async function foreground([program, ...words]: readonly [string, ...string[]], stdin?: string): Promise<boolean> {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const handlers = process.listeners('SIGINT')

@@ -51,7 +51,7 @@ export function exitNamed(code: number): ExitName {
 }
 
 export type CliFacts = {
-  /** Known facts, one per line. */
+  /** What is known about the failure, one fact per line. */
   readonly facts?: readonly string[]
   /** Commands that help. */
   readonly next?: readonly string[]

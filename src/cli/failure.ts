@@ -45,7 +45,7 @@ const known: Partial<Record<ErrorCode, string>> = {
 
 const UNKNOWN_KEY = 'the instance rejects the saved API key: its data was reset, or another instance uses this address'
 
-/** @param words the typed words, to detect typos */
+/** Explains an error. @param words - the words of the command line, to detect typos */
 export function explain(error: unknown, words: readonly string[] = []): Failure {
   if (error instanceof CliError) {
     const { exit, facts, next, details, requestId } = error
@@ -91,7 +91,7 @@ function unreadable({ message, path, must }: BadAnswer): Failure {
   return { code: 'bad_answer', exit: exits.failure, sentence: message, facts, next: ['souk status'] }
 }
 
-/** The error for an invalid record of an export. */
+/** Describes an invalid record of an export by its first fault. */
 function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): BadAnswer {
   const { path = [], message = 'cannot be read' } = error.issues?.[0] ?? {}
   return new BadAnswer({ path: path.map(String), must: message })
@@ -133,7 +133,7 @@ function sentenceOf({ code, message, extra }: AppError): string {
 /** Matches errors about an unknown remote or wallet of this machine. */
 const KEPT_HERE = /^(Remote|Wallet) "/
 
-/** Suggested commands that depend on the typed words. */
+/** Suggested commands for an error, chosen by the words of the command line. */
 function wayOutOf({ code, message }: AppError, words: readonly string[]): readonly string[] {
   const kept = KEPT_HERE.exec(message)?.[1]
   if (code === 'not_found' && words.includes('chain')) return ['souk chain queue --all']
@@ -153,7 +153,7 @@ function shelvedNext(words: readonly string[]): readonly string[] {
   return [...(read === undefined ? [] : [`reads still work: ${read}`]), 'status: souk endpoints list --status deferred']
 }
 
-/** The service that a command line names, by id or after `buy`; undefined if it names none. */
+/** The service that a command line names: an id, or the word after `buy`. Undefined if there is none. */
 function serviceIn(words: readonly string[]): string | undefined {
   const byId = words.find((word) => prefixOf(word) === idPrefixes.service)
   const named = words[words.indexOf('buy') + 1]
@@ -182,7 +182,7 @@ function listsFor(words: readonly string[]): string[] {
 
 const ID_DIGITS = 16
 
-/** Suggestions for an incomplete id or a misplaced word. */
+/** Facts for an incomplete id, or for a word that is a typo of an allowed value. */
 function slipsIn({ code, details = [] }: AppError, words: readonly string[]): string[] {
   if (code === 'not_found') {
     const broken = words.find((word) => {
@@ -201,14 +201,14 @@ function slipsIn({ code, details = [] }: AppError, words: readonly string[]): st
   })
 }
 
-/** A disabled endpoint also responds 404, but exits as deferred. */
+/** A disabled endpoint responds with 404 like an unknown one, but has its own exit code `deferred`. */
 function exitOf(error: AppError): number {
   return error.code === 'not_found' && error.extra.reason === 'not_enabled'
     ? exits.deferred
     : errorCodes[error.code].exit
 }
 
-/** Adds what was paid, and how to recover it, to a failure. */
+/** Adds the payments of the command to its failure, and the commands that retrieve what was bought. */
 export function withPayments(failure: Failure, budget: Budget): Failure {
   const { facts, next } = paymentsSent(budget)
   return { ...failure, facts: [...failure.facts, ...facts], next: [...next, ...failure.next] }

@@ -4,14 +4,14 @@ import { palettes } from '../text/text.ts'
 /** Values of `--debug=`. */
 export const DEBUG_TOPICS: readonly string[] = ['http']
 
-/** A global option, from which parser, environment and help derive. */
+/** A global option. The parser, the environment variables and the help are derived from these. */
 export type GlobalOption = {
   readonly key: string
   readonly flags: string
   readonly summary: string
   readonly env?: string
   readonly choices?: readonly string[]
-  /** Left out of the help: internal half of an option with an optional value. */
+  /** Not shown in the help. An option with an optional value has such a second option, which takes the value. */
   readonly hidden?: true
 }
 
@@ -136,7 +136,7 @@ export function withOutput(
   return output === 'human' ? given : { ...given, [output]: true }
 }
 
-/** Options for `souk config set`; remote and wallet have their own commands. */
+/** Options that `souk config set` can save. Remote and wallet are chosen by their own commands. */
 const KEPT: readonly GlobalKey[] = ['pay', 'maxPrice', 'timeout', 'noInput', 'color', 'palette', 'ascii']
 export const keptOptions: readonly GlobalOption[] = globalOptions.filter(({ key }) => KEPT.includes(key))
 
@@ -159,7 +159,7 @@ export function takesValue(option: GlobalOption): boolean {
   return option.flags.includes('<')
 }
 
-// Commander would take the next positional as the optional value, so these flags are split first.
+// Commander would read the next positional as the optional value. Such a value is moved to its own option first.
 const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for', '--debug': '--debug-topic' }
 
 /** `--wait=30s` → `--wait-for=30s`; words after `--` stay. */
@@ -172,22 +172,22 @@ export function splitOptionalValues(argv: readonly string[]): string[] {
   })
 }
 
-/** Options that every command takes, read from flags, then environment. */
+/** Options that every command accepts. They come from flags, or else from the environment. */
 export type Globals = {
   readonly remote?: string
   readonly baseUrl?: string
   readonly as?: string
   readonly pay: 'auto' | 'balance' | 'x402' | 'none'
-  /** Limit over all payments of the command. */
+  /** Limit for the sum of all payments of the command. */
   readonly maxPrice: Usdc
   readonly fields?: readonly string[]
   readonly jq?: string
   readonly header: boolean
   readonly dryRun: boolean
   readonly yes: boolean
-  /** Name of the remote, given to confirm a change. */
+  /** Name of the remote, typed in advance to confirm a change. */
   readonly confirm?: string
-  /** Wait for completion: `true` without limit, or milliseconds. */
+  /** How long to wait for completion: `true` is without limit, a number is milliseconds. */
   readonly wait: boolean | number
   readonly timeoutMs?: number
   readonly idempotencyKey?: string

@@ -40,7 +40,7 @@ const BY_NOBODY = new Set([
   'openapi',
   'status',
 ])
-/** Verbs of `souk wallet` that name their wallet. */
+/** Verbs of `souk wallet` after which the name of a wallet is typed. */
 const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'fund'])
 
 /** Whether a command acts without a wallet: it concerns this machine or the operator. */
@@ -57,8 +57,8 @@ const PROGRAM = 'souk'
 const SHORT_FLAG_CHARS = '-r'.length
 
 /**
- * A suggested command for pasting, with the program, remote, instance and wallet of the typed line. `… --flag` repeats
- * the typed line with a flag, `… without --flag` without it.
+ * A suggested command for pasting, with the program, remote, instance and wallet of the typed line. `… --flag` stands
+ * for the typed line with that flag, `… without --flag` for the line without it.
  */
 export function hintOf(system: Typed, command: string): string {
   const spelled = spellingOf(system, command)
@@ -66,10 +66,10 @@ export function hintOf(system: Typed, command: string): string {
   return spelled
 }
 
-/** Matches a command of plain words; words with spaces are in double quotes. */
+/** Matches a command that consists of plain words, and of words with spaces in double quotes. */
 const PLAIN_COMMAND = /^souk(?: (?:[\w./:@=,%+-]+|"[\w .,-]*"))+$/
 
-/** Shows a command suggested by an instance as a hint if it is plain, otherwise as text. */
+/** A command that an instance suggests: pasteable if it is plain, otherwise as text. */
 export function suggestedBy(io: { hint(command: string): string }, command: string): string {
   return PLAIN_COMMAND.test(command) ? cyan(`→ ${io.hint(command)}`) : dim(command)
 }
@@ -86,7 +86,7 @@ function spellingOf(system: Typed, command: string): string {
   return `${program}${before.slice(PROGRAM.length)}${more.map((word) => ` ${word}`).join('')}${behind.join('')}`
 }
 
-/** The typed line with a flag added before any `--`; it replaces an earlier value of the flag. */
+/** The typed line with a flag added before `--`. If the line has the flag already, its value is replaced. */
 function again({ program, argv }: Typed, more: string): string {
   const [flag = ''] = more.split(' ')
   const option = globalOptions.find(({ flags }) => namesOf(flags).includes(flag))
@@ -158,7 +158,7 @@ function isOfCheckout({ npm_lifecycle_event: script, npm_package_json: manifest 
   return script !== undefined && folder !== undefined && folder !== '' && file.startsWith(folder)
 }
 
-/** Words that start this program again from the same folder. */
+/** What a user types to start this program again from the same folder, such as `npx souk`. */
 export function programOf({ env, file, isPacked, folder }: Started): string {
   const name = file.split(/[\\/]/).at(-1) ?? PROGRAM
   if (LINK.test(file)) return `npx ${PROGRAM}`

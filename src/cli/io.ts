@@ -6,14 +6,14 @@ import { CliError, usage } from './exit.ts'
 import { hintOf } from './hints.ts'
 
 const DEFAULT_COLUMNS = 80
-/** Shorter work shows no spinner. */
+/** A spinner is shown only for work that takes longer than this. */
 const SPINNER_DELAY_MS = 200
 /** Interval of progress lines without a terminal. */
 const WAITING_LINE_MS = 10_000
 const STDIN_BYTES_MAX = 16 * 1024 * 1024
 
 export type ColorChoice = 'auto' | 'always' | 'never'
-/** `human` is for people; the others contain data only. */
+/** `human` is for people; the other formats contain data only. */
 export type Format = 'human' | 'json' | 'ndjson' | 'tsv'
 
 export type IoSettings = {
@@ -24,11 +24,11 @@ export type IoSettings = {
   readonly ascii: boolean
   readonly quiet: boolean
   readonly verbose: boolean
-  /** `http`: requests with bodies. `everything` (plain `--debug`): without bodies, plus stack traces. */
+  /** `http` shows requests with their bodies. `everything` (plain `--debug`) shows no bodies, but stack traces. */
   readonly debug: 'nothing' | 'http' | 'everything'
-  /** Time style on a terminal; pipes get full times. */
+  /** How times are shown on a terminal; pipes get full times. */
   readonly times: TimeStyle
-  /** Answers confirmations with yes. */
+  /** Confirmations are answered with yes, without asking. */
   readonly yes: boolean
   /** Questions are allowed, if there is a terminal. */
   readonly ask: boolean
@@ -67,7 +67,7 @@ export type Io = {
   now(): number
   /** A path with the home folder as `~`. */
   path(path: string): string
-  /** Text with its times as displayed, for table widths. */
+  /** Text as it is displayed, with its times shortened; used to measure table columns. */
   times(text: string): string
   /** A line of human data on stdout. */
   line(text?: string): void
@@ -87,9 +87,9 @@ export type Io = {
   /** A line on stderr under `--debug`; with level `verbose` also under `--verbose`. */
   debug(text: string, level?: 'verbose' | 'debug'): void
   progress(text: string): Progress
-  /** Asks for confirmation. @throws CliError usage without a terminal, naming the flag; cancelled on no */
+  /** Asks for confirmation. @throws CliError usage without a terminal, naming the flag; cancelled after a no */
   confirm(question: string): Promise<void>
-  /** Asks for a line, optionally hidden. @throws CliError usage without a terminal */
+  /** Asks for a line; with `hidden`, does not show what is typed. @throws CliError usage without a terminal */
   ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string>
   stdin(): Promise<string>
   /** Resolves when everything is written. @throws the error of a failed stdout */
@@ -100,7 +100,7 @@ export function createIo(system: System, settings: IoSettings): Io {
   const isTty = system.stdout.isTTY === true
   const palette = paletteFor(system, settings, isTty)
   const out = (text: string) => void system.stdout.write(`${printable(signsFor(text, settings, isTty), palette)}\n`)
-  // stderr is opened on first use only.
+  // Whether stderr was used: it is opened only then.
   let said = false
   const errTty = () => system.stderr.isTTY === true
   // Each call prints a single line, since the text may be untrusted.
@@ -122,7 +122,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     line: (text = '') => out(io.times(text)),
     json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
-    // Terminals interpret raw bytes; pipes and files get them as is.
+    // Terminals interpret raw bytes, so they get text; pipes and files get the bytes unchanged.
     bytes: (data) => void system.stdout.write(isTty ? asText(data) : data),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
@@ -168,7 +168,7 @@ function timesIn(text: string, { stdout, now }: System, { format, times: style }
   return stdout.isTTY === true && format === 'human' ? withShortTimes(text, { style, now: now() }) : text
 }
 
-/** The text in ASCII if `--ascii` is set, for people at a terminal only; data for programs is never changed. */
+/** For people at a terminal, the text in ASCII if `--ascii` is set. Data for programs is never changed. */
 function signsFor(text: string, { ascii, format }: IoSettings, isTerminal: boolean): string {
   return ascii && isTerminal && format === 'human' ? inAscii(text) : text
 }

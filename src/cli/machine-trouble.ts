@@ -17,13 +17,13 @@ type SystemError = Error & {
   readonly errcode?: number
 }
 
-/** System error codes by SQLite code. */
+/** Names of system errors by the SQLite error code. */
 const sqliteCodes: Readonly<Record<number, string>> = { 8: 'EROFS', 13: 'ENOSPC', 14: 'EACCES' }
-/** Extended codes have the primary code in the low byte. */
+/** The low byte of an extended SQLite code is its primary code. */
 const SQLITE_PRIMARY = 0xff
 const FOLDERS = 'or choose other folders: XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, or --data'
 
-/** The system error behind a failure, at any depth; undefined without one. */
+/** The system error that caused a failure, searched through all causes; undefined if there is none. */
 export function machineTrouble(error: unknown): MachineTrouble | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const found = troubleOf(at, codeOf(at))

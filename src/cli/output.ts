@@ -11,18 +11,18 @@ const MIN_FLEXIBLE_COLUMNS = 8
 
 export type Column<R> = {
   readonly title: string
-  /** Displayed value; null as a dash. */
+  /** The value as it is displayed; null is shown as a dash. */
   value(row: R): string | number | null | undefined
-  /** Full value for programs (default: `value`). */
+  /** The full value, for output that programs read (default: `value`). */
   plain?(row: R): string | number | boolean | null | undefined
   readonly align?: 'right'
-  /** May be cut; ids and money never are. */
+  /** Texts in the column may be cut. Ids and amounts never are. */
   readonly flexible?: true
-  /** Order in which narrow terminals drop columns, highest first (default: never). */
+  /** On a narrow terminal, columns with a higher number are dropped first. A column without a number stays. */
   readonly drop?: number
 }
 
-/** Prints rows: fitted on a terminal, otherwise tab-separated. */
+/** Prints rows: fitted to the width of a terminal, or else tab-separated. */
 export function printRows<R>(io: Io, columns: readonly Column<R>[], rows: readonly R[]): void {
   printGroups(io, columns, [{ rows }])
 }
@@ -53,7 +53,7 @@ function lineOf(shown: readonly Fitted[], at: number): string {
   return cells.join(GAP).trimEnd()
 }
 
-/** A column with its cells; only flexible columns are cut. */
+/** A column with its cells. Only cells of a flexible column are cut. */
 type Filled = Pick<Column<never>, 'title' | 'align' | 'drop'> & {
   readonly cells: readonly string[]
   readonly holds: 'money' | 'ids' | 'text' | 'any'
@@ -89,7 +89,7 @@ function timed<R>(io: Io, column: Column<R>): Column<R> {
   }
 }
 
-/** Tab-separated full values; header on request. */
+/** Prints tab-separated full values; on request, with a header. */
 export function printTsv<R>(
   io: Io,
   columns: readonly Column<R>[],
@@ -115,7 +115,7 @@ function pad({ align }: Filled, text: string, width: number): string {
 
 type Fitted = { readonly column: Filled; readonly width: number }
 
-/** Order in which tiny terminals drop columns, from the right: text first, amounts last. The first column stays. */
+/** On a tiny terminal, columns with a higher number are dropped first, from the right. The first column stays. */
 const LAST_RESORT = { text: 3, any: 2, ids: 2, money: 1 } as const
 const BEFORE_THOSE = 4
 
@@ -138,7 +138,7 @@ function fitted(room: number, columns: readonly Filled[]): readonly Fitted[] {
 
 type Picked = { [member: string]: unknown }
 
-/** Applies `--fields`: picks members by dotted path, from each element of a list or envelope. */
+/** Picks the members that `--fields` names by dotted path. In a list, picks them from each element. */
 export function pickFields(value: unknown, fields: readonly string[]): unknown {
   const list = listMember(value)
   if (Array.isArray(value)) return value.map((element) => pickFrom(element, fields, value))

@@ -1,13 +1,13 @@
 import { CliError } from './exit.ts'
 
-/** A list with more pages or rows counts as endless. */
+/** A list with more pages than this, or more rows than the next constant, counts as endless. */
 const PAGES_MAX = 1_000
 const ROWS_MAX = 100_000
 
 export type NextPage = { readonly offset: number } | { readonly cursor: string }
 
 type Paged<P, R> = {
-  /** @param at position; undefined for the first page */
+  /** @param at - position of the page; undefined for the first page */
   readonly ask: (at: NextPage | undefined) => Promise<P>
   readonly rowsOf: (page: P) => readonly R[]
   readonly nextOf: (page: P) => NextPage | undefined
@@ -23,7 +23,7 @@ export async function* pagesOf<P, R>({ ask, rowsOf, nextOf }: Paged<P, R>): Asyn
     const count = rowsOf(page).length
     rows += count
     const next = nextOf(page)
-    // An empty page, or one pointing to itself, is the last.
+    // A page is the last one if it is empty, or names itself as the next page.
     if (next === undefined || count === 0 || (at !== undefined && same(next, at))) return
     if (rows > ROWS_MAX) break
     at = next
@@ -41,7 +41,7 @@ export function nextOffset({ total, offset }: Counted, rows: number): NextPage |
   return offset + rows < total ? { offset: offset + rows } : undefined
 }
 
-/** Rows of all pages, deduplicated, since insertions shift pages. */
+/** The rows of all pages, each row once: a row added while reading can make another appear on two pages. */
 export async function allRows<P, R>(paged: Paged<P, R>, idOf: (row: R) => string): Promise<readonly R[]> {
   const found = new Map<string, R>()
   for await (const page of pagesOf(paged)) for (const row of paged.rowsOf(page)) found.set(idOf(row), row)

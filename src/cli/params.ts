@@ -1,5 +1,5 @@
-// Command line parameters in the API of the contract's schema library, of which only this part is needed: loading the
-// library would dominate a start.
+// Parameters of the command line. Their API is the part of the contract's schema library that is needed here: loading
+// the whole library would dominate a start.
 //
 //     import * as z from '../../src/cli/params.ts'
 //     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }) })
@@ -29,7 +29,7 @@ type Outcome<T> =
 
 type Kind = 'text' | 'flag' | 'number' | 'choice' | 'list'
 
-/** An extra check: the message, or undefined. */
+/** An additional check of a value. Returns the error message, or undefined for a valid value. */
 type Check = (value: unknown) => string | undefined
 
 /** Declaration of a parameter. */
@@ -41,9 +41,9 @@ type Facts = {
   readonly optional: boolean
   readonly fallback: unknown
   readonly choices: readonly string[]
-  /** The value as a user would type it, for help. */
+  /** Converts a value to the text that a user would type, for the help. */
   readonly typed?: (value: unknown) => unknown
-  /** Element of a list. */
+  /** The parameter that describes an element of a list. */
   readonly element?: AnyParam
   readonly meta: Meta
 }

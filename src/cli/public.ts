@@ -15,12 +15,12 @@ export const DEFAULT_PORT = 4_020
 export const PORT_MAX = 65_535
 const BITS = { 4: 32, 6: 128 } as const
 
-/** An origin without a path, since paths are appended to it. */
+/** A URL with no path: the paths of endpoints are appended to it. */
 const PublicUrl = z.string().refine(isOrigin, 'must be like https://souk.example.org: no path, query or credentials')
 const HostName = z.string().regex(HOST_NAME, 'must be a host name like souk.example.org, with a port if it has one')
 const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 or a block like 10.0.0.0/24')
 
-/** Options for reaching a daemon from other machines. */
+/** Options that make a daemon reachable from other machines. */
 export const publicOptions = {
   port: z
     .int()
@@ -54,7 +54,7 @@ type Public = z.output<typeof Public>
 
 type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPayments' | 'publicFaucet'> }
 
-/** Settings for `souk config set`; lists are comma-separated. */
+/** Settings of the daemon that `souk config set` saves; lists are comma-separated. */
 export const daemonSettings: readonly Setting[] = [
   { key: 'port', flags: '--port <n>', summary: 'port of the daemon, 0 for any free port; for up, restart' },
   { key: 'publicUrl', flags: '--public-url <url>', summary: 'public URL of the daemon; for up, restart' },
@@ -68,7 +68,7 @@ export function checkDaemonSetting(key: string, value: string): void {
   if (setting) typed(setting, value)
 }
 
-/** Adds saved settings to a launch, where it has no value. @throws CliError usage for a damaged setting */
+/** Adds saved settings where the launch has no value. @throws CliError usage for an invalid saved setting */
 export function withDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.flatMap((setting) => {
@@ -79,7 +79,7 @@ export function withDaemonSettings<L extends Public>(places: Places, launch: L):
   return { ...launch, ...Object.fromEntries(kept) }
 }
 
-/** Removes the values of a launch that come from saved settings, since the next start reads them again. */
+/** Removes launch options that equal the saved settings, since the next start reads these settings again. */
 export function withoutDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.filter((setting) => {
@@ -99,7 +99,7 @@ function typed({ key }: Setting, value: string): unknown {
   throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
 }
 
-/** The daemon's configuration from these options. */
+/** The part of the daemon's configuration that these options set. */
 export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public) {
   return {
     ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl).origin }),
@@ -125,7 +125,7 @@ function isBlock(text: string): boolean {
 
 type SavedSettings = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
-/** The options of the previous launch, overridden by new flags and saved settings. */
+/** Options of the last launch, except where a new flag or a saved setting gives another value. */
 export function relaunched<L extends Public>(places: Places, last: L, said: SavedSettings): L {
   const { port, publicUrl, allowHost = [], trustProxy = [] } = said
   const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }

@@ -31,25 +31,25 @@ import { adminKey, resolveTarget, type Target, unreachable } from './target.ts'
 
 /** A request to any path. */
 export type RawCall = Words & {
-  /** Error statuses that count as a response. */
+  /** Error statuses that are returned as a response, without an exception. */
   readonly accept?: readonly number[]
 }
 
 export type Session = {
   readonly target: Target
   readonly transport: Transport
-  /** Calls an endpoint. @throws AppError for an error response, CliError without a response, BadAnswer */
+  /** Calls an endpoint. @throws AppError for an error response; CliError without a response; BadAnswer if invalid */
   call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
   /** The response of a file, page or stream endpoint. @throws AppError for a refusal */
   open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
-  /** Sends any request and parses the JSON of its response. @throws AppError for an error response, CliError */
+  /** Sends any request, parses the response as JSON. @throws AppError for an error response; CliError without one */
   send(call: RawCall): Promise<RawAnswer>
   /** The acting wallet. @throws AppError not_found for an unknown `--as` */
   wallet(): Promise<NamedWallet | undefined>
   /** API key of the wallet at this instance, if registered. */
   apiKey(): Promise<string | undefined>
   adminHeaders(): Promise<Readonly<Record<string, string>>>
-  /** The caller's credentials. @throws CliError auth when not registered */
+  /** The caller's API key as a header. @throws CliError auth if the wallet is not registered */
   ownHeaders(): Promise<{ readonly 'x-api-key': string }>
 }
 
@@ -64,11 +64,11 @@ export type SessionHost = {
   readonly budget: Budget
   /** How to ask for approval (default: on the terminal). */
   readonly approve?: Spender['approve']
-  /** Default spending policy, for wallets without one. */
+  /** The policy that applies to a wallet without a spending policy. */
   readonly unlessSet?: Spender['unlessSet']
 }
 
-/** Thrown with a request or change that `--dry-run` holds back; `execute` shows it. */
+/** Thrown under `--dry-run` in place of a request or change, which the error describes. `execute` shows it. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
   readonly held: HeldBack
@@ -93,7 +93,7 @@ export type HeldBack =
       readonly price?: string | null
     }
 
-/** @throws DryRun under `--dry-run`, before a local change */
+/** To be called before a local change. @throws DryRun under `--dry-run` */
 export function wouldDo(globals: Globals, act: string): void {
   if (globals.dryRun) throw new DryRun({ act })
 }
@@ -184,7 +184,7 @@ async function isStranger(transport: Transport, key: string): Promise<boolean> {
   return exchange(transport, words).then(() => false, isUnauthorized)
 }
 
-/** Reads the saved key, until the instance rejects it as unknown. */
+/** Reads the saved key. After the instance has said that it does not know the key, there is none. */
 function keptKey(find: () => Promise<string | undefined>) {
   let isUnknown = false
   const read = async () => (isUnknown ? undefined : find())
@@ -201,7 +201,7 @@ function keptKey(find: () => Promise<string | undefined>) {
 
 type Sent = { readonly isUnknown: boolean }
 
-/** Adds the request and the instance's name to a refusal. */
+/** Adds to a refusal which request was refused, and the name of the instance. */
 function placed(error: unknown, { name }: Target, { method, path, isUnknown }: RawCall & Sent): unknown {
   if (!(error instanceof AppError)) return error
   const { code, message, details, retryAfter, extra } = error
@@ -228,7 +228,7 @@ function changes({ method, path }: TransportRequest): boolean {
   return method !== 'GET' && path !== endpoints.getReputations[1]
 }
 
-/** Confirms a change of a protected instance: its name is typed, or in `--confirm`. @throws CliError usage, cancelled */
+/** Before a change, requires the instance's name: typed, or in `--confirm`. @throws CliError usage, cancelled */
 export async function confirmName({ globals, io }: SessionHost, { name }: Target, says = 'changes'): Promise<void> {
   const { confirm } = globals
   if (confirm === name) return
@@ -244,7 +244,7 @@ function isRedirect({ status }: Pick<RawAnswer, 'status'>): boolean {
   return status >= 300 && status < 400
 }
 
-/** The error for a redirect. Redirects are not followed, since they would carry credentials elsewhere. */
+/** The error for a redirect. Redirects are not followed, since credentials would go to another server. */
 function redirected({ headers }: Pick<RawAnswer, 'headers'>): CliError {
   return new CliError('failure', 'The instance redirects to another address; souk does not follow.', {
     facts: headers.location === undefined ? [] : [`redirect target: ${headers.location}`],
@@ -304,7 +304,7 @@ function jsonOf(text: string): unknown {
   return found === undefined ? withoutMarks(text) : found.value
 }
 
-/** The error of a response that should be a file or stream. */
+/** The error in a response that should have been a file or stream. */
 export async function refusalOf({ status, headers, text }: TransportResponse): Promise<Error> {
   const answer: RawAnswer = { status, headers, body: jsonOf(await text()) }
   return isRedirect(answer) ? redirected(answer) : errorOf(answer)

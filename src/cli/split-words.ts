@@ -6,7 +6,7 @@ const PART = /"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^"'\\]+/gs
 
 /**
  * Splits a command line like a shell, with quotes and backslashes but without expansion.
- * @throws CliError usage when empty or a quote is unclosed
+ * @throws CliError usage if the line is empty, or a quote is not closed
  */
 export function splitWords(line: string): readonly [string, ...string[]] {
   const words: string[] = []

@@ -19,11 +19,11 @@ export type Target = {
   readonly name: string
   readonly url: string
   readonly network: Remote['network']
-  /** Key under which its credentials are saved. */
+  /** Key under which the instance's credentials are saved. */
   readonly instance: string
   /** Data folder of a local daemon. */
   readonly dataDir?: string
-  /** Changes must be confirmed by typing its name. */
+  /** Before a change, the user must type the instance's name. */
   readonly protected?: true
   /** Pinned certificate. */
   readonly fingerprint?: string
@@ -33,7 +33,7 @@ export type Target = {
 
 type Context = { readonly globals: Globals; readonly places: Places; readonly system: System }
 
-/** The instance of `--base-url`, `--remote` or `remote use`, in this order; else the local daemon. */
+/** The instance that `--base-url` names, else `--remote`, else `remote use`; without these, the local daemon. */
 export async function resolveTarget(host: Context): Promise<Target> {
   const { globals, places } = host
   if (globals.baseUrl !== undefined) {
@@ -58,7 +58,7 @@ async function localTarget({ places, system }: Context): Promise<Target> {
   return { name: LOCAL, url, network, ...here, ...compact({ fingerprint }) }
 }
 
-/** The error for a local daemon that does not serve: its state and the next command. */
+/** The error for a local daemon that does not serve; it states the daemon's state and the next command. */
 export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
   if (found.state === 'absent') {
     return new CliError('no_daemon', 'The local daemon is not running.', {
@@ -82,7 +82,7 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
   }
   return new CliError('no_daemon', 'The local daemon is not running: it crashed or was killed.', {
     facts: [`pid ${found.registration.pid} has exited; its data is in ${found.registration.data_dir}`],
-    // `restart` keeps the daemon's options; `up` would use defaults.
+    // `restart` keeps the options with which the daemon was started; `up` would use the defaults.
     next: ['souk restart'],
   })
 }
@@ -100,7 +100,7 @@ function lastStopWords(places: Pick<Places, 'state'>): readonly string[] {
   return (readText(`${places.state}/last-stop`) ?? '').trim().split(' ')
 }
 
-/** Time of the last clean stop, epoch milliseconds; undefined if there was none. */
+/** Time of the last orderly stop in epoch milliseconds; undefined if there was none. */
 export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
   const at = Date.parse(lastStopWords(places)[0] ?? '')
   return Number.isNaN(at) ? undefined : at
@@ -162,7 +162,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
 }
 
-/** The error for a certificate that is not trusted. Nothing was sent; the user decides. */
+/** The error for a certificate that is not trusted. No request was sent, so the user can decide. */
 function untrusted(error: TransportError, { name, url }: Target): CliError {
   const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
   if (!(error.cause instanceof PinMismatch)) {

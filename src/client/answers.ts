@@ -8,7 +8,7 @@ import type { AnswerShape } from './check.ts'
 /* Shapes of all JSON responses. The build keeps the values only, so the program needs no schema library. */
 
 type Tables = {
-  /** Shared shapes as JSON, by name. */
+  /** Shapes that several responses share, as JSON, by name. */
   readonly shared: Readonly<Record<string, string>>
   /** Response shapes as JSON, parsed on first use. */
   readonly answers: { readonly [K in Callable]: string }
@@ -18,7 +18,7 @@ type Tables = {
 /** `z.json()` is the only anonymous recursive schema. */
 const isAnyJson = (id: string) => /^__schema\d+$/.test(id)
 const LOCAL = '#/$defs/'
-/** Status members, where a later instance may have new words. Words about payment must be known. */
+/** Members with a status: a later instance may use words that are unknown here. Words about payment must be known. */
 const STATUS_WORDS = /^(?:status|state|verdict|next_event|\w+_status|\w+_tier)$/
 
 export const { shared, answers, events } = tables()
@@ -36,7 +36,7 @@ function tables(): Tables {
   return { shared: Object.fromEntries(shapes), ...rows } as Tables // a row for each of these endpoints
 }
 
-/** Shape of a schema as JSON; shared shapes are stored separately. */
+/** The shape of a schema, as JSON. Shared shapes are added to `shapes`. */
 function shapeText(schema: z.ZodType, shapes: Map<string, string>): string {
   const { $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema & Definitions // as zod writes it
   for (const [id, definition] of Object.entries($defs)) {
@@ -106,7 +106,7 @@ function numberShape({ exclusiveMinimum, ...schema }: JsonSchema): AnswerShape {
   return bounded(kind, boundsOf({ ...schema, minimum }, ['minimum', 'maximum']))
 }
 
-/** Minimum and maximum of a schema, which follow the tag of its shape; empty if it has none. */
+/** The bounds of a schema, which stand after the tag in its shape; empty if it has no bounds. */
 function boundsOf(schema: JsonSchema, names: readonly [string, string]): readonly (number | null)[] {
   const [min = null, max = null] = names.map((name) => {
     const bound = schema[name]

@@ -28,7 +28,7 @@ export type Queried<K extends EndpointName> =
 
 export type Sending = Pick<TransportRequest, 'headers' | 'timeoutMs' | 'signal'>
 
-/** Endpoints that also accept JSON need no file. */
+/** An endpoint with a form needs a file, unless it accepts JSON in place of the form. */
 type FileOf<E> = E extends { body: { kind: 'multipart'; orJson: infer O } }
   ? O extends true
     ? { readonly file?: SentFile | undefined }

@@ -6,7 +6,7 @@ import { endpoints } from './endpoints.ts'
 import type { HttpMethod } from './transport.ts'
 import type { SentFile } from './upload.ts'
 
-/** Access of an endpoint, which selects the credential. */
+/** Who may call an endpoint; this decides which credential is sent. */
 export type Opens = (typeof endpoints)[EndpointName][2]
 
 /** A request ready to send. */
@@ -15,7 +15,7 @@ export type Words = Sending & {
   /** Without query. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
-  /** JSON body; with `file`, the other fields of the form. */
+  /** JSON body. If there is a `file`, these are the other fields of the form. */
   readonly body?: unknown
   /** File of a form. The response must contain the same hash. */
   readonly file?: SentFile | undefined
@@ -23,7 +23,7 @@ export type Words = Sending & {
 
 type AnyAsked = Omit<Words, 'method' | 'path'> & { readonly params?: Readonly<Record<string, string>> }
 
-/** Types of this file's functions, whose code ignores the types of single endpoints. */
+/** The types of the functions below. Their code does not depend on the types of single endpoints. */
 type Client = {
   /** Method and filled path of a call. @throws AppError invalid_request for an empty parameter */
   wordsOf<K extends EndpointName>(name: K, asked: Asked<K>): Words & { readonly opens: Opens }
@@ -36,7 +36,7 @@ export const { wordsOf }: Client = {
   },
 }
 
-/** Fills `:name` parameters. @throws TypeError when one is missing */
+/** Fills `:name` parameters. @throws TypeError for a missing one; AppError invalid_request for an empty one */
 function filledPath(path: string, params: Readonly<Record<string, string>> = {}): string {
   return path.replace(/:([A-Za-z]+)/g, (_place, name: string) => {
     const value = params[name]
@@ -57,14 +57,14 @@ export function queryText(query: Words['query'] = {}): string {
 const loading = () => Promise.all([import('./answers.ts'), import('./check.ts')])
 let shapes: ReturnType<typeof loading> | undefined
 
-/** Caches the import, which costs more than reading a message. */
+/** Loads the modules once: importing them again costs more than reading a message. */
 function loaded(): ReturnType<typeof loading> {
   shapes ??= loading()
   return shapes
 }
 
 /**
- * A validated response. Loads the shapes but not the contract, whose schemas take longer to load than the call takes.
+ * Validates a response. Loads the shapes but not the contract, whose schemas take longer to load than the call takes.
  * @throws BadAnswer if the server has another version, or is no souk
  */
 export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<Api[K]>> {
@@ -75,7 +75,7 @@ export async function readAnswer<K extends Callable>(name: K, body: unknown): Pr
   return body
 }
 
-/** A stream message; undefined for one of another version, which is skipped. */
+/** Validates a message of a stream. Returns undefined, so that it is skipped, if it is of another version. */
 export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<Api[K]> | undefined> {
   const [tables, { checkAnswer, BadAnswer }] = await loaded()
   const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>

@@ -66,7 +66,7 @@ export function checkAnswer(value: unknown, shape: string, shared: Shared): void
   if (fault) throw new BadAnswer(fault)
 }
 
-/** The first fault; undefined for a valid value. The shape must not refer to shared shapes. */
+/** The first fault of a value; undefined if it is valid. The shape must not contain names of shared shapes. */
 export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
   return faultOf(value, shape, knownOf({}))
 }
@@ -74,7 +74,7 @@ export function faultIn(value: unknown, shape: AnswerShape): Fault | undefined {
 /** Parsed shapes, members and patterns. */
 type Known = {
   readonly shared: Shared
-  /** Response shapes by text. */
+  /** Shapes of responses, by the JSON text of the shape. */
   readonly answers: Map<string, AnswerShape>
   readonly shapes: Map<string, AnswerShape>
   readonly members: Map<Members, readonly Member[]>
@@ -86,7 +86,7 @@ function knownOf(shared: Shared): Known {
   return { shared, answers: new Map(), shapes: new Map(), members: new Map(), patterns: new Map() }
 }
 
-/** Parsed shapes by table of shared shapes. */
+/** What was parsed for each table of shared shapes. */
 const knownTables = new WeakMap<Shared, Known>()
 
 function knownFor(shared: Shared): Known {
@@ -202,12 +202,12 @@ function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undef
   }
 }
 
-/** Parts other than bounds are shapes. */
+/** Whether a part of a tagged shape is itself a shape, and not a bound. */
 function isShape(part: Part): part is AnswerShape {
   return typeof part === 'string' || (typeof part === 'object' && part !== null)
 }
 
-/** The fault of a size outside the shape's bounds, which follow the tag. */
+/** The fault of a size that is outside the bounds in a shape. */
 function boundsFault(size: number, shape: Tagged, what = ''): Fault | undefined {
   const min = shape[1]
   const max = shape[2]
@@ -229,7 +229,7 @@ function wordFault(value: unknown, shape: Tagged): Fault | undefined {
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
-/** Undefined if one alternative holds; else the fault of the only non-null one, or that none of several matches. */
+/** Undefined if one alternative fits. Otherwise the fault of the only one that is not null, or that none fits. */
 function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   for (let at = 1; at < shape.length; at += 1) {
     const form = shape[at] ?? null

@@ -9,7 +9,7 @@ import { isSameProcess, type ProcessName, processStartedMs, processWork } from '
 import { createTransport } from './transport.ts'
 
 const PROBE_TIMEOUT_MS = 2_000
-/** Maximum number of probes of a daemon that gets no processor time. */
+/** Maximum number of probes while the daemon's process gets no processor time. */
 const MOST_PROBES = 15
 
 type RegisteredProcess = ProcessName & {
@@ -23,9 +23,9 @@ export type DaemonRegistration = RegisteredProcess & {
   readonly url: string
   /** Public name of the installation, as in `/health`. */
   readonly instance_id: string
-  /** SHA-256 of its https certificate; see `src/client/pin.ts`. */
+  /** SHA-256 of the daemon's https certificate; see `src/client/pin.ts`. */
   readonly fingerprint?: string
-  /** Its address in the local network. */
+  /** The daemon's address in the local network. */
   readonly lan_url?: string
   /** Chain on which payments settle (default: sandbox). Payments are signed for this chain only. */
   readonly chain?: keyof typeof chainNetworks
@@ -33,14 +33,14 @@ export type DaemonRegistration = RegisteredProcess & {
   readonly seed?: string
 }
 
-/** A starting daemon, registered before it serves so that every command knows it. */
+/** A daemon that is starting. It is registered before it serves, so that every command sees it. */
 export type StartRegistration = RegisteredProcess & {
   readonly state: 'starting'
   /** Current step of the start, one of `startSteps`. */
   readonly step: string
   readonly detail?: string
   readonly since: string
-  /** Known after the port is taken. */
+  /** Known as soon as the start has taken a port. */
   readonly url?: string
   /** Start options. */
   readonly launch: unknown
@@ -48,9 +48,9 @@ export type StartRegistration = RegisteredProcess & {
 type AnyRegistration = DaemonRegistration | StartRegistration
 
 /**
- * `running`: the process lives and `/health` has its instance id. `starting`: it lives and does not serve yet.
- * `unresponsive`: it lives and does not respond properly. `stale`: the process died without cleanup. `absent`: not
- * registered.
+ * `running`: the process lives, and `/health` has its instance id. `starting`: the process lives, but does not serve
+ * yet. `unresponsive`: the process lives, but `/health` does not have its instance id. `stale`: the process has ended,
+ * but is still registered. `absent`: no process is registered.
  */
 export type FoundDaemon =
   | { readonly state: 'running'; readonly registration: DaemonRegistration }
@@ -59,7 +59,7 @@ export type FoundDaemon =
   | { readonly state: 'stale'; readonly registration: AnyRegistration }
   | { readonly state: 'absent' }
 
-/** Whether a process uses the instance's data, or will use it. */
+/** Whether a process uses the instance's data, or is about to. */
 export function isLive(found: FoundDaemon): found is Exclude<FoundDaemon, { state: 'stale' | 'absent' }> {
   return found.state !== 'stale' && found.state !== 'absent'
 }
@@ -73,7 +73,7 @@ export function register(places: Pick<Places, 'runtime'>, registration: AnyRegis
   writeJson(fileOf(places), registration)
 }
 
-/** Removes the registration of the given process only. */
+/** Removes the registration, unless it is of another process. */
 export function unregister(places: Pick<Places, 'runtime'>, run: ProcessName): void {
   if (isRegistered(places, run)) removeFile(fileOf(places))
 }
@@ -100,7 +100,7 @@ function registrationFrom(text: string): AnyRegistration | undefined {
     const registration = { state: 'serving', ...value }
     return isRegistration(registration) ? registration : undefined
   } catch {
-    // Invalid JSON counts as damaged.
+    // Text that is not JSON counts as a damaged registration.
     return undefined
   }
 }
@@ -112,7 +112,7 @@ const textsOf: Readonly<Record<string, { readonly needed: readonly string[]; rea
     starting: { needed: [...textsOfAll, 'step', 'since'], optional: ['url', 'detail'] },
   }
 
-// Checks by hand, since every start reads it and a schema is slower.
+// Checks without a schema: every start reads the registration, and a schema would be slower.
 function isRegistration(value: Readonly<Record<string, unknown>>): value is AnyRegistration {
   const texts = textsOf[String(value.state)]
   if (texts === undefined || !texts.needed.every((name) => typeof value[name] === 'string')) return false
@@ -120,7 +120,7 @@ function isRegistration(value: Readonly<Record<string, unknown>>): value is AnyR
   return Number.isInteger(value.pid) && Number(value.pid) > 0
 }
 
-/** Finds a daemon; its process and address must match the registration. */
+/** Finds the registered daemon: checks its process, and asks its address for the instance id. */
 export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<FoundDaemon> {
   const found = registeredDaemon(places)
   if (found.state !== 'running') return found
@@ -129,7 +129,7 @@ export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found
   return { state: instanceId === registration.instance_id ? 'running' : 'unresponsive', registration }
 }
 
-/** The daemon's state by its registration and process; sends no request. */
+/** The daemon's state according to its registration and process. Sends no request. */
 export function registeredDaemon(places: Pick<Places, 'runtime'>): FoundDaemon {
   const registration = readRegistration(places)
   if (!registration) return { state: 'absent' }
@@ -144,7 +144,7 @@ export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<F
   return isSure ? found : findDaemon(places)
 }
 
-/** Repeats the probe while the process waits for a processor, as on a busy machine. */
+/** Probes a daemon again as long as its process waits for the processor, as on a busy machine. */
 async function probeBusy(registration: DaemonRegistration): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     const before = processWork(registration.pid)
@@ -155,7 +155,7 @@ async function probeBusy(registration: DaemonRegistration): Promise<string | und
   }
 }
 
-/** Instance id at an address. @returns undefined without a response, or if the server is no souk */
+/** Asks an address for its instance id. @returns undefined without a response, or if the server is no souk */
 export async function probe(
   { url, fingerprint }: Pick<DaemonRegistration, 'url' | 'fingerprint'>,
   timeoutMs = PROBE_TIMEOUT_MS,
@@ -167,7 +167,7 @@ export async function probe(
     const health = parseJson(await answer.text())
     return isObject(health) && typeof health.instance_id === 'string' ? health.instance_id : undefined
   } catch {
-    // Nothing of ours responded.
+    // No souk responded.
     return undefined
   }
 }

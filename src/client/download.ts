@@ -23,7 +23,7 @@ export function downloadName(response: Pick<TransportResponse, 'headers'>, other
   return localName(decoded(extended) ?? plain ?? '', otherwise)
 }
 
-/** A safe file name made from `sent`; `otherwise` if nothing safe is left. */
+/** Makes a safe file name from `sent`. Returns `otherwise` if nothing safe is left. */
 export function localName(sent: string, otherwise: string): string {
   const name = safeName(sent)
   return name === '' ? otherwise : name
@@ -33,7 +33,7 @@ function decoded(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text)
   } catch {
-    // An invalid encoding falls back to the plain name.
+    // The encoding is invalid, so the plain `filename` is used.
     return undefined
   }
 }
@@ -67,7 +67,7 @@ export async function receive(response: TransportResponse, sink: ChunkSink, watc
   return { sizeBytes, sha256 }
 }
 
-/** Hex SHA-256 from `Repr-Digest` (RFC 9530); undefined without one. */
+/** The hex SHA-256 in a `Repr-Digest` header (RFC 9530); undefined without one. */
 function digestOf(header: string | undefined): string | undefined {
   const base64 = /(?:^|,\s*)sha-256=:([A-Za-z0-9+/=]+):/.exec(header ?? '')?.[1]
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex')
@@ -77,7 +77,7 @@ function damaged(why: string): AppError {
   return new AppError('internal', `The download is damaged: ${why}; the file was deleted.`)
 }
 
-/** Writes a download to a file atomically, after checking it. */
+/** Writes a download to a file, which appears only when the download is complete and checked. */
 export function receiveFile(response: TransportResponse, path: string, watch?: ProgressWatch): Promise<KeptFile> {
   return writeWhole(path, (append) => receive(response, append, watch))
 }

@@ -9,10 +9,10 @@ const FIRST_ERROR = 400
 const FIRST_FAULT = 500
 /** Price limit header, decimal USDC: higher prices are refused without a charge. */
 export const MAX_PRICE_HEADER = 'x-max-price'
-/** Timeout of a paid request: the seller works before it settles. */
+/** Timeout of a paid request. It is long, since the seller does the work before the payment is settled. */
 export const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
-/** An unchecked response of any status. */
+/** A response with any status, whose body is not validated. */
 export type RawAnswer = {
   readonly status: number
   /** Lower-case names. */
@@ -20,12 +20,12 @@ export type RawAnswer = {
   readonly body: unknown
 }
 
-/** Sends a request once; non-JSON becomes text. @throws TransportError without a response */
+/** Sends a request once. A response that is not JSON becomes text. @throws TransportError without a response */
 export async function dispatched(
   transport: Transport,
   { query, file, body, path, ...call }: Words,
 ): Promise<RawAnswer> {
-  // Loads the upload code on demand.
+  // The code for uploads is loaded only if it is needed.
   const form = file && (await import('./upload.ts')).formOf(textFields(body), file)
   const isJson = form === undefined && body !== undefined
   const { status, headers, text } = await transport({
@@ -53,7 +53,7 @@ export function responseOf({ status, headers, body }: RawAnswer) {
   return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
 }
 
-/** Form fields as text, without undefined ones. */
+/** Fields of a form as text; undefined ones are left out. */
 export function textFields(body: unknown): Record<string, string> {
   const fields = Object.entries(isObject(body) ? body : {}).filter(([, value]) => value !== undefined)
   return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]))
@@ -63,7 +63,7 @@ function bodyOf(text: string): unknown {
   try {
     return text === '' ? null : JSON.parse(text)
   } catch {
-    // Not JSON: a page or a proxy's response.
+    // The text is not JSON: for example a page, or the response of a proxy.
     return text
   }
 }

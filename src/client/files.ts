@@ -16,7 +16,7 @@ type Schema<T> = {
 }
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** A schema from a shape: the schema library is too slow for short commands. */
+/** Makes a schema from a shape. The schema library would be too slow for short commands. */
 export function shaped<const S extends AnswerShape>(shape: S): Schema<Shaped<S>> {
   return {
     safeParse(value) {
@@ -65,7 +65,7 @@ export function writePrivate(path: string, text: string): void {
 // Overwrites a leftover draft, but never follows a link.
 const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
 
-/** Replaces a file; a link is replaced, not followed. */
+/** Replaces a file. If the path is a link, the link is replaced, not its target. */
 export function replaceFile(path: string, data: string | Uint8Array, mode?: number): void {
   const draft = `${path}.${process.pid}.tmp`
   const file = openSync(draft, DRAFT_FLAGS, mode)
@@ -79,14 +79,14 @@ export function replaceFile(path: string, data: string | Uint8Array, mode?: numb
 
 /** Maximum number of names to try. */
 const MAX_NAMES_TRIED = 1_000
-// Never writes through a link.
+// A file is opened only if the name is new, so nothing is ever written through a link.
 const NEW_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /**
- * Adds a file under the first free name, or finds one with equal content.
- * @param nameOf - name of attempt n, from 0
- * @returns its name
- * @throws AppError conflict when all names are taken
+ * Adds a file under the first free name. If a file with the same content is found before, that one is used.
+ * @param nameOf - makes the name for attempt n, counted from 0
+ * @returns the name of the file
+ * @throws AppError conflict if all names are taken
  */
 export function addFile(nameOf: (again: number) => string, data: Uint8Array): string {
   for (let again = 0; again < MAX_NAMES_TRIED; again += 1) {
@@ -104,7 +104,7 @@ export function addFile(nameOf: (again: number) => string, data: Uint8Array): st
   throw new AppError('conflict', `${nameOf(0)} and all numbered names like it already exist.`)
 }
 
-/** Whether a regular file has exactly this content. */
+/** Whether the path is a regular file with exactly this content. */
 function holds(path: string, data: Uint8Array): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size === data.byteLength && readFileSync(path).equals(data)

@@ -2,11 +2,11 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import type { Asked, Callable } from './asked.ts'
 
-/** A failure with facts and ways out. */
+/** A failure, with facts and with commands that help. */
 export type Problem = {
   /**
-   * `gone`: unreachable; `starting`: not serving yet; `denied`: credential missing or refused; `absent`: no such
-   * endpoint; `failed`: anything else.
+   * `gone`: the instance is unreachable; `starting`: it does not serve yet; `denied`: a credential is missing or was
+   * refused; `absent`: there is no such endpoint; `failed`: anything else.
    */
   readonly kind: 'gone' | 'starting' | 'denied' | 'absent' | 'failed'
   readonly sentence: string
@@ -21,35 +21,35 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly o
 export type Place = {
   /** `local`, a remote's name, or an address. */
   readonly name: string
-  /** Changes must be confirmed by typing its name; true for remotes. */
+  /** The instance's name must be typed to confirm a change; true for remotes. */
   readonly guarded: boolean
-  /** Option that selects it: `-r prod-eu`; empty for local. */
+  /** Option that selects the instance: `-r prod-eu`; empty for the local one. */
   readonly option: string
 }
 
-/** Current state of the instance. */
+/** What is known about the instance at the moment. */
 export type Whereabouts = {
   readonly url: string
   /** Whether an admin key is available. */
   readonly admin: boolean
-  /** Start of a local daemon, epoch milliseconds. */
+  /** Time at which the local daemon started, in epoch milliseconds; undefined for a remote. */
   readonly startedAt: number | undefined
 }
 
-/** A local wallet with its participant. */
+/** A local wallet and the id of its participant. */
 export type Held = { readonly wallet: string; readonly id: string }
 
 /** The cockpit's connection; uses HTTP endpoints only. Its promises never reject. */
 export type Link = {
   readonly place: Place
   readonly whereabouts: () => Promise<Outcome<Whereabouts>>
-  /** Own participant id; `denied` without a key. */
+  /** The caller's participant id; `denied` without an API key. */
   readonly self: () => Promise<Outcome<string>>
-  /** Participant of a local wallet; never creates one. */
+  /** The participant that a local wallet belongs to. Never creates a participant. */
   readonly heldBy: (wallet: string) => Promise<Outcome<Held>>
-  /** Calls an endpoint with the key; never pays. */
+  /** Calls an endpoint with the caller's key. Never pays. */
   readonly call: <K extends Callable>(name: K, asked: Asked<K>) => Promise<Outcome<WireAnswer<Api[K]>>>
-  /** Event stream text after a cursor; ends with the connection. */
+  /** Text of the event stream after a cursor. It ends when the connection ends. */
   readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>
 }
 

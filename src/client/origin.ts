@@ -1,6 +1,6 @@
 import { invalidField } from '../core/error.ts'
 
-/** http(s) URL without query, fragment or final slash. @throws AppError invalid_request, also for credentials in it */
+/** Normalises an http(s) URL. @throws AppError invalid_request for an invalid one, or one with credentials */
 export function originOf(text: string): string {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw invalidField('url', `"${text}" is not an http address`)

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** Folders of an instance. `config` and `cache` are shared by all. */
+/** Folders of an instance. All instances share `config` and `cache`. */
 export type Places = {
   readonly instance: string
   /** `remotes.json`, `settings.json`, `wallets/`, `secrets.json`. */
@@ -12,9 +12,9 @@ export type Places = {
   readonly data: string
   /** `daemon.log`, `daemon.out`, `last-stop.json`. */
   readonly state: string
-  /** `daemon.json`, the registration. A reboot removes it where the system supports that. */
+  /** Holds `daemon.json`, the registration. On systems that support it, a reboot empties this folder. */
   readonly runtime: string
-  /** Compile cache; safe to delete. */
+  /** Caches of compiled code and answers; safe to delete. */
   readonly cache: string
   /** Folder from `--data` or `SOUK_DATA_DIR`. */
   readonly chosenData?: string
@@ -29,14 +29,14 @@ export type PlaceChoices = {
 export const DEFAULT_INSTANCE = 'default'
 const INSTANCE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/
 
-/** Valid instance name: lower-case letters, digits, `-` and `_`, at most 32. */
+/** Whether a name is valid: lower-case letters, digits, `-` and `_`, at most 32 characters. */
 export function isInstanceName(name: string): boolean {
   return INSTANCE_NAME.test(name)
 }
 
 /**
- * Folders by flag, `SOUK_CONFIG_DIR`/`SOUK_DATA_DIR`, XDG, then home. A chosen data folder contains everything of the
- * instance.
+ * Folders by flag, else by `SOUK_CONFIG_DIR` or `SOUK_DATA_DIR`, else by the XDG variables, else in the home folder. A
+ * chosen data folder also contains the instance's state and registration.
  */
 export function placesOf(env: Env, choices: PlaceChoices = {}): Places {
   const instance = choices.instance ?? (env.SOUK_INSTANCE || DEFAULT_INSTANCE)

@@ -42,11 +42,10 @@ export type PayPolicy = {
   /** Price limit of the request. */
   maxPrice: Usdc
   /**
-   * `sandbox`: only `allowedAssets`, never Circle's USDC. A real network: only Circle's USDC; such a remote was added
-   * with `--network`.
+   * `sandbox`: only `allowedAssets` may be paid, never Circle's USDC. A real network: only Circle's USDC may be paid.
    */
   network: 'sandbox' | Network
-  /** Assets of a sandbox or devnet, lower case, recorded when the remote was added. */
+  /** Payable tokens of a sandbox or devnet, in lower case; for a remote, those recorded when it was added. */
   allowedAssets: readonly Wallet[]
 }
 
@@ -56,7 +55,7 @@ export type PayRequest = {
   policy: PayPolicy
   /** 32 random bytes. */
   nonce: Hex
-  /** Epoch seconds of the machine. */
+  /** The machine's time in epoch seconds. */
   nowSeconds: number
 }
 
@@ -91,24 +90,24 @@ type Entry = {
   maxTimeoutSeconds: number
   name: unknown
   version: unknown
-  /** The entry as the server sent it, which v2 sends back. */
+  /** The entry as the server sent it. A v2 payment contains it. */
   raw: unknown
 }
 
 type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, unknown> }
 type Refused = { ok: false; reason: PayRefusal; message: string; price?: Usdc }
 
-/** The payment option of a 402 that is both shown and signed. */
+/** The payment option of a 402 that is shown to the user. */
 export type PaymentAsked = {
   readonly price: Usdc
   readonly payTo: Wallet
   readonly asset: Wallet
-  /** Name of the network in x402 v1; its CAIP-2 id if it has none. */
+  /** Name of the network in x402 v1. If it has no name there, its CAIP-2 id. */
   readonly network: string
   readonly maxTimeoutSeconds: number
 }
 
-/** The first payment option of a 402, whatever the policy allows. */
+/** The first payment option of a 402, even if the policy does not allow it. */
 export function askedBy(response: PayRequest['response']): ({ ok: true } & PaymentAsked) | Refused {
   const offer = readOffer(response)
   const [entry] = offer?.entries ?? []
@@ -130,7 +129,7 @@ export type Chosen = {
 export type SignedPayment = Extract<PayResult, { ok: true }>
 export type Signer = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
 
-/** The first payment option of a 402 that the policy allows. The x402 v2 header takes precedence over a v1 body. */
+/** The first payment option of a 402 that the policy allows. A v2 header is preferred to a v1 body. */
 export function chooseOffer(response: PayRequest['response'], policy: PayPolicy): Chosen | Refused {
   const offer = readOffer(response)
   if (offer === undefined) return refuse('malformed_offer', NO_OFFER)
@@ -157,8 +156,8 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
 const NO_OFFER = 'The 402 has no readable payment offer.'
 
 /**
- * Body and header of a 402 must agree, so that the user signs what was shown. A body without `accepts` is ignored;
- * otherwise it must contain the entry.
+ * Header and body of a 402 must agree, so that the user signs what was shown. A body without `accepts` is not compared.
+ * Otherwise, one of its entries must agree with the header's entry.
  */
 function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused | undefined {
   if (version === 1 || typeof body !== 'object' || body === null || !('accepts' in body)) return undefined
@@ -182,7 +181,7 @@ function differences(entry: Entry, other: unknown): string[] {
   ]
 }
 
-/** Settlement header of either generation; undefined if unreadable. */
+/** The settlement in the header of x402 v1 or v2; undefined if it is unreadable. */
 export function readPaymentResponse(headers: { get(name: string): string | null }): PaymentResponse | undefined {
   const value = headers.get(x402Headers.responseV2) ?? headers.get(x402Headers.responseV1)
   const decoded = value === null ? undefined : decodeObject(value)
@@ -206,7 +205,7 @@ function readOfferV2(header: string): Offer | undefined {
   if (!decoded.ok) return undefined
   const parsed = PaymentRequiredV2.safeParse(decoded.object)
   if (!parsed.success) return undefined
-  // v2 sends these members back unparsed, so that unknown ones survive.
+  // A v2 payment sends these members back as they came, so that it keeps members that are unknown here.
   const { accepts, resource, extensions } = isObject(decoded.object) ? decoded.object : {}
   const sent = Array.isArray(accepts) ? accepts : []
   const entries = parsed.data.accepts.map(({ amount, extra = {}, ...entry }, i) =>
@@ -234,7 +233,7 @@ type WireEntry = Pick<AcceptsV1, 'scheme' | 'network' | 'asset' | 'payTo' | 'max
   raw: unknown
 }
 
-/** Undefined for an entry of another chain family, or above the highest amount. */
+/** Converts an entry. Undefined if its addresses are of another kind of chain, or its amount is too high. */
 function toEntry({ asset, payTo, amount, extra, ...entry }: WireEntry): Entry | undefined {
   if (!isAddress(asset) || !isAddress(payTo) || BigInt(amount) > MAX_AMOUNT) return undefined
   return {

@@ -1,16 +1,16 @@
 import type { TLSSocket } from 'node:tls'
 
-/** A typed SHA-256 of a certificate's DER: 32 hex pairs with or without colons, optionally after `sha256:`. */
+/** A SHA-256 of a certificate as users type it: 32 hex pairs with or without colons, optionally after `sha256:`. */
 const FINGERPRINT = /^(?:sha256:)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})$/i
 const PAIR = /[0-9A-F]{2}/g
 
-/** Normalises a fingerprint, with or without colons. @returns undefined if invalid */
+/** Converts a typed fingerprint to pairs with colons. @returns undefined if it is invalid */
 export function fingerprintOf(text: string): string | undefined {
   const digits = FINGERPRINT.exec(text.trim())?.[1]?.replaceAll(':', '').toUpperCase()
   return digits?.match(PAIR)?.join(':')
 }
 
-/** The certificate differs from the pinned one; nothing was sent. */
+/** Thrown if a server's certificate is not the pinned one; nothing was sent to the server. */
 export class PinMismatch extends Error {
   override readonly name = 'PinMismatch'
   readonly pinned: string
@@ -25,14 +25,14 @@ export class PinMismatch extends Error {
 /** The certificate that a server shows. */
 export type ShownCertificate = {
   readonly fingerprint: string
-  /** Whether a trusted authority vouches for it. */
+  /** Whether an authority that this machine trusts has signed it. */
   readonly trusted: boolean
   readonly valid_to: string
 }
 
 type Patience = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined }
 
-/** Reads a certificate without sending data. @throws connection errors */
+/** Reads a server's certificate without sending data. @throws connection errors */
 export async function shownCertificate(url: URL, patience: Patience): Promise<ShownCertificate> {
   const socket = await handshake(url, patience)
   const { fingerprint256, valid_to } = socket.getPeerCertificate()
@@ -41,7 +41,7 @@ export async function shownCertificate(url: URL, patience: Patience): Promise<Sh
   return { fingerprint: fingerprint256, trusted, valid_to: new Date(valid_to).toISOString() }
 }
 
-/** Connects to the holder of the pinned certificate. @throws PinMismatch before anything is sent */
+/** Connects to a server. @throws PinMismatch, before anything is sent, if its certificate is not the pinned one */
 export async function pinnedSocket(url: URL, pinned: string, patience: Patience): Promise<TLSSocket> {
   const socket = await handshake(url, patience)
   const shown = socket.getPeerCertificate().fingerprint256
@@ -50,7 +50,7 @@ export async function pinnedSocket(url: URL, pinned: string, patience: Patience)
   throw new PinMismatch(pinned, shown)
 }
 
-/** Base64 SHA-256 of the pinned certificate's public key, for curl. @throws PinMismatch */
+/** SHA-256 of the public key in the pinned certificate, in base64, for curl. @throws PinMismatch */
 export async function pinnedKey(url: URL, pinned: string, patience: Patience): Promise<string> {
   const socket = await pinnedSocket(url, pinned, patience)
   const { X509Certificate, createHash } = process.getBuiltinModule('node:crypto')
@@ -61,7 +61,7 @@ export async function pinnedKey(url: URL, pinned: string, patience: Patience): P
     .digest('base64')
 }
 
-/** Accepts any certificate, which the caller checks. No session resumption, since that skips the certificate. */
+/** Accepts any certificate: the caller checks it. Resumes no session, since a resumed one shows no certificate. */
 function handshake(url: URL, { timeoutMs, signal }: Patience): Promise<TLSSocket> {
   // A static import would load the module in every command.
   const { connect } = process.getBuiltinModule('node:tls')

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { errnoOf } from '../core/error.ts'
 
-/** Tolerance of process start times, which the kernel counts in ticks. */
+/** Process start times may differ by this much, since the kernel counts them in ticks. */
 const START_TOLERANCE_MS = 2_000
 /** `sysconf(_SC_CLK_TCK)`, always 100 on Linux. */
 const CLOCK_TICKS_PER_SECOND = 100
@@ -10,10 +10,10 @@ const USER_FIELD = 11
 const SYSTEM_FIELD = 12
 const START_FIELD = 19
 
-/** A process; the start time distinguishes reused pids. */
+/** A process. Its start time shows whether another process has got the same pid. */
 export type ProcessName = { readonly pid: number; readonly started_at: string }
 
-/** Whether the registered process still runs, and its pid was not reused. */
+/** Whether the registered process still runs. It does not if another process now has its pid. */
 export function isSameProcess({ pid, started_at }: ProcessName): boolean {
   if (!isAlive(pid)) return false
   const startedMs = processStartedMs(pid)
@@ -25,13 +25,13 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it belongs to another user.
+    // EPERM: the process exists, but belongs to another user.
     return errnoOf(error) === 'EPERM'
   }
   return statFields(pid)?.[0] !== 'Z'
 }
 
-/** Process start in epoch milliseconds. @returns undefined without `/proc` */
+/** Start time of a process in epoch milliseconds. @returns undefined without `/proc` */
 export function processStartedMs(pid: number): number | undefined {
   const ticks = Number(statFields(pid)?.[START_FIELD])
   const bootSeconds = Number(/^btime (\d+)$/m.exec(proc('stat') ?? '')?.[1])
@@ -55,7 +55,7 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** Fields of `/proc/<pid>/stat` after the name, which may contain spaces and brackets; undefined without the file. */
+/** Fields of `/proc/<pid>/stat` after the command name, which may contain spaces; undefined without the file. */
 function statFields(pid: number | string): readonly string[] | undefined {
   const stat = proc(`${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -65,7 +65,7 @@ function proc(name: string): string | undefined {
   try {
     return readFileSync(`/proc/${name}`, 'utf8')
   } catch {
-    // No such process, or no /proc.
+    // The process does not exist, or the system has no `/proc`.
     return undefined
   }
 }

@@ -19,11 +19,11 @@ export const remoteNetworks = keysOf(chainNetworks)
 const remoteShape = {
   url: 's',
   network: ['=', ...remoteNetworks],
-  /** Allowed tokens of a sandbox or devnet, recorded when the remote was added. */
+  /** Tokens that may be paid in a sandbox or devnet, recorded when the remote was added. */
   'assets?': ['[', ['/', ADDRESS_SHAPE.source]],
-  /** Pinned certificate, if no authority vouches for it. */
+  /** Fingerprint of the pinned certificate, if no trusted authority has signed it. */
   'fingerprint?': 's',
-  /** Allows credentials over plain HTTP, but never payments. */
+  /** Credentials may be sent over plain HTTP, but payments never. */
   'plain_credentials?': 'b',
   /** Changes must be confirmed by typing the remote's name. */
   'protected?': 'b',
@@ -64,8 +64,8 @@ export function getRemote(places: Pick<Places, 'config'>, name: string): Remote 
 }
 
 /**
- * Adds or replaces a remote.
- * @throws AppError invalid_request for a bad name or address, conflict when the name has another address
+ * Adds a remote, or replaces it at the same address.
+ * @throws AppError invalid_request for a bad name or address, conflict if the name already has another address
  */
 export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remote {
   const { name, ...rest } = remote
@@ -88,7 +88,7 @@ export function removeRemote(places: Pick<Places, 'config'>, name: string): void
   writeJson(fileOf(places), rest)
 }
 
-/** Protects or unprotects a remote. @throws AppError not_found. */
+/** Sets or removes the protection of a remote. @throws AppError not_found */
 export function protectRemote(places: Pick<Places, 'config'>, name: string, isProtected: boolean): Remote {
   const { protected: _before, ...remote } = getRemote(places, name)
   return addRemote(places, isProtected ? { ...remote, protected: true } : remote)

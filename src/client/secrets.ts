@@ -14,11 +14,11 @@ const Secrets = shaped({
   'job_tokens?': ['{', 's'],
   /** Webhook secrets by `<instance> <wallet address>`. */
   'webhook_secrets?': ['{', 's'],
-  /** Signing secret of `listen`. */
+  /** Secret with which `listen` signs. */
   'listen_secret?': 's',
 })
 
-/** Instance of a credential: its id if known, else its address. */
+/** The instance to which a credential belongs: the instance's id if it is known, or else its address. */
 export type InstanceKey = string
 
 function fileOf(places: Pick<Places, 'config'>): string {
@@ -38,7 +38,7 @@ export function adminKeyOf(places: Pick<Places, 'config'>, remote: string): stri
   return read(places).admin_keys[remote]
 }
 
-/** Form of a valid credential; others are not saved. */
+/** Form of a valid credential. Text of any other form is not saved. */
 const CREDENTIAL = /^[\x21-\x7e]{1,256}$/
 
 function credential(given: string): string {
@@ -65,14 +65,14 @@ export function keepApiKey(
   writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
 }
 
-/** Account data; withheld secrets are null. */
+/** A response about an account; secrets that it does not show again are null. */
 type AccountAnswer = {
   readonly wallet: string
   readonly api_key?: string | null
   readonly webhook_secret?: string | null | undefined
 }
 
-/** Saves key and webhook secret from a registration or rotation. */
+/** Saves the API key and the webhook secret that a registration or rotation returned. */
 export function keepAccount(places: Pick<Places, 'config'>, instance: InstanceKey, answer: AccountAnswer): void {
   const { wallet, api_key: key = null, webhook_secret: secret = null } = answer
   if (key !== null) keepApiKey(places, instance, { wallet, key })
@@ -139,7 +139,7 @@ export function dropSecrets(places: Pick<Places, 'config'>, remote: string): voi
   writeJson(fileOf(places), { ...secrets, admin_keys })
 }
 
-/** Removes credentials that an instance does not know any more. */
+/** Removes the credentials for an instance, after the instance has said that it does not know them. */
 export function dropInstance(places: Pick<Places, 'config'>, instance: InstanceKey): void {
   const secrets = read(places)
   const others = (kept: Record<string, string>) =>

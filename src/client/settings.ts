@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../core/json.ts'
 import { readText, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
-/** The local daemon, found by its registration. */
+/** Name of the local daemon, which is found by its registration. */
 export const LOCAL = 'local'
 
 export type Settings = {
@@ -20,7 +20,7 @@ function fileOf(places: Pick<Places, 'config'>): string {
   return join(places.config, 'settings.json')
 }
 
-/** Saved choices. @throws AppError invalid_request when damaged */
+/** Reads the saved settings. @throws AppError invalid_request if the file is damaged */
 export function readSettings(places: Pick<Places, 'config'>): Settings {
   const text = readText(fileOf(places))
   if (text === undefined) return {}
@@ -44,7 +44,7 @@ function textsOf(options: unknown): Settings {
   return { options: Object.fromEntries(texts) }
 }
 
-/** Saves changed settings; undefined removes one. */
+/** Changes settings and saves them. A setting that is undefined in `change` is removed. */
 export function changeSettings(places: Pick<Places, 'config'>, change: Settings): Settings {
   const settings = { ...readSettings(places), ...change }
   writeJson(fileOf(places), settings)

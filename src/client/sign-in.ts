@@ -20,12 +20,12 @@ type Answer = {
 /** Part of a viem `LocalAccount` needed for signing in. */
 export type SigningAccount = { readonly address: Hex; signMessage(message: { message: string }): Promise<Hex> }
 
-/** A response with a sign-in challenge, its URL and the account that signs. The challenge must name the same URL. */
+/** A response with a sign-in challenge, the requested URL and the account that signs. Both URLs must match. */
 export type SignIn = { readonly answer: Answer; readonly url: string; readonly account: SigningAccount }
 
 /**
- * Sign-in header for a 401 or 402 (CAIP-122 over EIP-191).
- * @returns undefined without a challenge, or if it names another host or path, where the signature could be misused
+ * The header that signs in, after a 401 or 402 (CAIP-122 over EIP-191).
+ * @returns undefined without a challenge, or if the challenge names another URL, where the signature could be misused
  */
 export async function signIn({ answer, url, account }: SignIn): Promise<Readonly<Record<string, string>> | undefined> {
   const challenge = challengeOf(answer)
@@ -49,7 +49,7 @@ export async function signIn({ answer, url, account }: SignIn): Promise<Readonly
   return { [signInHeader]: toBase64(payload) }
 }
 
-/** The challenge of a v2 header, else of the body. */
+/** The challenge in the v2 header, or else in the body. */
 function challengeOf({ headers, body }: Answer) {
   const required = headers.get(x402Headers.requiredV2)
   const decoded = required === null ? undefined : decodeObject(required, HEADER_MAX_CHARS)

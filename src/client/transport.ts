@@ -3,17 +3,17 @@ import { AppError, errnoOf } from '../core/error.ts'
 import { staysHere } from '../core/loopback.ts'
 import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 
-/** Largest response read into memory; larger ones need `chunks`. */
+/** Maximum size of a response that is read into memory. A larger one is read with `chunks` or `file`. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const REQUEST_TIMEOUT_MS = 30_000
-/** Total time limit of a body, as a multiple of `timeoutMs`. */
+/** Time limit for a whole body, as a multiple of `timeoutMs`. */
 const WHOLE_BODY_TIMES = 10
 /** Size limit of backups and exports. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
-/** Minimum transfer rate of a file that takes longer than a normal body may. */
+/** Minimum transfer rate of a file, after the time limit for other bodies. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
-/** Longest displayed header value. */
+/** Maximum number of characters of a header value that are shown. */
 const SHOWN_VALUE_CHARS_MAX = 60
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS'
@@ -22,28 +22,28 @@ export type TransportRequest = {
   readonly method: HttpMethod
   /** Path with query: `/v1/services/catalog?limit=2`. */
   readonly path: string
-  /** Case-insensitive; override the transport's own. */
+  /** Names in any case. A header of the transport with the same name is replaced. */
   readonly headers?: Readonly<Record<string, string>>
   /** A stream needs `content-length` in the headers. */
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** Aborts the exchange, body included. */
   readonly signal?: AbortSignal
-  /** Longest silence, ms: before the response head (after a streamed body), then between chunks. 0 means unlimited. */
+  /** Longest silence in ms: until the response (counted after a streamed body), then between chunks. 0: no limit. */
   readonly timeoutMs?: number
 }
 
 export type TransportResponse = {
   readonly status: number
-  /** Lower-case names; repeated ones joined by a comma. */
+  /** Names in lower case; the values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
   /** Reads the whole body; can be called once. @throws TransportError above 64 MiB */
   bytes(): Promise<Uint8Array>
   text(): Promise<string>
-  /** Body chunks of an endless stream; can be read once. */
+  /** Yields the body of an endless stream in chunks. The body can be read once. */
   chunks(): AsyncIterable<Uint8Array>
   /**
-   * Body chunks of a file; can be read once.
-   * @throws TransportError when too large or too slow; the reader's time does not count
+   * Yields the body of a file in chunks. The body can be read once.
+   * @throws TransportError if it is too large or too slow; time that the reader takes does not count
    */
   file(maxBytes?: number): AsyncIterable<Uint8Array>
 }
@@ -56,21 +56,21 @@ export type TransportOptions = {
   /** Headers of every request, with credentials. */
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
-  /** Pinned certificate, from `fingerprintOf` (default: any from a trusted authority). */
+  /** Fingerprint of the pinned certificate, from `fingerprintOf` (default: trusted authorities decide). */
   readonly fingerprint?: string | undefined
   /**
-   * What may go over plain HTTP to another machine (default: no credentials, no payments). `credentials`: credentials,
-   * on a trusted network. `everything`: also payments, for local instances only.
+   * What may be sent over plain HTTP to another machine (default: no credentials, no payments). `credentials`:
+   * credentials, on a trusted network. `everything`: payments too.
    */
   readonly inTheClear?: InTheClear | undefined
-  /** Keep-alive connections for repeated reads (default: a new connection per request). */
+  /** Connections that are kept for further reads (default: each request opens a new connection). */
   readonly connections?: KeptConnections | undefined
 }
 
 /** Agent by address. */
 export type KeptConnections = (url: URL) => Agent
 
-/** Keep-alive connections that do not keep the process alive. */
+/** Makes connections that stay open for further requests, but do not keep the process alive. */
 export function keepConnections(): KeptConnections {
   const kept = new Map<string, Agent>()
   return ({ protocol }) => {
@@ -87,7 +87,7 @@ export type InTheClear = 'credentials' | 'everything'
 
 export type TransportFailure = 'refused' | 'untrusted' | 'in_the_clear' | 'timeout' | 'broken' | 'too_large' | 'aborted'
 
-/** No usable response: not listening, timeout, or broken connection. */
+/** Thrown if there is no usable response: nothing listens, a timeout, or a broken connection. */
 export class TransportError extends Error {
   override readonly name = 'TransportError'
   readonly failure: TransportFailure
@@ -109,7 +109,7 @@ const sentences: Record<TransportFailure, string> = {
   aborted: 'the request was cancelled',
 }
 
-/** Sends requests to an instance; any status resolves. @throws TransportError without a response, or if not sent */
+/** Sends requests to an instance; returns any status. @throws TransportError without a response, or if not sent */
 export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
@@ -127,7 +127,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Matches what is no plain path: URL parsers would read a host or an escape, or drop whitespace. */
+/** Matches text that is no plain path. A URL parser would find a host or an escape in it, or drop its whitespace. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: - control characters are among what has to be refused
 const NOT_A_PATH = /^(?!\/)|^\/\/|[\\#\u0000-\u0020\u007F]/
 /** Path segments `.` and `..`, also percent-encoded. */
@@ -139,8 +139,8 @@ export function isPlainPath(path: string): boolean {
 }
 
 /**
- * URL of a path on this instance only, since credentials are sent.
- * @throws AppError invalid_request for other targets
+ * The URL for a path at this instance. Other targets are refused, since credentials are sent.
+ * @throws AppError invalid_request
  */
 function urlOf(base: URL, prefix: string, path: string): URL {
   const url = isPlainPath(path) ? URL.parse(base.origin + prefix + path) : null
@@ -152,8 +152,8 @@ function urlOf(base: URL, prefix: string, path: string): URL {
   })
 }
 
-// Importing node:http also loads undici through its WebSocket export, which dominates a start; the builtin object
-// does not.
+// Importing node:http would also load undici, for its WebSocket export, which would dominate a start. Taking it from
+// `process` does not.
 function requestOf(url: URL): (url: URL, options: RequestOptions) => ClientRequest {
   return url.protocol === 'https:'
     ? process.getBuiltinModule('node:https').request
@@ -167,7 +167,7 @@ type Terms = Pick<TransportOptions, 'connections'> & {
 
 async function exchange(url: URL, request: TransportRequest, terms: Terms): Promise<IncomingMessage> {
   const { timeoutMs, fingerprint, connections } = terms
-  // Only reads reuse a connection, since it may be closing.
+  // Only reads reuse a connection, since the server may be closing it: a read can be repeated.
   const agent = request.method === 'GET' ? connections?.(url) : undefined
   if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url), agent })
   if (url.protocol !== 'https:') throw new TransportError('untrusted', url.href)
@@ -175,7 +175,7 @@ async function exchange(url: URL, request: TransportRequest, terms: Terms): Prom
     const socket = await pinnedSocket(url, fingerprint, { timeoutMs, signal: request.signal })
     const { request: start } = process.getBuiltinModule('node:http')
     const { hostname, port, pathname, search, host } = url
-    // Passes the socket directly, since any agent would open another connection.
+    // Uses the checked socket, since an agent would open another connection.
     const place = { protocol: 'http:', hostname, port, path: pathname + search, createConnection: () => socket }
     return await converse(url, request, {
       timeoutMs,
@@ -221,7 +221,7 @@ function converse(url: URL, request: TransportRequest, conversation: Conversatio
       resolve(message)
     })
     outgoing.on('error', (error) => {
-      // The server may have closed the kept connection.
+      // The server has probably closed the kept connection, so repeat the request on a new one.
       if (outgoing.reusedSocket && errnoOf(error) === 'ECONNRESET') {
         clearTimeout(timer)
         resolve(converse(url, request, { timeoutMs, open }))
@@ -243,7 +243,7 @@ function isStream(body: TransportRequest['body']): body is AsyncIterable<Uint8Ar
   return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
-/** Writes a body at the reader's pace; an early response ends it. */
+/** Writes a body as fast as it is taken; stops when a response arrives early. */
 async function feed(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
   let isAnswered = false
   const answered = new Promise<void>((done) => {
@@ -295,7 +295,7 @@ function answerOf(message: IncomingMessage, reading: Reading): TransportResponse
 
 async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading): AsyncGenerator<Uint8Array> {
   const parts: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]()
-  // The timer runs only while the server is awaited, not while the reader works.
+  // The timer runs only while the server is awaited, not while the caller works on a chunk.
   const next = async () => {
     const timer = timeoutMs > 0 ? setTimeout(() => message.destroy(new Timeout()), timeoutMs) : undefined
     return parts.next().finally(() => clearTimeout(timer))
@@ -306,7 +306,7 @@ async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading):
     if (error instanceof TransportError) throw error
     throw new TransportError(error instanceof Error ? failureOf(error) : 'broken', url, error)
   } finally {
-    // The reader stopped early.
+    // Needed if the caller stops reading before the end.
     message.destroy()
   }
 }
@@ -365,12 +365,12 @@ function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<stri
 const PAYMENT_HEADERS = new Set(['x-balance-auth', 'x-payment', 'payment-signature'])
 const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'sign-in-with-x', 'cookie', 'set-cookie'])
 
-/** Whether a header holds a credential or signature. */
+/** Whether a header holds a credential or a payment. */
 export function isSecretHeader(name: string): boolean {
   return PAYMENT_HEADERS.has(name.toLowerCase()) || CREDENTIAL_HEADERS.has(name.toLowerCase())
 }
 
-/** Whether others on the network could read secrets in these headers. */
+/** Whether others on the network could read a secret in these headers, and `allowed` does not permit that. */
 export function readOnTheWay(url: string | URL, names: readonly string[], allowed: InTheClear | undefined): boolean {
   if (allowed === 'everything' || new URL(url).protocol === 'https:' || staysHere(url)) return false
   const kept = allowed === 'credentials' ? names.filter((name) => PAYMENT_HEADERS.has(name.toLowerCase())) : names

@@ -17,7 +17,7 @@ export type SentFile = {
 export type Form = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncIterable<Uint8Array>
-  /** Hash of the file after sending. */
+  /** Hash of the sent file; to be called after sending. */
   readonly sha256: () => string
 }
 
@@ -57,7 +57,7 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
   }
 }
 
-/** File content up to the announced size. */
+/** Reads the file up to the size that was announced, even if the file has grown. */
 function contentOf(path: string, sizeBytes: number): AsyncIterable<Uint8Array> | readonly never[] {
   return sizeBytes === 0 ? [] : createReadStream(path, { highWaterMark: READ_BYTES, end: sizeBytes - 1 })
 }
@@ -68,7 +68,7 @@ function sizeOf(path: string): number {
   throw new AppError('invalid_request', `There is no file ${path}.`)
 }
 
-/** A quoted name (RFC 2183). */
+/** A file name quoted for the header (RFC 2183). */
 function quoted(name: string): string {
   if (/[\r\n\0]/.test(name))
     throw new AppError('invalid_request', 'A file with a line break in its name cannot be sent.')

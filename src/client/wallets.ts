@@ -13,7 +13,7 @@ type Config = Pick<Places, 'config'>
 const WALLETS_MAX = 200
 const WALLET_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
 export const PASSPHRASE_CHARS_MIN = 8
-/** scrypt cost: 2^15 × 8 × 128 B = 32 MiB, about 0.1 s; twice RFC 7914's interactive parameters. */
+/** scrypt cost: 2^15 × 8 × 128 B = 32 MiB, about 0.1 s. That is twice the cost for interactive logins in RFC 7914. */
 const SCRYPT = { n: 2 ** 15, r: 8, p: 1 } as const
 const SCRYPT_MEMORY_BYTES_MAX = 64 * 1024 * 1024
 const KEY_BYTES = 32
@@ -42,7 +42,7 @@ const WalletFile = shaped({
   'well_known?': ['=', true],
 })
 
-/** `plain`: a private file; `encrypted`: scrypt + AES-256-GCM. */
+/** `plain`: the key is in a private file; `encrypted`: the key is encrypted with scrypt and AES-256-GCM. */
 export type Protection = 'plain' | 'encrypted'
 export type NamedWallet = {
   readonly name: string
@@ -62,7 +62,7 @@ export type NewWallet = {
   readonly passphrase?: string | undefined
   /** Key to import (default: a new one). */
   readonly privateKey?: string | undefined
-  /** Whether to make it the active wallet if there is none (default: true). */
+  /** Whether the wallet becomes the active one if no wallet is active (default: true). */
   readonly active?: boolean
   /** The private key is published. */
   readonly wellKnown?: boolean
@@ -80,7 +80,7 @@ function fileOf(places: Config, name: string): string {
 }
 
 /**
- * Creates or imports a wallet; it becomes active if no wallet is.
+ * Creates or imports a wallet. If no wallet is active, it becomes the active one.
  * @throws AppError conflict for a taken name, invalid_request for a bad name, key or passphrase
  */
 export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
@@ -128,7 +128,7 @@ export function getWallet(places: Config, name: string): NamedWallet {
   }
 }
 
-/** The named wallet, else the active one; undefined without either. @throws AppError not_found for an unknown name */
+/** The wallet with this name, or else the active one, if any. @throws AppError not_found for an unknown name */
 export function currentWallet(places: Config, name?: string): NamedWallet | undefined {
   const chosen = name ?? readSettings(places).wallet
   return chosen === undefined ? undefined : getWallet(places, chosen)
@@ -149,7 +149,7 @@ export function removeWallet(places: Config, name: string): void {
 
 /**
  * The private key for signing.
- * @param passphrase asked for only if encrypted
+ * @param passphrase - asks for it; called only if the key is encrypted
  * @throws AppError unauthorized for a wrong passphrase
  */
 export async function unlockWallet(places: Config, name: string, passphrase: () => Promise<string>): Promise<Hex> {

@@ -2,12 +2,12 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../core/folder.ts'
 
-/** The user's umask decides about shared folders. */
+/** Folders may be shared with other users: that is decided by the user's umask. */
 const SHARED_FOLDER_MODE = 0o777
 
 export type Append = (data: string | Uint8Array) => Promise<void>
 
-/** Writes a file atomically and durably, creating its folder. @param mode - permissions (default: the user's) */
+/** Writes a file atomically and durably; creates its folder. @param mode - permissions (default: by the umask) */
 export async function writeWhole<T>(path: string, write: (append: Append) => Promise<T>, mode?: number): Promise<T> {
   makeFolder(dirname(path), SHARED_FOLDER_MODE)
   const part = `${path}.${process.pid}.part`

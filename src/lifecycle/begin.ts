@@ -19,7 +19,7 @@ import type { Launch } from './launch.ts'
 /** Commands hold the lock briefly, but a busy machine may be slow. */
 const LOCK_WAIT_MS = 60_000
 
-/** Runs `work` while no other command of this instance does. The kernel frees the lock when the process ends. */
+/** Runs `work` while no other command holds this instance's lock. The kernel frees the lock when the process ends. */
 export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): T {
   const db = lockedFile(join(makeFolder(places.runtime), 'start.lock'))
   try {
@@ -42,7 +42,7 @@ function lockedFile(path: string): DatabaseSync {
 type Context = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
 type Begun = { readonly launch: Launch; readonly pid: number }
 
-/** The registration of a start before its first step. */
+/** What is registered when the daemon starts, before it reports its first step. */
 export function firstRegistration(
   { places, system }: Omit<Context, 'signal'>,
   { launch, pid }: Begun,
@@ -61,8 +61,8 @@ export function firstRegistration(
 }
 
 /**
- * Registers this start, unless `souk up` already did.
- * @throws CliError conflict while another daemon lives, terminated when cancelled
+ * Registers this process as the one that starts, unless `souk up` has already done so.
+ * @throws CliError conflict while another daemon lives, terminated if the start was cancelled
  */
 function enter(host: Context, launch: Launch): StartRegistration {
   const { places, system } = host
@@ -87,7 +87,7 @@ function calledOff(): CliError {
 }
 
 export type StartUnderWay = {
-  /** Registers the next step. @throws CliError terminated when cancelled */
+  /** Registers the step that begins now. @throws CliError terminated if the start was cancelled */
   readonly report: ReportStart
   /** Adds the address or the data folder to the registration. */
   readonly amend: (facts: { readonly url?: string; readonly data_dir?: string }) => void
@@ -95,7 +95,7 @@ export type StartUnderWay = {
   readonly process: StartRegistration
 }
 
-/** Begins a start, visible to every command. */
+/** Begins a start and registers it, so that every command sees it. */
 export function beginStart(host: Context, launch: Launch): StartUnderWay {
   const { places, system, signal } = host
   let own = enter(host, launch)

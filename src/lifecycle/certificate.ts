@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { readText, writePrivate } from '../client/files.ts'
 import { DAY_MS } from '../core/time.ts'
 
-/** Longest validity accepted for manually installed certificates. */
+/** Validity of a certificate: the longest that devices accept for manually installed ones. */
 const VALID_MS = 825 * DAY_MS
 /** The next start replaces a certificate that is valid for less time than this. */
 const RENEW_MS = 30 * DAY_MS
-/** Validity begins this long before creation, for clocks that are behind. */
+/** Validity begins this long before the certificate is made, since clocks of other machines may be behind. */
 const BEFORE_MS = DAY_MS
 const KEY_FILE = 'tls-key.pem'
 const CERTIFICATE_FILE = 'tls-cert.pem'
@@ -29,7 +29,7 @@ export type OwnCertificate = {
 
 type For = { readonly dataDir: string; readonly host: string; readonly now: number }
 
-/** The instance's certificate, created and renewed as needed. */
+/** The instance's certificate. It is created if it is missing, and replaced before it expires. */
 export async function ownCertificate({ dataDir, host, now }: For): Promise<OwnCertificate> {
   const names = namesOfMachine()
   const kept = keptIn(dataDir, now)
@@ -61,7 +61,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-/** Names and addresses of this machine: loopback included, IPv6 link-local excluded. */
+/** Names and addresses of this machine, including loopback addresses, but no link-local IPv6 addresses. */
 function namesOfMachine(): Names {
   const own = hostname().toLowerCase()
   const inNetworks = Object.values(networkInterfaces()).flatMap((found) => found ?? [])

@@ -72,7 +72,7 @@ type ChainParams = Chain & {
 /** File options. */
 export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satisfies readonly (keyof Chain)[]
 
-/** Options that a sandbox refuses, since it has no chain. */
+/** Options that are refused with a sandbox, since a sandbox has no chain. */
 const elsewhere = [
   'rpcUrl',
   'payToKeyFile',
@@ -86,16 +86,16 @@ const here = ['anvil', 'blockTime'] as const
 
 type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 
-/** Adds the chain options of the last start, except those that the launch sets; none if it names a chain. */
+/** Adds the chain options of the last start that the launch does not set. If the launch names a chain, adds none. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
-  // With real money, the sanctions list of the last start is kept.
+  // If the last start was with real money, its sanctions list is kept.
   const list = compact({ sdnSource: last.chain === 'base' ? last.sdnSource : undefined })
   return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
 }
 
-/** @throws CliError usage for contradicting options, before starting */
+/** Checks chain options before a start. @throws CliError usage for options that contradict each other */
 export function checkChain(asked: ChainParams): void {
   const said = (names: readonly (keyof Chain)[]) => names.find((name) => [asked[name] ?? []].flat().length > 0)
   const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })
@@ -121,7 +121,7 @@ export function checkChain(asked: ChainParams): void {
   if (chain === 'base' || chain === 'base-sepolia') checkPublic(asked)
 }
 
-/** Checks the options of a public chain, which has no default node and no default keys. */
+/** Checks the options for a public chain, where node and keys have no defaults. */
 function checkPublic(asked: ChainParams): void {
   const { chain = 'sandbox', rpcUrl } = asked
   const missing = (['rpcUrl', 'payToKeyFile', 'gasKeyFile'] as const).find(
@@ -149,7 +149,7 @@ function checkPublic(asked: ChainParams): void {
   if (asked.ephemeral) throw usage('--ephemeral would delete records of real money: omit it.')
 }
 
-/** Chain options for the daemon. */
+/** The daemon's configuration for its chain. */
 export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSetup } {
   const {
     chain = 'sandbox',

@@ -5,9 +5,9 @@ import { EngineConfig } from '../model/engines/config.ts'
 import type { Launch } from './launch.ts'
 
 /**
- * Reads the engines file, which may hold keys, before starting or stopping anything.
- * @returns undefined if not set.
- * @throws CliError usage that names the member
+ * Reads the engines file, which may contain keys. Called before anything is started or stopped.
+ * @returns undefined if no file is set.
+ * @throws CliError usage that names the faulty member
  */
 export function readEngines({ engines }: Pick<Launch, 'engines'>): EngineConfig | undefined {
   if (engines === undefined) return undefined

@@ -31,7 +31,7 @@ export const facilitatorOptions = {
 
 const Facilitating = z.object(facilitatorOptions)
 
-/** Facilitator options for the daemon; undefined if off. */
+/** The daemon's configuration for the facilitator; undefined if the facilitator is off. */
 export function facilitatorConfig(launch: z.output<typeof Facilitating>): { facilitator?: FacilitatorConfig } {
   if (!launch.facilitator) return {}
   const { facilitatorPayTo: payees, facilitatorMinValue: least, facilitatorDailyGas: dailyGas } = launch

@@ -12,9 +12,9 @@ import { LOOK_MS, patienceWith } from './patience.ts'
 export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
 
 /**
- * Waits for another command's start, or uses the serving daemon.
- * @throws CliError conflict for other options, pending at the time limit, failure if the start fails, interrupted by
- * ctrl-c
+ * Waits for the start of another command; a daemon that serves is returned at once.
+ * @throws CliError conflict if typed options differ, pending at the time limit, failure if the start fails, interrupted
+ * by ctrl-c
  */
 export async function joinStart(
   host: StartHost,
@@ -31,7 +31,7 @@ export async function joinStart(
   }
 }
 
-/** Watches another command's start through its registration, and never stops it. */
+/** Follows the start of another command through its registration. Never stops that start. */
 async function follow(
   host: StartHost,
   other: StartRegistration,
@@ -78,7 +78,7 @@ function endedFor({ pid }: StartRegistration): CliError {
   })
 }
 
-/** Refuses typed options that differ from those of the start in progress. */
+/** Refuses typed options that differ from those of the running start. @throws CliError conflict */
 function refuseOther({ pid, launch: begun }: StartRegistration, said: Typed): void {
   const others = differences(begun, said)
   if (others.length === 0) return

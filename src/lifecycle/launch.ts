@@ -44,7 +44,7 @@ function fault(text: string): string | undefined {
   return sum === WHOLE_BPS ? undefined : `must sum to 100 percent, not ${Number(sum) / Number(BPS_PER_PCT)}`
 }
 
-/** The seed that creates a history before the daemon serves. */
+/** The seed with the demo market, whose history is written before the daemon serves. */
 export const DEMO = 'demo'
 /** The seed with the first-party listings; the demo includes them. */
 export const HOUSE = 'house'
@@ -61,7 +61,7 @@ function isTick(ms: number | undefined): boolean {
   return ms !== undefined && ms >= TICK_MS_MIN && ms <= TICK_MS_MAX
 }
 
-/** Start options, shared by `up`, `restart` and the child. */
+/** Start options of `up`, `restart` and the child process. */
 export const launchOptions = {
   host: z.string().optional().meta({
     description: 'address to listen on (default: loopback; with --tls: all)',
@@ -133,7 +133,7 @@ function typed<T>(option: z.Param<T>): z.Param<Exclude<T, undefined> | undefined
 /** Typed start options. */
 export type Typed = Partial<Launch>
 
-/** The options that were typed; false flags and empty lists count as omitted. */
+/** The options that were typed. A flag that is false or a list that is empty was not typed. */
 export function saidOf(given: { readonly [name in keyof Launch]?: unknown }): Typed {
   const said = Object.entries(given).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
   return Object.fromEntries(said)
@@ -153,7 +153,7 @@ export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
   return host ?? (tls ? '0.0.0.0' : '127.0.0.1')
 }
 
-/** Sanctions-list and payee options for the daemon; file paths become absolute. */
+/** The daemon's configuration for the sanctions list and the payees. File paths become absolute. */
 export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {
   return {
     ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
@@ -168,7 +168,7 @@ function wholePath(source: string): string {
 
 const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
-/** Start options, without the two that the store holds. */
+/** The start options without `profile` and `checkoutV2`, which are in the store. */
 const Lasting = Launch.omit({ profile: true, checkoutV2: true })
 
 function fileOf(places: Pick<Places, 'state'>): string {
@@ -194,7 +194,7 @@ export function lastLaunchOf(places: Places): Launch {
   return { ...last, ...(last.ephemeral || !hasStore({ places }) ? compact({ seed }) : {}) }
 }
 
-/** Options that name files; their paths are made absolute for the child. */
+/** Options that name files. Their paths are made absolute, since the child runs in another folder. */
 const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
 /** Options as command line words for the child. */

@@ -4,7 +4,7 @@ import type { processWork } from '../client/process.ts'
 export const SILENCE_MS = 60_000
 /** Interval of checks. */
 export const LOOK_MS = 500
-/** A longer gap between two checks means that this process itself was not scheduled. */
+/** If more time passes between two checks, this process itself got no processor time. */
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
 type Work = ReturnType<typeof processWork>
@@ -16,8 +16,8 @@ type Patience = {
 }
 
 /**
- * Waits for a process while it makes progress. Time without a processor does not count, so a busy machine never ends
- * a start.
+ * Decides how long to wait for a process: as long as it makes progress. Time in which it gets no processor does not
+ * count, so a busy machine never ends a start.
  */
 export function patienceWith(now: () => number, workOf: () => Work): Patience {
   let silentMs = 0

@@ -9,7 +9,7 @@ const COMMAND_CHARS_MAX = 80
 
 export type PortOwner = { readonly pid: number; readonly program: string; readonly startedMs: number | undefined }
 
-/** The process that listens on a local port; undefined if none, if another user's, or without `/proc`. */
+/** The process on a local port; undefined if there is none, if it is another user's, or without `/proc`. */
 export function portOwner(port: number): PortOwner | undefined {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(textOf(`net/${table}`) ?? '', port)))
   if (inodes.size === 0) return undefined
@@ -21,7 +21,7 @@ export function portOwner(port: number): PortOwner | undefined {
     : { pid: Number(pid), program: programOf(pid), startedMs: processStartedMs(Number(pid)) }
 }
 
-/** Inodes of listening sockets, from `/proc/net/tcp`. */
+/** Inodes of the sockets that listen on a port, from the text of `/proc/net/tcp`. */
 export function listeningInodes(table: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return table
@@ -44,7 +44,7 @@ function programOf(pid: string): string {
   return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
 }
 
-// Vanished processes and those of other users count as unknown.
+// The file of a process that has ended, or is another user's, cannot be read: its text is unknown.
 function textOf(name: string): string | undefined {
   return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }

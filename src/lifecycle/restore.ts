@@ -44,7 +44,7 @@ export async function requireStopped(host: Context, again: string): Promise<void
   })
 }
 
-/** The error for adding the demo history to a marketplace that has data. */
+/** The error if demo data is added to a marketplace that already has data. */
 export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
   return new CliError('conflict', 'This marketplace already has data; demo data needs an empty one.', {
     facts: [`nothing was changed in ${places.data}`],

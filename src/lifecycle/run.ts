@@ -21,9 +21,9 @@ import { openBoundedLog } from './log/bounded-log.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { demoRefused } from './restore.ts'
 
-/** Time limit of a stop: twice that of responses, since crons and store follow. A second signal exits immediately. */
+/** Time limit for stopping: twice the limit for open responses, since crons and the store are stopped after them. */
 export const STOP_MS = 20_000
-/** How long leftover handles may keep the process running. */
+/** How long open handles may keep the process alive after the end. */
 const LINGER_MS = 500
 
 type Context = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
@@ -33,8 +33,8 @@ type Hooks = {
 }
 
 /**
- * Runs the daemon until a signal: registers, creates, reports ready, cleans up.
- * @throws creation errors; CliError failure when stopping exceeds `STOP_MS`
+ * Runs the daemon until a signal. Registers its start, creates it, reports it as ready, and cleans up at the end.
+ * @throws errors of its creation; CliError failure if stopping takes longer than `STOP_MS`
  */
 export async function runDaemon(host: Context, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
@@ -59,7 +59,7 @@ async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Prom
       : undefined
     const daemon = await createDaemon(configOf(options, dataDir, certificate), {
       logTo: log,
-      // After a failed write, memory is ahead of the disk, so exit.
+      // After a failed write, the memory has changes that are not on disk, so exit.
       onFatal: (error) => fatal(system, error),
       onStep: start.report,
       async prepare(url) {
@@ -98,7 +98,7 @@ type Run = {
   readonly start: StartUnderWay
 }
 
-/** Registers the running daemon and reports it as ready; if that fails, stops it. */
+/** Registers the daemon as serving and reports it as ready. If that fails, stops the daemon. */
 async function announced(host: Context, hooks: Hooks, run: Run) {
   try {
     const registration = registerRun(host, run)
@@ -117,7 +117,7 @@ function fatal({ stderr, exit }: Context['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-/** The seed; new stores default to the house's services. */
+/** The seed. Without one, a new store gets the first-party services. */
 function seedOf({ seed }: Launch): Pick<Start, 'seed' | 'seedOfNew'> {
   return seed === undefined ? { seedOfNew: HOUSE } : { seed }
 }

@@ -20,7 +20,7 @@ export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, '
   return (await session.open('getBackup', { timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS })).file()
 }
 
-/** Writes a backup to a private file atomically, or to stdout. */
+/** Writes a backup to stdout, or to a private file that appears only when it is complete. */
 export async function saveBackup(
   { io }: Pick<CommandContext<unknown, unknown>, 'io'>,
   chunks: Chunks,

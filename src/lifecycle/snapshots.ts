@@ -17,12 +17,12 @@ export type Snapshot = {
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const ENDING = '.tar'
 
-/** Folder of snapshots. It is next to the log, so clearing the data keeps it. */
+/** Folder of the snapshots. It is not in the data folder, so clearing the data keeps the snapshots. */
 export function snapshotFolder({ places }: Context): string {
   return join(places.state, 'snapshots')
 }
 
-/** @throws CliError usage for an invalid name */
+/** The file for a snapshot. @throws CliError usage for an invalid name */
 export function snapshotFile(host: Context, name: string): string {
   if (!NAME.test(name)) throw usage(`NAME must be lower-case letters, digits, "-" or "_"; you gave "${name}".`)
   return join(snapshotFolder(host), name + ENDING)
@@ -41,7 +41,7 @@ export function listSnapshots(host: Context): Snapshot[] {
   return found.sort((one, other) => other.saved_at.localeCompare(one.saved_at))
 }
 
-/** @throws CliError not_found, which suggests the nearest name */
+/** The file of a snapshot that exists. @throws CliError not_found, which suggests the nearest name */
 export function findSnapshot(host: Context, name: string): string {
   const file = snapshotFile(host, name)
   if (existsSync(file)) return file
@@ -54,7 +54,7 @@ export function findSnapshot(host: Context, name: string): string {
   })
 }
 
-/** Saves a snapshot of the running store, replacing one of the same name. Prints nothing. */
+/** Saves a snapshot of the running store. A snapshot of the same name is replaced. Prints nothing. */
 export async function keepSnapshot(context: CommandContext<unknown, unknown>, name: string): Promise<string> {
   const file = snapshotFile(context, name)
   makeFolder(snapshotFolder(context))

@@ -28,10 +28,10 @@ import { GRACE_MS, instancesBeside, stopDaemon } from './stop.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
-/** How long a stuck start may take to end. */
+/** How long a start that made no progress may take to end itself. */
 const STUCK_GRACE_MS = 5_000
 
-/** Environment variables passed to the daemon. Tokens, proxies and shell state are not passed. */
+/** Environment variables that the daemon gets. Others, such as tokens, proxies and shell state, are not passed on. */
 const KEPT_VARIABLES =
   /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SOUK_(CONFIG_DIR|DATA_DIR|INSTANCE)|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_\w+)$/
 
@@ -43,9 +43,9 @@ export type Started = {
 }
 
 /**
- * Starts the daemon detached. Leaves a running daemon as it is, and waits for a starting one.
- * @param said - typed options, which a concurrent start must match
- * @throws CliError with the owner of the port, the fault in the engines file, or the child's last output
+ * Starts the daemon in the background. If it runs, leaves it as it is; if another command is starting it, waits.
+ * @param said - the typed options; the start of another command must have the same ones
+ * @throws CliError that states the owner of a taken port, the fault in the engines file, or the child's last output
  */
 export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started> {
   readEngines(launch)
@@ -76,7 +76,7 @@ function alreadyUp(registration: DaemonRegistration): Started {
   return { registration, alreadyRunning: true, recovered: false, notes: [] }
 }
 
-/** Returns the live daemon, if any. Otherwise spawns one and registers it immediately, so that no command misses it. */
+/** Returns the live daemon, if there is one. Otherwise spawns one and registers it immediately. */
 function begin(host: StartHost, launch: Launch) {
   const { places } = host
   const found = registeredDaemon(places)
@@ -165,7 +165,7 @@ function endedEarly(how: number | string, file: string): Ended {
   )
 }
 
-/** The child's error, with the log's path. Removes the registration if the child has exited. */
+/** The error that the child reported, with the path of the log. If the child has exited, removes its registration. */
 async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }>, host: StartHost) {
   const { places, io } = host
   const found = registeredDaemon(places)
@@ -182,7 +182,7 @@ function served({ places }: StartHost): DaemonRegistration {
   throw new CliError('failure', 'The daemon reported ready, then exited.', { next: ['souk logs --tail 50'] })
 }
 
-/** The error for a taken port: its owner and the next commands. */
+/** The error for a port that is taken: it names the process that has the port, and the next commands. */
 async function portTaken(host: StartHost, launch: Launch): Promise<CliError> {
   const port = portOf(launch)
   const owner = portOwner(port)

@@ -9,7 +9,7 @@ import { isSameProcess, type ProcessName } from '../client/process.ts'
 import { errnoOf } from '../core/error.ts'
 import { whileLocked } from './begin.ts'
 
-/** Longer than an orderly stop takes, so a kill never interrupts one. */
+/** Time before a daemon is killed. An orderly stop takes less, so it is never interrupted. */
 export const GRACE_MS = 25_000
 const KILL_WAIT_MS = 5_000
 const PORT_WAIT_MS = 1_000
@@ -17,7 +17,7 @@ const POLL_MS = 25
 
 export type Stopped = {
   readonly stopped: boolean
-  /** `graceful`: ended in order. `killed`: ended by force. `crashed`: had died before. `absent`: no daemon ran. */
+  /** `graceful`: it stopped in order. `killed`: by force. `crashed`: it had already died. `absent`: there was none. */
   readonly how: 'graceful' | 'killed' | 'crashed' | 'absent'
   readonly pid: number | null
   readonly url: string | null
@@ -31,7 +31,7 @@ type Choice = { graceMs: number; force: boolean }
 /** Stops a running or starting daemon by SIGTERM, then SIGKILL. Does nothing if there is none. */
 export async function stopDaemon(host: Context, choice: Choice): Promise<Stopped> {
   const { places } = host
-  // Waits until a concurrent command has registered its start.
+  // If another command is starting a daemon now, waits until the start is registered.
   const found = existsSync(places.runtime) ? whileLocked(places, () => registeredDaemon(places)) : ABSENT
   if (found.state === 'absent') return { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
   const { registration } = found
@@ -82,7 +82,7 @@ async function end(
 }
 
 function signal(registration: ProcessName, name: 'SIGTERM' | 'SIGKILL'): void {
-  // Checks again, since another process may have this pid now.
+  // Check again before the signal is sent, since another process may have this pid now.
   if (!isSameProcess(registration)) return
   try {
     process.kill(registration.pid, name)

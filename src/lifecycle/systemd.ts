@@ -3,13 +3,13 @@ import { DEFAULT_INSTANCE } from '../client/paths.ts'
 import { type Launch, launchWords } from './launch.ts'
 import { STOP_MS } from './run.ts'
 
-/** systemd waits slightly longer than an orderly stop. */
+/** How many seconds longer systemd waits than an orderly stop can take. */
 const STOP_MARGIN_S = 5
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
 export type Unit = { readonly unit: string; readonly name: string }
 
-/** User unit that runs this instance, and its name. */
+/** The systemd user unit that runs this instance, and the unit's name. */
 export function unitOf({ places, system }: Context, launch: Launch): Unit {
   const { instance, chosenData } = places
   const words = [
@@ -41,7 +41,7 @@ export function unitOf({ places, system }: Context, launch: Launch): Unit {
   return { unit: `${lines.join('\n')}\n`, name }
 }
 
-/** A word of a systemd command line, quoted, with `%` and `$` escaped. */
+/** A word for the command line in a unit: quoted, with `%` and `$` escaped. */
 function quoted(word: string): string {
   const escaped = word.replaceAll('%', '%%').replaceAll('$', () => '$$')
   return /^[\w./:@=,%+-]+$/.test(escaped) ? escaped : `"${escaped.replace(/[\\"]/g, '\\$&')}"`

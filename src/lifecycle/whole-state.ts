@@ -18,7 +18,7 @@ type Door = Awaited<ReturnType<Context['system']['daemon']>>
 type ExportQuery = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
-/** Number of attempts to find a moment without payments in progress. */
+/** How often a backup is taken, to find a moment in which no payment is in progress. */
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 
@@ -26,7 +26,7 @@ export type SavedState = {
   readonly file: string | null
   readonly records: number
   readonly files: number
-  /** Hash of the state. */
+  /** Hash of the exported state. */
   readonly sha256: string
 }
 
@@ -110,7 +110,7 @@ async function stateOf(context: Context, wanted: ExportQuery): Promise<Exported>
   return door.exportData(places.data, wanted)
 }
 
-/** Exports from a backup, since that is consistent; takes a new one while payments are in progress. */
+/** Exports from a backup, since a backup is consistent. If a payment is in progress in it, takes another backup. */
 async function ofRunning(context: Context, door: Door, wanted: ExportQuery): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
@@ -137,7 +137,7 @@ export type LoadedState = {
   readonly files: number
   readonly sha256: string
   readonly replaced: boolean
-  /** Whether the file's installation values were kept, so that its signatures stay valid. */
+  /** Whether the installation values in the file were kept. Then the marketplace's earlier signatures stay valid. */
   readonly kept_installation: boolean
 }
 

@@ -28,19 +28,19 @@ type ShopOptions = {
 }
 export type ShopHost = CommandContext<{ readonly services: readonly string[] }, ShopOptions>
 
-/** Results of the local checks. */
+/** What the checks on this machine found. */
 export type CheckedShop = {
   readonly program: FoundProgram
-  /** Finds the program again. @throws CliError usage when it cannot run */
+  /** Finds the program again after an edit. @throws CliError usage if it cannot run */
   readonly find: () => FoundProgram
   readonly env: Readonly<Record<string, string | undefined>>
   readonly deliver: DeliverForm
   readonly written: WrittenListing | undefined
-  /** Input of the test purchase (default: an example of the schema). */
+  /** Input of the test purchase (default: an example made from the schema). */
   readonly input: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Checks everything before the start. @throws CliError usage */
+/** Checks everything that can be checked before the start. @throws CliError usage */
 export async function checkShop({ io, options, system, globals }: ShopHost): Promise<CheckedShop> {
   const env = { ...system.env, ...Object.fromEntries(options.env.map(variableOf)) }
   const find = () => findProgram({ line: options.exec, shell: options.shell, cwd: options.cwd, env })
@@ -49,17 +49,17 @@ export async function checkShop({ io, options, system, globals }: ShopHost): Pro
   if (options.watch && options.listing === '-') throw usage('--watch needs a file: stdin is read once.')
   const { practiceInput } = options
   const input = practiceInput === undefined ? undefined : await readObjectFile(io, practiceInput, 'the input')
-  // The folder comes last, so that a refusal or a dry run creates none.
+  // The folder for deliveries is created last, so that a refused start creates none. A dry run creates none either.
   return { program, find, env, written, input, deliver: formOf(options.deliver, globals.dryRun) }
 }
 
-/** The user's umask decides about shared folders. */
+/** The folder may be shared with other users: that is decided by the user's umask. */
 const SHARED_FOLDER_MODE = 0o777
 
 function formOf(text: string, dryRun: boolean): DeliverForm {
   const form = deliverForms.find((one) => one === text)
   if (form !== undefined) return form
-  // A folder must look like a path, to detect mistyped forms.
+  // Only a word that looks like a path is a folder, so that a mistyped form is refused.
   if (!/[/\\]|^\.+$/.test(text))
     throw usage(`--deliver must be ${deliverForms.join(', ')}, or a folder such as ./${text}; you gave "${text}".`)
   if (dryRun) return { root: resolve(text) }
@@ -78,7 +78,7 @@ function variableOf(text: string): [string, string] {
 
 const SHELL = '/bin/sh'
 const CHECK_TIMEOUT_MS = 5_000
-/** Maximum number of watched files of a command line. */
+/** Maximum number of files in a command line that are watched. */
 const FILES_MAX = 16
 
 type ProgramLine = {
@@ -88,7 +88,7 @@ type ProgramLine = {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** A runnable command with its files. */
+/** A command that can run: the path of its program, and the files that its line names. */
 type FoundProgram = { readonly path: string; readonly files: readonly string[] }
 
 /**
@@ -115,7 +115,7 @@ function checkShellLine(line: string): void {
   if (status !== 0) throw usage(`The shell cannot read the command: ${stderr.trim().split('\n')[0]}`)
 }
 
-/** The words of a shell line; empty if its syntax cannot be split. */
+/** The words of a shell line; empty if the line cannot be split. */
 function wordsOr(line: string): readonly string[] {
   try {
     return splitWords(line)

@@ -13,10 +13,10 @@ import { join, sep } from 'node:path'
 import { isId } from '../client/wire-id.ts'
 import { MAX_ATTACHMENT_BYTES } from '../core/limits.ts'
 
-/** Maximum number of files per delivery. A conversation takes twenty, so a repeated delivery still fits. */
+/** Maximum number of files per delivery. A conversation takes twenty, so a second delivery of a job fits too. */
 const FILES_MAX = 10
 const DEPTH_MAX = 4
-/** A folder with more entries is refused. */
+/** A folder with more files and folders in it is refused. */
 const ENTRIES_MAX = 1_000
 
 export type LeftFile = { readonly path: string; readonly name: string; readonly bytes: number }
@@ -26,17 +26,17 @@ export class Undeliverable extends Error {
   override readonly name = 'Undeliverable'
 }
 
-/** Empty folder of one job; earlier files are removed. @throws Error when it cannot be created */
+/** Makes an empty folder for a job; removes files of an earlier attempt. @throws Error if it cannot be created */
 export function folderFor(root: string, job: string): string {
   if (!isId('job', job)) throw new Undeliverable('the instance returned no job id')
   const folder = join(realpathSync(root), job)
-  // Removes a link, not its target.
+  // If the folder is a link, removes the link, not its target.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { mode: 0o700 })
   return folder
 }
 
-/** Plain files in a job's folder. Links are refused, so nothing outside is delivered. @throws Undeliverable */
+/** The files in a job's folder. Links are refused, so nothing outside it is delivered. @throws Undeliverable */
 export function leftIn(folder: string): readonly LeftFile[] {
   const found: LeftFile[] = []
   let entries = 0
@@ -68,7 +68,7 @@ function plainFile(path: string, name: string): LeftFile {
   return { path, name, bytes: entry.size }
 }
 
-/** Checks a file and its folders again before sending. @throws Undeliverable */
+/** Checks, before a file is sent, that it is still the same plain file in the folder. @throws Undeliverable */
 export function checkStill(folder: string, { path, name, bytes }: LeftFile): void {
   const real = realpathSync(path)
   const opened = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))

@@ -10,15 +10,15 @@ import { carryOut, type Offered, ownListings, planListing, readListing } from '.
 const LOOK_EVERY_MS = 250
 
 type Watching = {
-  /** Called for each check, since the program may change. */
+  /** Called before each check, since an edit can change which files belong to the program. */
   readonly files: () => readonly string[]
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
 }
 
 /**
- * Reports changed files by polling, since editors replace files and network folders send no events. A file is
- * reported once it is stable.
+ * Yields changed files. Finds them by polling, since editors replace files and network folders send no events. A file
+ * is yielded when it has stopped changing.
  */
 async function* editsOf({ files, sleep, signal }: Watching): AsyncGenerator<ReadonlySet<string>> {
   const looks = new Map(files().map((file) => [file, settledAt(stateOf(file))]))
@@ -29,7 +29,7 @@ async function* editsOf({ files, sleep, signal }: Watching): AsyncGenerator<Read
   }
 }
 
-/** Stable and last seen state of a file. */
+/** The state of a file when it last stopped changing, and its state at the last check. */
 type Look = { readonly settled: string; readonly last: string }
 
 function settledAt(state: string): Look {
@@ -50,11 +50,11 @@ function stateOf(file: string): string {
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.mode}`
 }
 
-/** Holds jobs while they cannot run, so an unfinished edit fails none. */
+/** Makes jobs wait while the program cannot run, so that no job fails because of an unfinished edit. */
 export type WorkGate = {
   readonly close: () => void
   readonly open: () => void
-  /** Resolves when open or aborted. */
+  /** Resolves when the gate is open, or the signal aborted. */
   readonly passed: (signal: AbortSignal) => Promise<void>
 }
 
@@ -80,7 +80,7 @@ export function createGate(): WorkGate {
 export type Editing = {
   readonly host: ShopHost
   readonly shop: CheckedShop
-  /** The file's listing as offered. */
+  /** The listing of the file, as the instance returned it. */
   readonly listed: Offered | undefined
   readonly line: ProviderLine
   readonly gate: WorkGate
@@ -89,8 +89,8 @@ export type Editing = {
 }
 
 /**
- * Applies edits of listing and program until the signal. Faults are reported and the old state stays; a missing
- * program holds jobs. Bought jobs keep their terms.
+ * Applies edits of the listing and the program until the signal. A faulty edit is reported, and the listing stays as it
+ * was. While the program cannot run, jobs wait. Jobs that are already bought keep their terms.
  */
 export async function followEdits(editing: Editing): Promise<void> {
   const { host, shop, signal } = editing
@@ -105,7 +105,7 @@ export async function followEdits(editing: Editing): Promise<void> {
   await changes.done()
 }
 
-/** Finds the edited program, and opens the gate. @returns undefined if the program cannot run now */
+/** Finds the program after an edit and lets jobs run. @returns undefined if the program cannot run: then jobs wait */
 function takeProgram({ shop, gate, say }: Editing) {
   try {
     const program = shop.find()
@@ -125,7 +125,7 @@ function takeProgram({ shop, gate, say }: Editing) {
   }
 }
 
-/** Applies edits of the listing one by one. An edit that the instance refuses for now is tried again later. */
+/** Applies edits of the listing in order. An edit is tried again if the instance says when. */
 function listingChanges(editing: Editing) {
   const { host, say, signal } = editing
   let isWaiting = false

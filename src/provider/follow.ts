@@ -11,7 +11,7 @@ const ANSWER_TIMEOUT_MS = 45_000
 const PAGE = '100'
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
-/** A long poll without events takes at least this long; faster instances get a pause. */
+/** A long poll without events should take at least this long. If it was shorter, a pause follows. */
 const EARLY_MS = 1_000
 const EARLY_PAUSE_MS = 1_000
 const SERVER_FAULT = 500
@@ -28,11 +28,11 @@ export type Outage = { readonly state: 'lost' | 'back'; readonly attempt: number
 /** Connection to an instance that may restart, even at another address. */
 export type ProviderLine = {
   readonly session: () => Session
-  /** Repeats a call until there is a response. @throws refusals that are final */
+  /** Repeats a call until it succeeds. @throws refusals that a repetition cannot change */
   readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
-  /** Reads a page of events, with retries. A long poll that returns early without events is followed by a pause. */
+  /** Reads a page of events, with retries. If a long poll ends early without events, a pause follows. */
   readonly nextPage: (reading: EventsAsked) => Promise<EventPage>
-  /** A pause that ends with the signal. */
+  /** Resolves after a pause, or when the signal is aborted. */
   readonly pause: () => Promise<void>
 }
 
@@ -44,7 +44,7 @@ type LineOptions = {
   readonly onOutage?: (outage: Outage) => void
 }
 
-/** Connects to the instance. @throws if the first connection fails; only later calls are retried. */
+/** Connects to the instance. Later calls are repeated after failures. @throws if the first connection fails */
 export async function openLine(host: ProviderHost, options: LineOptions): Promise<ProviderLine> {
   const { signal, maxRetries = Number.POSITIVE_INFINITY, onOutage } = options
   const own: SessionHost = { ...host, signal }
@@ -80,7 +80,7 @@ export async function openLine(host: ProviderHost, options: LineOptions): Promis
   return { session: () => session, insist, nextPage, pause }
 }
 
-/** Unreachable, or temporarily unavailable. */
+/** Whether the instance is unreachable, or only for now unable to answer. */
 function isPassing(error: unknown): boolean {
   if (error instanceof CliError) return error.exit === 'no_daemon'
   return error instanceof AppError && (error.status >= SERVER_FAULT || error.status === TOO_MANY)
@@ -101,12 +101,12 @@ export async function readPage(session: Session, { cursor, types, wait = false }
   throw new CliError('failure', 'The instance returned an unreadable page of events.')
 }
 
-/** Whether a text is a cursor. Cursors are increasing integers, so reading terminates. */
+/** Whether a text is a cursor: an integer. Cursors only increase, so reading comes to an end. */
 export function isCursor(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,20}$/.test(text)
 }
 
-/** Whether a page's cursor is ahead of `cursor`, or `cursor` is unknown. */
+/** Whether the cursor of a page is ahead of `cursor`, or `cursor` is no known cursor. */
 export function isLater(next: string, cursor: string | undefined): boolean {
   return !isCursor(cursor) || BigInt(next) > BigInt(cursor)
 }

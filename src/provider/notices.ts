@@ -2,7 +2,7 @@ import type { WorkerNotice } from './worker.ts'
 
 type At<F> = F & { readonly at: string }
 
-/** The provider is ready, with these listings. */
+/** The provider is ready and does jobs for these listings. */
 type Providing = {
   readonly event: 'providing'
   readonly services: readonly { readonly service_id: string; readonly name: string }[]
@@ -10,7 +10,7 @@ type Providing = {
   readonly workers: number
 }
 
-/** Result for the file's listing, at start and after edits. */
+/** What became of the listing in the file, at the start and after each edit. */
 type Listed = {
   readonly event: 'listed'
   readonly service_id: string
@@ -18,36 +18,36 @@ type Listed = {
   readonly change: 'created' | 'changed' | 'unchanged'
   /** Changed fields. */
   readonly changed: readonly string[]
-  /** Buyer's price; null if negotiated. */
+  /** The price that a buyer pays; null if it is negotiated. */
   readonly price: string | null
   readonly status: string
 }
 
-/** A test purchase of the own listing with test money. */
+/** A test purchase: the provider's own listing, bought with test money. */
 type Practised = {
   readonly event: 'practice'
   readonly state: 'bought' | 'passed' | 'failed' | 'none'
   readonly service_id: string
-  /** Job of the purchase. */
+  /** The job that was bought. */
   readonly job_id: string | null
   readonly price: string | null
-  /** Why there was no purchase, or what failed. */
+  /** Why nothing was bought, or what failed. */
   readonly reason: string | null
 }
 
-/** An edit under `--watch` that was not applied, with the reason. */
+/** An edit under `--watch` that was not applied, and why. */
 type Withheld = {
   readonly event: 'withheld'
   readonly what: 'listing' | 'program'
   readonly reason: string
-  /** Milliseconds until the next try; null if it waits for another edit. */
+  /** Milliseconds until the edit is tried again; null if it is not tried before the next edit. */
   readonly again_ms: number | null
 }
 
-/** The program changed or is back; the next job uses it. */
+/** The program was edited, or can run again. The next job uses it. */
 type Reloaded = { readonly event: 'reloaded'; readonly what: 'program'; readonly path: string }
 
-/** Under --dry-run: the next step. */
+/** Under --dry-run: a step that a start would take. */
 type Would = {
   readonly event: 'would'
   readonly dry_run: true

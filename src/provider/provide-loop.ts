@@ -16,10 +16,10 @@ import { becomeSeller, modesOf } from './shop.ts'
 import { doJob, type Trade, type WorkerNotice } from './worker.ts'
 import { carryOut, type ListingPlan, type Offered, ownListings, planListing } from './written-listing.ts'
 
-/** A queue of notices from several sources. */
+/** A queue into which several sources put notices. */
 type Queue<T> = AsyncIterable<T> & {
   readonly push: (item: T) => void
-  /** Ends the queue; an error comes after earlier items. */
+  /** Ends the queue. The items already in it still come out, then the error, if there is one. */
   readonly end: (error?: unknown) => void
 }
 
@@ -53,7 +53,7 @@ function createQueue<T>(): Queue<T> {
 /** Statuses of a delivered job. */
 const DELIVERED: readonly string[] = ['completed', 'verified', 'released']
 
-/** Runs a provider until ctrl-c, or with `--once` until no job waits: first the listing, then the jobs. */
+/** Runs a provider: first offers the listing, then does jobs until ctrl-c. With `--once`, ends when no job waits. */
 export async function* runShop(context: ShopHost): AsyncGenerator<ProviderNotice> {
   const shop = await checkShop(context)
   if (context.globals.dryRun) {
@@ -143,7 +143,7 @@ async function exampleFor({ input_schema }: Offered): Promise<Readonly<Record<st
   return input
 }
 
-/** Result of the test purchase, if the notice is its end; otherwise undefined. */
+/** The result of the test purchase, if the notice says that its job has ended; otherwise undefined. */
 async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promise<Practised | undefined> {
   if (trial?.practice === undefined || !('job_id' in item) || item.job_id !== trial.practice.job) return undefined
   if (item.event !== 'delivered' && item.event !== 'failed' && item.event !== 'over') return undefined
@@ -181,7 +181,7 @@ async function* workUnder(floor: Floor, session: Session, trial: Trial | undefin
   if (context.options.once && failed && !context.signal.aborted) context.exit('failure')
 }
 
-/** Does jobs until the signal, or until the reader stops. Running jobs finish. */
+/** Does jobs until the signal, or until the caller stops reading. Jobs that are running then are finished. */
 async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<ProviderNotice> {
   const end = new AbortController()
   const signal = AbortSignal.any([context.signal, end.signal])
@@ -211,7 +211,7 @@ type Working = {
   readonly asking: ProviderLine
 }
 
-/** Starts jobs while slots are free. After the signal, running jobs finish. */
+/** Starts jobs while fewer than `--concurrency` run. After the signal, waits for the jobs that still run. */
 async function work({ host, shop, ids, gate, asking }: Working, said: Queue<ProviderNotice>): Promise<void> {
   const { options: wanted, signal, io } = host
   const trade = await tradeOf(host, shop, said.push)
@@ -246,7 +246,7 @@ function tellOutage({ io }: ShopHost, state: 'lost' | 'back', attempt: number): 
 async function tradeOf(host: ShopHost, shop: CheckedShop, say: (said: WorkerNotice) => void): Promise<Trade> {
   const { options: wanted, io, system, signal } = host
   return {
-    // Running jobs finish after ctrl-c; a second one exits.
+    // This connection has a signal of its own, so that ctrl-c lets running jobs finish. A second ctrl-c exits.
     line: await openLine(host, { signal: new AbortController().signal }),
     work: {
       line: wanted.exec,
@@ -274,18 +274,18 @@ type Orders = {
   readonly line: ProviderLine
   readonly services: ReadonlySet<string>
   readonly signal: AbortSignal
-  /** Processes waiting jobs only, then ends. */
+  /** Yields only the jobs that wait now, then ends. */
   readonly once: boolean
 }
 
 /**
- * Yields each job once, oldest first: waiting jobs, then new ones. It reads the cursor before the current state, so it
- * needs no earlier run.
+ * Yields each job once: first those that wait, then new ones. The cursor is read before the waiting jobs are, so no job
+ * between the two is missed.
  */
 export async function* ordersOf(orders: Orders): AsyncGenerator<string> {
   const seen = new Set<string>()
   for await (const { service_id, job_id } of sentJobs(orders)) {
-    // Invalid ids must not reach paths or environments.
+    // The id becomes part of paths and environment variables, so it must be valid.
     if (!orders.services.has(service_id) || seen.has(job_id) || !isId('job', job_id)) continue
     seen.add(job_id)
     yield job_id
@@ -303,12 +303,12 @@ async function* sentJobs({ line, signal, once }: Orders): AsyncGenerator<Sent> {
   }
 }
 
-/** Yields new jobs. Ends when the events after its cursor are no longer kept; the caller then reads the state again. */
+/** Yields new jobs. Ends when the events after the cursor are no longer kept; the caller then starts anew. */
 async function* comingJobs({ line, signal }: Pick<Orders, 'line' | 'signal'>, from: string): AsyncGenerator<Sent> {
   for (let cursor = from; !signal.aborted; ) {
     const reading = { cursor, types: 'job.dispatched', wait: true }
     const page = await line.nextPage(reading).catch(isTooOld)
-    // Pause for an instance that rejects its own cursor.
+    // The instance may have rejected a cursor that it just gave, so wait before the next attempt.
     if (page === undefined) return line.pause()
     // Only events for the provider contain `brief`.
     for (const { data, subject } of page.events) {

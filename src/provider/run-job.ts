@@ -8,13 +8,13 @@ import { span } from '../text/text.ts'
 import { folderFor, type LeftFile, leftIn, Undeliverable } from './delivered-files.ts'
 import { type Ended, runProgram } from './run-program.ts'
 
-/** Exit code for "try later" (EX_TEMPFAIL, sysexits.h). */
+/** Exit code with which the command asks to be run again later (EX_TEMPFAIL, sysexits.h). */
 const TRY_LATER_EXIT = 75
 const PROGRESS = /^progress: *(.+)$/
 
 export const deliverForms = ['stdout-json', 'stdout-text'] as const
 
-/** What to deliver: output, or files in a folder per job. */
+/** What is delivered: the output of the command, or files in a folder. Each job gets its own folder. */
 export type DeliverForm = (typeof deliverForms)[number] | { readonly root: string }
 
 export type LeftFiles = { readonly folder: string; readonly files: readonly LeftFile[] }
@@ -35,7 +35,7 @@ export type Work = {
   readonly cwd: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly deliver: DeliverForm
-  /** Time limit of an attempt in milliseconds, in addition to the job's deadline. */
+  /** Time limit of an attempt in milliseconds. The job's deadline limits it too. */
   readonly timeoutMs: number | undefined
   readonly tmpDir: string
   readonly now: () => number
@@ -43,7 +43,7 @@ export type Work = {
   readonly onLog: (line: string) => void
 }
 
-/** Runs the command once, with the input on stdin and in a file. @returns the outcome, with the output to deliver */
+/** Runs the command once. It gets the input on stdin and in a file. @returns the outcome, with what to deliver */
 export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> {
   const workdir = await mkdtemp(join(work.tmpDir, 'souk-job-'))
   try {
@@ -119,14 +119,14 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   }
 }
 
-/** Printed output of a job with files: the members of an object, or `text`. */
+/** What is delivered in addition to files: the members of the printed object, or other output as `text`. */
 function besideFiles(text: string): Json {
   if (text.trim() === '') return {}
   try {
     const printed = parseJson(text)
     return isObject(printed) ? printed : { text }
   } catch {
-    // With files, the output need not be JSON.
+    // The output need not be JSON if files are delivered.
     return { text }
   }
 }

@@ -22,14 +22,14 @@ export type ProviderProgram = {
 }
 
 export type Ended = {
-  /** Exit code; null after a signal or failed start. */
+  /** Exit code; null if the program was ended by a signal or did not start. */
   readonly code: number | null
   readonly stdout: Buffer
   /** Last nonempty stderr line. */
   readonly lastWords: string
-  /** Why it was killed. */
+  /** Why the program was killed; undefined if it was not. */
   readonly cut: 'timeout' | 'too_large' | undefined
-  /** Why it could not start. */
+  /** Why the program could not start; undefined if it did. */
   readonly failure: string | undefined
 }
 
@@ -37,7 +37,7 @@ const running = new Set<ChildProcess>()
 let isWatching = false
 
 /**
- * Runs a program in its own process group, which is killed as a whole and does not get ctrl-c. Input never becomes
+ * Runs a program in a process group of its own, which gets no ctrl-c and is killed as a whole. The input never becomes
  * part of the command line.
  */
 export async function runProgram(program: ProviderProgram): Promise<Ended> {
@@ -78,7 +78,7 @@ function start({ line, shell, cwd, env }: ProviderProgram): ChildProcess {
   return child
 }
 
-/** At exit, kills all children. */
+/** Kills all running programs when this process exits. */
 function endAll(): void {
   for (const child of running) signalGroup(child, 'SIGKILL')
 }
@@ -103,7 +103,7 @@ function collect(child: ChildProcess, { maxBytes, onFull }: { maxBytes: number; 
   return () => Buffer.concat(parts)
 }
 
-/** @returns a function for the last nonempty line */
+/** Calls `onLine` for each line on stderr. @returns a function for the last line that was not empty */
 function readLines(child: ChildProcess, onLine: (line: string) => void): () => string {
   let rest = ''
   let last = ''

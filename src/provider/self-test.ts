@@ -11,7 +11,7 @@ const FAUCET_CALLS_MAX = 10
 
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 
-/** A provider's test purchase, made as an unknown buyer. */
+/** A test purchase of a provider's listing. The buyer is a new wallet without an account. */
 export type Practice = {
   readonly job: string
   readonly price: string
@@ -19,13 +19,13 @@ export type Practice = {
   readonly look: () => Promise<{ readonly status: string; readonly notes: string | null }>
 }
 
-/** Thrown with the reason if no test purchase is made. */
+/** Thrown with the reason why no test purchase is made. */
 export class NoPractice extends Error {
   override readonly name = 'NoPractice'
 }
 
 type SelfTestParams = {
-  /** The payment network as saved locally, and as the instance reports it. */
+  /** The payment network: first as it is saved here, then as the instance reports it. */
   readonly modes: readonly string[]
   readonly service: string
   /** Displayed price. */
@@ -34,8 +34,8 @@ type SelfTestParams = {
 }
 
 /**
- * Buys a service with a temporary wallet and faucet money.
- * @throws NoPractice without a fixed price or enough test money; AppError for refusals
+ * Buys a service with a new wallet and money from the faucet.
+ * @throws NoPractice without a fixed price or enough test money; AppError for a refusal
  */
 export async function buyOnce(stage: Stage, { modes, service, price, input }: SelfTestParams): Promise<Practice> {
   const real = modes.find((mode) => !TEST_MONEY.includes(mode))

@@ -9,7 +9,7 @@ import { AppError } from '../core/error.ts'
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 const FIRST_WALLET = 'main'
 
-/** The payment network as saved locally, and as the instance reports it. */
+/** The payment network: first as it is saved here, then as the instance reports it. */
 export async function modesOf(session: Session): Promise<readonly string[]> {
   const { chain } = await session.call('getHealth', {})
   return [session.target.network, chain.mode]
@@ -19,7 +19,7 @@ export function isTestMoney(modes: readonly string[]): boolean {
   return modes.every((mode) => TEST_MONEY.includes(mode))
 }
 
-/** What a seller already has at the instance: wallet and account. */
+/** Which parts of a seller's set-up exist already: wallet and account. */
 export type SellerStanding = {
   readonly wallet: NamedWallet | undefined
   readonly isRegistered: boolean
@@ -34,7 +34,7 @@ export async function standingOf({ places, globals }: SessionHost, session: Sess
   return { wallet: currentWallet(places, name), isRegistered: (await session.apiKey()) !== undefined, name }
 }
 
-/** Creates wallet and account with test money if needed. @throws CliError auth with real money */
+/** Creates wallet and account with test money if they are missing. @throws CliError auth if the money is real */
 export async function becomeSeller(host: SellerHost, session: Session, modes: readonly string[]): Promise<void> {
   const { wallet, isRegistered, name } = await standingOf(host, session)
   if (isRegistered) return
@@ -47,7 +47,7 @@ export async function becomeSeller(host: SellerHost, session: Session, modes: re
     })
   }
   if (wallet === undefined) return becomeKnown(host, session, { wallet: name, publicName })
-  // Registering costs a cent; continue without the faucet if it refuses.
+  // Registering costs one cent. If the faucet refuses to pay it, the wallet may still have money, so continue.
   await session.call('openFaucet', { body: { wallet: wallet.address } }).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error
   })

@@ -28,7 +28,7 @@ type Facts =
     }
   | { readonly event: 'failed'; readonly exit: number | null; readonly ms: number; readonly reason: string }
   | { readonly event: 'retry'; readonly exit: number | null; readonly wait_ms: number; readonly reason: string }
-  /** The job needs no work any more: cancelled, expired, or done elsewhere. */
+  /** The job needs no more work: it was cancelled, has expired, or was done by another process. */
   | { readonly event: 'over'; readonly status: string }
 
 export type WorkerNotice = Facts & { readonly at: string; readonly job_id: string }
@@ -36,7 +36,7 @@ export type WorkerNotice = Facts & { readonly at: string; readonly job_id: strin
 export type Trade = {
   readonly line: ProviderLine
   readonly work: Omit<Work, 'onProgress' | 'onLog'>
-  /** Maximum number of retries. The delay `retryMs` doubles with each retry. */
+  /** Maximum number of retries. The delay is `retryMs` before the first retry, and doubles with each further one. */
   readonly retries: number
   readonly retryMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -46,7 +46,7 @@ export type Trade = {
   readonly log: (line: string) => void
 }
 
-/** Does one job. Its reports wait until the daemon is reachable. */
+/** Does one job. While the daemon is unreachable, waits before it reports. */
 export async function doJob(trade: Trade, id: string): Promise<void> {
   const { now } = trade.work
   const say = (facts: Facts) => trade.say({ ...facts, at: new Date(now()).toISOString(), job_id: id })
@@ -65,7 +65,7 @@ export async function doJob(trade: Trade, id: string): Promise<void> {
 
 type Concluding = { readonly job: FetchedJob; readonly ending: Ending; readonly tries: number; readonly ms: number }
 
-/** Handles an attempt's result; reports a final failure. */
+/** Turns the result of an attempt into a notice. If there will be no retry, reports the failure to the instance. */
 async function conclude(trade: Trade, { job, ending, tries, ms }: Concluding): Promise<Facts> {
   if (ending.kind === 'over') return { event: 'over', status: ending.status }
   if (ending.kind === 'done') {
@@ -94,7 +94,7 @@ async function oneTry(trade: Trade, job: FetchedJob): Promise<Ending> {
 
 type Done = Extract<JobOutcome, { kind: 'done' }>
 
-/** Delivers the result. If the instance says conflict and the job is delivered, an earlier response was lost. */
+/** Delivers the result. After a conflict, checks whether it was delivered: the earlier response may be lost. */
 async function deliver(line: ProviderLine, job: FetchedJob, done: Done): Promise<Ending> {
   const id = job.job_id
   try {
@@ -111,7 +111,7 @@ async function deliver(line: ProviderLine, job: FetchedJob, done: Done): Promise
   }
 }
 
-/** Uploads files to the conversation; the deliverable names them. @throws Undeliverable, AppError */
+/** Uploads files to the job's conversation. @returns a deliverable that names them @throws Undeliverable, AppError */
 async function sendFiles(line: ProviderLine, job: FetchedJob, { deliverable, left }: Done): Promise<Json> {
   const thread = wireId('thread', job.thread_id)
   const files: Json[] = []
@@ -131,7 +131,7 @@ function overIsFalse(error: unknown): false {
   throw error
 }
 
-/** Sends the latest progress; missed ones do not matter. */
+/** Sends progress to the instance. While one is being sent, only the latest is kept; losing one does not matter. */
 function createProgress({ line, log }: Trade, id: string) {
   let next: string | undefined
   let sending = Promise.resolve()

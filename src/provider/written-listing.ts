@@ -10,16 +10,16 @@ import { parsePrice } from '../core/price.ts'
 import { compact } from '../core/record.ts'
 
 const PAGE = 100
-/** Maximum number of own listings searched for a name. */
+/** Maximum number of the seller's listings in which a name is searched. */
 const LISTINGS_MAX = 10_000
 const FAULTS_SHOWN = 10
 const STATUSES: readonly unknown[] = ['active', 'inactive']
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A validated listing file. */
+/** The content of a listing file, after validation. */
 export type WrittenListing = {
-  /** Listing id (default: the listing is found by its name). */
+  /** Id of the listing (default: the seller's listing with the same name). */
   readonly id: string | undefined
   readonly name: string
   readonly isActive: boolean
@@ -31,7 +31,7 @@ export type WrittenListing = {
 type Stdin = { stdin(): Promise<string> }
 
 /**
- * Reads and validates a listing file locally: fields, price, schemas.
+ * Reads a listing file and validates its fields, price and schemas here.
  * @throws CliError usage that names every faulty field
  */
 export async function readListing(io: Stdin, file: string): Promise<WrittenListing> {
@@ -52,14 +52,14 @@ export async function readListing(io: Stdin, file: string): Promise<WrittenListi
   }
 }
 
-/** A listing whose work a command does is automated, unless the file says otherwise. */
+/** Sets the kind to `automated`, since a command does the work, unless the file states a kind. */
 function withKind(document: Fields): Fields {
   const isSaid = document.fulfillment_type !== undefined || document.service_type !== undefined
   return isSaid ? document : { ...document, fulfillment_type: 'automated' }
 }
 
 async function shapeFaults(document: Fields): Promise<readonly string[]> {
-  // The contract validates the fields; it is loaded on demand.
+  // The API contract validates the fields. It is loaded only here.
   const { NewListing } = await import('../api/sections/services.ts')
   const { id, status, ...fields } = document
   const parsed = NewListing.safeParse(fields)
@@ -108,28 +108,28 @@ function faultOf(check: () => unknown): readonly string[] {
   }
 }
 
-/** A listing as offered. */
+/** A listing, as the instance returned it. */
 export type Offered = {
   readonly id: string
   readonly name: string
   readonly status: string
-  /** Buyer's price; null if negotiated. */
+  /** The price that a buyer pays; null if it is negotiated. */
   readonly agent_price: { readonly fixed: string | null }
   readonly input_schema: Fields
 }
 type Kept = Offered & Fields
 
-/** Changes needed for the instance to match the file. */
+/** What has to change at the instance so that its listing matches the file. */
 export type ListingPlan = {
   readonly found: Kept | undefined
-  /** Request body: all fields of a new listing, otherwise the differences. */
+  /** Request body: for a new listing all fields, otherwise those that differ. */
   readonly body: Fields
   readonly change: 'created' | 'changed' | 'unchanged'
-  /** Names of the changed fields that the instance returns; all fields of a new listing. */
+  /** Names of changed fields, as far as the instance returns them. For a new listing, the names of all fields. */
   readonly changed: readonly string[]
 }
 
-/** Compares the file with the listing of the instance. Fields that the file does not set stay. */
+/** Compares the file with the listing at the instance. A field that is not in the file stays as it is. */
 export function planListing(written: WrittenListing, mine: readonly Kept[], known?: string): ListingPlan {
   const found = foundIn(written, mine, known)
   const { fields, isActive } = written
@@ -137,7 +137,7 @@ export function planListing(written: WrittenListing, mine: readonly Kept[], know
   if (found === undefined) return { found, body: fields, change: 'created', changed: Object.keys(fields) }
   const differs = Object.entries({ ...fields, status }).filter(([name, value]) => !isSame(name, found[name], value))
   const changed = differs.map(([name]) => name).filter((name) => name in found)
-  // The instance does not return the endpoint, so it is always sent.
+  // The instance does not return `webhook_url`, so it always differs and is always sent.
   return { found, body: Object.fromEntries(differs), change: changed.length === 0 ? 'unchanged' : 'changed', changed }
 }
 
@@ -169,7 +169,7 @@ function isUnpriced(kept: unknown): boolean {
   return typeof kept === 'object' && kept !== null && 'fixed' in kept && kept.fixed === null
 }
 
-/** All listings of the caller. */
+/** All listings of the caller, up to the maximum. */
 export async function ownListings(session: Session): Promise<readonly Kept[]> {
   const headers = await session.ownHeaders()
   const found: Kept[] = []
@@ -182,7 +182,7 @@ export async function ownListings(session: Session): Promise<readonly Kept[]> {
   return found
 }
 
-/** Creates or changes the listing as planned. @throws AppError for a refusal, without changes */
+/** Creates or changes the listing as planned. @throws AppError for a refusal */
 export async function carryOut(session: Session, { found, body }: ListingPlan, isActive = true): Promise<Offered> {
   if (found !== undefined && Object.keys(body).length === 0) return found
   if (found !== undefined) {

@@ -7,14 +7,14 @@ import { usage } from '../exit.ts'
 /** Size limit of a document: the daemon's largest request body. */
 const DOCUMENT_BYTES_MAX = MAX_DELIVERY_BODY_BYTES
 const READ_BYTES = 64 * 1024
-/** Invalid JSON longer than this is not tried as YAML, which would take seconds. */
+/** Text that looks like JSON, but is invalid and longer than this, is not tried as YAML: that would take seconds. */
 const MISTAKEN_CHARS_MAX = 256 * 1024
-/** YAML restricted to JSON's values: no tags, anchors or other versions. */
+/** YAML that can express only JSON values: no tags, anchors, or YAML versions other than 1.2. */
 const PLAIN_YAML = { version: '1.2', schema: 'core', resolveKnownTags: false, stringKeys: true } as const
 
 type Stdin = { stdin(): Promise<string> }
 
-/** Description of file options. */
+/** Text that describes an option for a file, in the help. */
 export const DOCUMENT = 'YAML or JSON file'
 
 /**
@@ -33,7 +33,7 @@ export async function readObjectFile(io: Stdin, file: string, what: string): Pro
   throw usage(`${nameOf(file)} must contain ${what} as one YAML or JSON object.`)
 }
 
-/** User input without local validation; the instance validates it. */
+/** Passes user input on unchecked: the instance validates it. */
 export function unjudged<T extends object>(given: Readonly<Record<string, unknown>>): T {
   return given as T
 }
@@ -42,7 +42,7 @@ function nameOf(file: string): string {
   return file === '-' ? 'stdin' : file
 }
 
-/** Reads a file up to the size limit. Pipes do not tell their size in advance. @throws CliError usage */
+/** Reads a file up to the size limit, in pieces, since the size of a pipe is unknown. @throws CliError usage */
 export function textOf(file: string): string {
   let opened: number | undefined
   try {

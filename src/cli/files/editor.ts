@@ -9,7 +9,7 @@ import { CliError, usage } from '../exit.ts'
 import { splitWords } from '../split-words.ts'
 import { parseDocument } from './document.ts'
 
-/** How often an invalid draft is reopened. */
+/** Maximum number of times that a draft is opened. */
 const ROUNDS_MAX = 20
 const DRAFT_BYTES_MAX = 1024 * 1024
 const FALLBACK = 'vi'
@@ -18,17 +18,18 @@ type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'system'>
 type Document = Readonly<Record<string, unknown>>
 
 type Drafting<T> = {
-  /** Name for messages and the file. */
+  /** Name of the draft's file, without `.yaml`. */
   readonly name: string
   /** Initial text. */
   readonly text: string
-  /** Uses the edited document. An AppError or a usage error reopens the draft. */
+  /** Uses the edited document. If it throws an AppError or a usage error, the draft can be opened again. */
   readonly take: (document: Document) => Promise<T>
 }
 
 /**
- * Opens $VISUAL or $EDITOR. Faults are shown and the draft reopened; an abandoned draft is kept and its path shown.
- * @throws CliError usage without terminal or editor; cancelled when unchanged
+ * Opens a draft in $VISUAL or $EDITOR. Shows faults and offers to open the draft again. If the user gives up, the draft
+ * is kept and its path is shown.
+ * @throws CliError usage without a terminal; cancelled for an empty draft; the error of `take`
  */
 export async function inEditor<T>(host: Context, { name, text, take }: Drafting<T>): Promise<T> {
   const { io, system } = host
@@ -50,14 +51,14 @@ export async function inEditor<T>(host: Context, { name, text, take }: Drafting<
 
 type Failed = { readonly error: unknown; readonly file: string; readonly round: number }
 
-/** Shows the fault and asks whether to reopen the draft. @throws the failure with the draft's path when declined */
+/** Shows the fault and asks whether to open the draft again. @throws the failure, with the draft's path, if not */
 async function openAgain({ io }: Context, { error, file, round }: Failed): Promise<void> {
   if (!isCorrectable(error) || round >= ROUNDS_MAX) throw kept(error, file)
   for (const line of faultsOf(error)) io.warn(harmless(line))
   try {
     await io.confirm('Open it again?')
   } catch {
-    // Declined: report the fault, keep the draft.
+    // The user declined: report the fault and keep the draft.
     throw kept(error, file)
   }
 }
@@ -74,7 +75,7 @@ async function documentIn(file: string): Promise<Document> {
   if (text.length > DRAFT_BYTES_MAX) throw usage(`The draft is larger than ${DRAFT_BYTES_MAX} bytes.`)
   if (text.trim() === '') throw new CliError('cancelled', 'The draft is empty; nothing was done.')
   const document = await parseDocument(text, 'What you wrote')
-  // The draft has only comments; the caller decides what that means.
+  // The draft has only comments, so it counts as an empty document; the caller decides what that means.
   if (document === null) return {}
   if (isObject(document)) return document
   throw usage('The draft must contain fields, one per line: "name: value".')
@@ -91,7 +92,7 @@ function faultsOf(error: AppError | CliError): readonly string[] {
   return [`✗ ${error.message}`, ...more.filter((line) => !error.message.includes(line)).map((line) => `  ${line}`)]
 }
 
-/** The error with the path of the kept draft. A cancelled edit deletes its draft, and its error stays as it is. */
+/** Adds the draft's path to an error. If the edit was cancelled, deletes the draft and returns the error as is. */
 function kept(error: unknown, file: string): unknown {
   if (error instanceof CliError && error.exit === 'cancelled') {
     rmSync(join(file, '..'), { recursive: true, force: true })

@@ -1,7 +1,7 @@
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import * as z from '../params.ts'
 
-/* Documents of `create --example`: valid as they are, with type and bounds of every field. */
+/* Documents that `create --example` prints. Each is valid, and states type and bounds of every field. */
 
 const NAME = 'required; text, 1 to 80 characters'
 const TEXT = `text, up to ${MAX_TEXT_CHARS} characters`

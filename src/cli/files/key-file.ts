@@ -9,7 +9,7 @@ const CHARS_MAX = 64 * 1_024
 
 type Written = { readonly wishes: readonly KeyWish[]; readonly faults: readonly KeyFault[] }
 
-/** Custom cockpit keys; undefined without the file. An unreadable one is reported, and the cockpit still opens. */
+/** Custom keys of the cockpit; undefined without the file. If the file is unreadable, that is reported as a fault. */
 export async function readKeyFile({
   config,
 }: Pick<Places, 'config'>): Promise<(Written & { readonly file: string }) | undefined> {

@@ -13,7 +13,7 @@ import { type Session, wouldDo } from '../session.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
-/** A file to upload with progress on stderr; `done` clears the progress line. */
+/** A file to upload, which shows its progress on stderr; `done` clears the progress line. */
 export function sending({ io }: Context, path: string): { readonly file: SentFile; readonly done: () => void } {
   const what = `uploading ${io.path(path)}`
   const progress = io.progress(what)
@@ -23,7 +23,7 @@ export function sending({ io }: Context, path: string): { readonly file: SentFil
   }
 }
 
-/** A download and its path; null for stdout. */
+/** A download; `file` is its path, or null if it went to stdout. */
 export type Downloaded = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
 export function showDownloaded({ file, size_bytes }: Downloaded, io: Io): void {
@@ -35,15 +35,15 @@ type FileEndpoint = 'downloadProduct' | 'downloadThreadFile'
 export type Download<K extends FileEndpoint> = {
   readonly endpoint: K
   readonly asked: Asked<K>
-  /** File, folder, or - for stdout (default: the sender's name). */
+  /** Path of a file or folder, or - for stdout (default: the name that the server sent). */
   readonly output: string | undefined
   /** Default name. */
   readonly otherwise: string
-  /** `agreedTarget` already confirmed `output`. */
+  /** The user has already agreed to `output`, through `agreedTarget`. */
   readonly agreed?: true
 }
 
-/** Creates a folder and tests writing, before paying. @throws CliError usage */
+/** Creates a folder and tests that it is writable. Called before a payment. @throws CliError usage */
 export function tryFolder({ globals }: Pick<Context, 'globals'>, folder: string): void {
   if (globals.dryRun) return
   try {
@@ -57,7 +57,7 @@ export function tryFolder({ globals }: Pick<Context, 'globals'>, folder: string)
   }
 }
 
-/** Confirms a target path in advance and tests its folder. @throws CliError when it must not be replaced or written */
+/** Tests the folder of a target path, and asks before replacing a file. @throws CliError usage, cancelled */
 export async function agreedTarget(host: Context, output: string, name: string): Promise<string> {
   if (output === '-') return output
   const { io } = host
@@ -69,8 +69,8 @@ export async function agreedTarget(host: Context, output: string, name: string):
 }
 
 /**
- * Streams a file to disk and checks its hash; replaces an existing file only after confirmation.
- * @throws AppError for a refusal or a damaged download; then no file is kept
+ * Streams a file to disk and checks its hash. Asks before it replaces a file.
+ * @throws AppError for a refusal or a damaged download, in which case no file is kept
  */
 export async function download<K extends FileEndpoint>(
   host: Context,

@@ -1,4 +1,4 @@
-/** Imported by name: the package is CommonJS, which bundles as a default export only. Load it with import(). */
+/** Gives the functions names: the CommonJS package is bundled as one default export. Load this file with import(). */
 import * as yaml from 'yaml'
 
 export const { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } = yaml

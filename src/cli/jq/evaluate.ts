@@ -17,7 +17,7 @@ export function evaluate(node: FilterNode, input: Json): Json[] {
   return results
 }
 
-/** @throws CliError usage for unknown functions and formats, before evaluation */
+/** Checks names before the evaluation. @throws CliError usage for an unknown function or format */
 export function checkNames(node: FilterNode): void {
   if (node.kind === 'call' && functions[`${node.name}/${node.args.length}`] === undefined) {
     throw unsupported(node.args.length > 0 ? `${node.name}(` : node.name, node.at)
@@ -233,10 +233,7 @@ function slice(value: Json, from: Json, to: Json): Json {
   return value.slice(Number(from ?? 0), to === null ? undefined : Number(to))
 }
 
-/**
- * A quoted CSV cell. A cell that a spreadsheet would run as a formula, also after a leading tab or CR, gets an
- * apostrophe.
- */
+/** A quoted CSV cell. If a spreadsheet would run the cell as a formula, an apostrophe is put before it. */
 function csvText(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return `"${safe.replaceAll('"', '""')}"`

@@ -74,7 +74,7 @@ const with1 = (of: (input: Json, arg: Json) => Json): Implementation =>
   function* (input, [arg]) {
     for (const value of arg?.(input) ?? []) yield of(input, value)
   }
-/** Sort or group key of an element. */
+/** The key by which an element is sorted or grouped. */
 const keyOf = (arg: FilterCall | undefined, element: Json): Json => [...(arg?.(element) ?? [])]
 const byKey = (input: Json, arg: FilterCall | undefined) =>
   list(input)

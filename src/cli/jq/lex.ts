@@ -5,7 +5,7 @@ const EXPRESSION_CHARS_MAX = 10_000
 export type Token =
   | { readonly kind: 'name' | 'field' | 'format' | 'punctuation'; readonly text: string; readonly at: number }
   | { readonly kind: 'number'; readonly value: number; readonly text: string; readonly at: number }
-  /** String with interpolation: `"a\(.b)c"` is `a`, tokens of `.b`, `c`. */
+  /** String with interpolation. Its parts alternate: for `"a\(.b)c"` they are `a`, the tokens of `.b`, and `c`. */
   | {
       readonly kind: 'string'
       readonly parts: readonly (string | readonly Token[])[]
@@ -108,7 +108,7 @@ function readEscape(text: string, at: number): { value: string | readonly Token[
   const letter = text[at + 1] ?? ''
   if (letter === '(') {
     const end = closing(text, at + 1)
-    // Padding keeps positions correct.
+    // The padding gives the tokens their positions in the whole expression.
     return { value: lex(' '.repeat(at + 2) + text.slice(at + 2, end)), end: end + 1 }
   }
   const plain = ESCAPES[letter]

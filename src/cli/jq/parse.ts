@@ -274,7 +274,7 @@ function object(reader: Reader): FilterNode {
   return { kind: 'object', members }
 }
 
-/** `a: …`, `"a": …`, `(…): …`, or `a` alone for `a: .a`. */
+/** A member of an object: `a: …`, `"a": …`, `(…): …`, or `a` alone, which means `a: .a`. */
 function member(reader: Reader): readonly [FilterNode, FilterNode] {
   const token = take(reader)
   const key = memberKey(reader, token)

@@ -36,7 +36,7 @@ function rank(value: Json): number {
   return order.indexOf(typeof value === 'boolean' ? String(value) : typeOf(value))
 }
 
-/** jq's order: null, false, true, numbers, strings, arrays, objects. */
+/** Compares values in jq's order: null, false, true, numbers, strings, arrays, objects. */
 export function compare(a: Json, b: Json): number {
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
   if (typeof a === 'number' && typeof b === 'number') return a - b

@@ -5,7 +5,7 @@ import { compact } from '../../core/record.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
-/* Kinds of nameable objects and how to look them up: for names, typos and completion. */
+/* The kinds of objects that a user can name, and how each kind is looked up: for names, typos and completion. */
 
 /** Maximum number of rows read per list. */
 const ROWS_MAX = 100
@@ -16,9 +16,9 @@ export type Nameable = {
   /** Its names; empty if only the id works. */
   readonly names: readonly string[]
   readonly summary: string
-  /** Whether the caller or the house owns it. */
+  /** `self`: the caller owns it; `house`: the marketplace itself sells it. */
   readonly of?: 'self' | 'house'
-  /** Facts that distinguish equal names. */
+  /** Facts that tell objects with the same name apart. */
   readonly facts?: readonly (string | null)[]
 }
 
@@ -33,7 +33,7 @@ export type Kind = {
   readonly noun: string
   /** Its list command. */
   readonly listedBy: string
-  /** Id prefix; empty if names are ids. */
+  /** Prefix of its ids; empty if the object's name is its id. */
   readonly prefix: string
   isId(word: string): boolean
   readonly isNamed: boolean
@@ -45,13 +45,13 @@ const limit = String(ROWS_MAX)
 
 type Own = { readonly headers: Readonly<Record<string, string>> }
 
-/** The local credential of the wallet, if any; never signs or asks for a passphrase. */
+/** Headers with the wallet's saved API key, if there is one. Never signs, and never asks for a passphrase. */
 async function ownKey(session: Session): Promise<Own | undefined> {
   const key = await session.apiKey()
   return key === undefined ? undefined : { headers: { 'x-api-key': key } }
 }
 
-/** Participant id of the wallet's local credential; undefined without one. */
+/** Id of the participant to which the wallet's saved API key belongs; undefined without a key. */
 async function ownIdIn(session: Session): Promise<string | undefined> {
   const own = await ownKey(session)
   return own && (await session.call('getBalance', own)).participant_id
@@ -65,10 +65,10 @@ function kind(noun: IdNoun, pieces: Pieces): Kind {
     ...pieces,
     prefix: idPrefixes[noun],
     isId: (word) => isId(noun, word),
-    // Only valid ids may become part of a path.
+    // Ids become part of a path, so an object without a valid id is dropped.
     known: async (asker, q) => {
       const found = (await known(asker, q)).filter(({ id }) => isId(noun, id))
-      // Own listings also appear in the catalog; keep the owner's view.
+      // A listing of the caller is also in the catalog. Of the two, the one marked as the caller's own stays.
       return [...new Map(found.toReversed().map((one) => [one.id, one])).values()].toReversed()
     },
   }
@@ -84,7 +84,7 @@ type Listed = readonly {
 }[]
 type Page = { readonly query: { readonly q?: string; readonly limit: string; readonly mine?: 'true' } } & Partial<Own>
 
-/** The catalog and one's own listings. */
+/** Finds the caller's own listings and those in the catalog. */
 function withOwn(page: (session: Session, asked: Page) => Promise<Listed>): Pieces['known'] {
   return async (asker, q) => {
     const session = await asker.session()
@@ -147,7 +147,7 @@ function jobKnown({ job_id: id, status, service_name: name }: JobRow): Nameable 
   return { id, names: [], summary: [status, name].filter(Boolean).join(' ') }
 }
 
-/** Purchases without an account, by saved tokens. */
+/** Purchases that were made without an account, found by their saved tokens. */
 async function bought({ places }: Asker, { target }: Session): Promise<readonly Nameable[]> {
   const { tokensAt } = await import('../../client/secrets.ts')
   return tokensAt(places, target.instance).map((id) => ({ id, names: [], summary: 'bought without an account' }))

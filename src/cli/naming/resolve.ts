@@ -6,7 +6,7 @@ import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameable } from './kinds.ts'
 
-/* Resolves typed names to ids, for all commands; ids pass unchanged. */
+/* Replaces names that users type by ids, for all commands. Ids stay as they are. */
 
 /** Maximum number of candidates shown for an ambiguous name. */
 const TOLD_MAX = 5
@@ -15,12 +15,12 @@ const MEANT_MS = 2_000
 
 type Namer = Asker & {
   readonly io: Io
-  /** The object will be bought, so the caller's own objects are the last choice. */
+  /** The object will be bought: objects of other owners are preferred to the caller's own ones. */
   readonly buys?: boolean
 }
 type Words = Readonly<Record<string, unknown>>
 
-/** Replaces names by ids. @throws CliError not_found, usage for an ambiguous name */
+/** Replaces names by ids. @throws CliError not_found for an unknown name, usage for an ambiguous one */
 export async function resolveWords(namer: Namer, words: { args: Words; options: Words }) {
   const args = await resolveAll(namer, words.args, kindOfArgument)
   const options = await resolveAll(namer, words.options, kindOfOption)
@@ -44,7 +44,7 @@ async function eachOf(namer: Namer, kind: Kind, values: readonly unknown[]): Pro
   return ids
 }
 
-/** The id of what a word names. @throws CliError not_found, usage */
+/** The id of the object that a word names. @throws CliError not_found, usage */
 export async function idOf(namer: Namer, kind: Kind, word: string): Promise<string> {
   if (!kind.isNamed || kind.isId(word)) return word
   if (isBroken(kind, word)) {
@@ -53,12 +53,12 @@ export async function idOf(namer: Namer, kind: Kind, word: string): Promise<stri
   }
   const isPerson = kind === kinds.participant || kind === kinds.wallet
   const id = isPerson ? await personOf(namer, kind, word) : await idByName(namer, kind, word)
-  // Participants choose their own names, so show whose id is used.
+  // Participants choose their own names, so show which id the name stands for.
   if (isPerson && namer.io.settings.format === 'human') namer.io.say(`${word} is ${id}`)
   return id
 }
 
-/** Whether a word looks like a broken id or address. */
+/** Whether a word is meant as an id or address, but is not a valid one. */
 function isBroken({ prefix }: Kind, word: string): boolean {
   return word === '' || (prefix !== '' && word.startsWith(prefix)) || (word.startsWith('0x') && !isAddress(word))
 }
@@ -76,7 +76,7 @@ async function personOf(namer: Namer, kind: Kind, word: string): Promise<string>
   throw new CliError('failure', `The instance has no ${kind.noun} for ${word}.`)
 }
 
-/** The id of the object with this whole name, since money is involved. @throws CliError not_found or usage */
+/** Id of the object with exactly this name: no guess, since money is involved. @throws CliError not_found, usage */
 async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: string): Promise<string> {
   const wanted = plainName(word)
   const called = (await kind.known(asker, wanted)).filter((one) => one.names.some((name) => plainName(name) === wanted))
@@ -91,7 +91,7 @@ async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: st
   })
 }
 
-/** Ignores case, underscores and hyphens: `qr_code` matches `QR code`. */
+/** A name for comparing: `qr_code` and `QR code` become equal, since case, underscores and hyphens do not count. */
 export function plainName(text: string): string {
   return text
     .toLowerCase()
@@ -99,7 +99,7 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** Matches of the best owner that has any: oneself, then the house, then others; for buying, oneself comes last. */
+/** The matches of one owner: the caller's own, else the house's, else those of others. A buyer's own come last. */
 function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
   const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
   return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []
@@ -113,7 +113,7 @@ function ambiguous({ noun }: Kind, word: string, found: readonly Nameable[]): Cl
   })
 }
 
-/** The only id that begins with the word, else the nearest id or name; undefined if none is near. */
+/** The only id that begins with the word. Without one, the nearest id or name; undefined if none is near. */
 function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): string | undefined {
   const ids = [...new Set(all.map(({ id }) => id))]
   const begun = word.length > prefix.length && word.startsWith(prefix) ? ids.filter((id) => id.startsWith(word)) : []
@@ -123,13 +123,13 @@ function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): stri
   return near === word ? undefined : near
 }
 
-/** Adds a "did you mean" to a failure if found in time; errors are ignored. */
+/** Adds "did you mean" to a failure if a near name is found in time. Errors of this search are ignored. */
 export async function withMeant(error: unknown, asker: Asker, words: { args: Words; options: Words }) {
   if (!(error instanceof AppError) || error.code !== 'not_found' || error.message.includes('did you mean')) return error
   const typed = [...pairs(words.args, kindOfArgument), ...pairs(words.options, kindOfOption)]
   const found = new AbortController()
   const late = asker.system.sleep(MEANT_MS, found.signal).then(() => undefined)
-  // The original failure is always reported.
+  // If the search fails, only the original failure is reported.
   const near = await Promise.race([firstMeant(asker, typed).catch(() => undefined), late])
   found.abort()
   if (near === undefined) return error

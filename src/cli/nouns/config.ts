@@ -6,7 +6,7 @@ import { type GlobalOption, keptOptions, type RawGlobals, takesValue } from '../
 import type { Column } from '../output.ts'
 import { checkDaemonSetting, daemonSettings } from '../public.ts'
 
-/** All savable options of command line and daemon. */
+/** All options that can be saved, of the command line and of the daemon. */
 const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
@@ -52,7 +52,7 @@ function row({ key, env, kept, summary }: Found): KeptSetting {
   return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
 }
 
-/** Values of a setting with few choices. */
+/** The allowed values of a setting that has few; otherwise none. */
 export function choicesOf(key: string): readonly string[] {
   const option = all.find((one) => kebab(one.key) === key)
   if (option === undefined) return []
@@ -63,7 +63,7 @@ export function oneKept(host: Context, key: string): KeptSetting {
   return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
 }
 
-/** @throws CliError usage for an unknown key, with the right command */
+/** @throws CliError usage for an unknown key, naming the command that sets it, if there is one */
 export function settable(key: string): GlobalOption {
   const chosen = CHOSEN.find((one) => one === key)
   if (chosen !== undefined)
@@ -98,7 +98,7 @@ export function typedAs(option: GlobalOption, value: string): RawGlobals {
   return takesValue(option) ? { [option.key]: value } : { [option.key]: value === 'true' }
 }
 
-/** All settings as a draft: saved ones, and others as comments. */
+/** All settings as a draft for the editor. Settings without a saved value are comments. */
 export function draftOf(host: Context): string {
   const { options = {} } = readSettings(host.places)
   const lines = all.flatMap((option) => {

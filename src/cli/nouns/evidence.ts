@@ -23,8 +23,8 @@ export type SavedEvidence = {
 }
 
 /**
- * Downloads a conversation's files, readable by the owner only; the instance logs each.
- * @throws AppError internal on a hash mismatch
+ * Downloads a conversation's files, readable by the owner only. The instance logs each download.
+ * @throws AppError internal if a file does not have its hash
  */
 export async function saveEvidence(
   host: Context,
@@ -53,7 +53,7 @@ export async function saveEvidence(
   return saved
 }
 
-/** Ids make equal names unique. */
+/** Two files can have the same name, so the id is part of the saved name. */
 function nameOf({ file_id, name }: Attached): string {
   return localName(`${file_id}-${name}`, localName(file_id, 'file'))
 }

@@ -19,13 +19,13 @@ type Watch = (records: number, kind: string) => void
 const End = z.object({ records: z.int(), counts: z.record(z.string(), z.int()) })
 export type End = z.infer<typeof End>
 
-/** An export's first and last line, which are no records. */
+/** The first and the last line of an export, which are not counted as records. */
 const FRAME_LINES = 2
 const WATCH_EVERY = 100
 /** Longest record: eight times the largest delivery. */
 const LINE_CHARS_MAX = 64 * 1024 * 1024
 
-/** Lines of an export. @throws AppError internal when incomplete */
+/** Yields the lines of an export. @throws AppError internal if the export is incomplete */
 export async function* linesOf(response: TransportResponse, watch: Watch): AsyncGenerator<Line> {
   let count = 0
   let last: ExportLine | undefined
@@ -39,7 +39,7 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
   if (end?.records !== count - FRAME_LINES) throw cut(count)
 }
 
-/** The contract of the endpoint defines the record kinds, so only the form is checked. */
+/** Checks only the form of a line: which kinds of records exist is defined in the endpoint's contract. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
   if (!isLine(line)) throw new AppError('internal', 'A line of the export is not a record: {"kind": …, "record": …}.')
@@ -56,7 +56,7 @@ function cut(lines: number): AppError {
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  // Pieces of an unfinished line, joined once.
+  // Pieces of a line whose end has not arrived yet. They are joined once, at the end of the line.
   let pieces: string[] = []
   let chars = 0
   for await (const chunk of chunks) {

@@ -28,9 +28,9 @@ export function cronState(cron: HealthCron): CronCondition {
 
 export type Brief = {
   platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
-  /** `waiting`: no run yet. */
+  /** `waiting`: the cron has not run yet. */
   crons: { ok: string[]; waiting: string[]; stale: string[]; failing: string[] }
-  /** Absent on older daemons. */
+  /** Null if the daemon is of an older version, which does not report this. */
   store: { writes: 'accepted' | 'refused'; note: string | null } | null
 }
 

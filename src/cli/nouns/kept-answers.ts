@@ -7,7 +7,7 @@ import { isObject, parseJson } from '../../core/json.ts'
 import type { CommandContext } from '../command.ts'
 import type { RawCall, Session } from '../session.ts'
 
-/** Maximum number of cached answers, and maximum size of one. */
+/** Maximum number of cached answers, then the maximum size of one. */
 const ANSWERS_MAX = 100
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024
 const OK = 200
@@ -15,8 +15,8 @@ const OK = 200
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
 /**
- * A recent cached answer for the same question, instance and caller; otherwise a new one. Only successful GETs are
- * cached, in a private file.
+ * A cached answer to the same question, if it is recent; otherwise asks, and caches the answer in a private file if it
+ * is successful.
  */
 export async function keptFor(
   { places, io }: Context,
@@ -35,7 +35,7 @@ export async function keptFor(
   return answer
 }
 
-/** Cache file of a question; keyed by caller. */
+/** Name of the file that caches a question's answer. It depends on the caller, so callers share no answers. */
 export function fileFor({ target }: Session, { method, path, query, headers = {} }: RawCall): string {
   const asked = JSON.stringify([target.instance, target.url, method, path, query ?? {}, Object.entries(headers).sort()])
   return `${createHash('sha256').update(asked).digest('hex')}.json`

@@ -9,7 +9,7 @@ import { watchOptions } from '../run/watched.ts'
 import type { Session } from '../session.ts'
 import type { searchOptions } from './search-options.ts'
 
-/* Builds the list and view commands of nouns; each command adds its name and examples. */
+/* Builds list and view commands for nouns. The caller adds the name and the examples of each command. */
 
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
@@ -39,7 +39,7 @@ function amongOf({ rows, of }: { readonly rows: number; readonly of: number }): 
   return rows < of ? `searched the first ${rows} of ${of}: filter by status to find others` : String(of)
 }
 
-/** A noun's columns for the command line. */
+/** The columns of a noun, as the command line prints them. */
 export function columnsOf<R>({ columns }: Pick<Noun<R>, 'columns'>, place: ListPlace): readonly Column<R>[] {
   return columnsIn(columns, place).map(({ title, all, kind, value, plain, drop }) => ({
     title: place === 'own' ? title : (all ?? title),
@@ -69,13 +69,13 @@ export function showPage<R>(
 
 type Words = Pick<Command, 'name' | 'summary' | 'description' | 'aliases' | 'isDefault' | 'examples'>
 type ListSpec<R> = Words & {
-  /** Further options, named like the query members. */
+  /** More options of the command. Each is sent as the query member of the same name. */
   readonly options?: Readonly<Record<string, z.AnyParam>>
-  /** Used instead of the noun's list: the caller's own list, or the public one. */
+  /** The list that is requested in place of the noun's list: the caller's own one, or the public one. */
   readonly list?: ListOf<R>
-  /** Filter and sort options; own lists omit them, since they slow the start. */
+  /** Options for filter and sort. Lists of the caller's own objects omit them, since loading them slows the start. */
   readonly search?: ReturnType<typeof searchOptions>
-  /** Note below the table. */
+  /** Prints a note below the table. */
   readonly note?: (page: NounPage, io: Io) => void
 }
 
@@ -102,13 +102,13 @@ export function listCommand<R>(noun: Listed<R>, spec: ListSpec<R>): Command {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Requests a list; the contract checks the options. */
+/** Requests a list. The options are not checked here: the instance checks them. */
 async function askList(session: Session, list: ListName, given: Given): Promise<NounPage> {
   const call = session.call as (name: ListName, asked: object) => Promise<NounPage>
   return call(list, { query: queryOf(given), headers: given.mine === true ? await session.ownHeaders() : {} })
 }
 
-/** Options as query: `--min-price 1` is `min_price=1`; unset ones are omitted. */
+/** Options as query members: `--min-price 1` becomes `min_price=1`. Options without a value are omitted. */
 function queryOf({ limit, page, watch: _, interval: _every, search: q, ...more }: Given) {
   const given = Object.entries({ q, ...more }).filter(([, value]) => value !== undefined && value !== false)
   const words = given.map(([name, value]) => [kebab(name).replaceAll('-', '_'), String(value)] as const)

@@ -11,12 +11,12 @@ import { topics } from '../run/help-topics.ts'
 import { allKept, choicesOf } from './config.ts'
 import { inputChoices, inputNames } from './services/input.ts'
 
-/* Completion values without a schema: from this machine or the instance. */
+/* Completion values that no schema lists. They are read from this machine or from the instance. */
 
 type Context = CommandContext<unknown, unknown>
 type Source = (host: Context, wanted: WantedValues) => readonly Candidate[] | Promise<readonly Candidate[]>
 
-/** Values of a positional or option; requests may fail. */
+/** Completion values of a positional or an option. @throws the error of a failed request */
 export async function offered(host: Context, wanted: WantedValues): Promise<readonly Candidate[]> {
   const name = wanted.command?.name ?? ''
   const [noun = ''] = name.split(' ')
@@ -27,7 +27,7 @@ export async function offered(host: Context, wanted: WantedValues): Promise<read
   return kind ? ofKind({ ...host, asAdmin: noun === 'admin' }, kind, wanted) : []
 }
 
-/** Completes ids with descriptions, or names if the typed text is the beginning of a name. */
+/** Completes ids, with descriptions. If the typed text is not the beginning of an id, completes names. */
 async function ofKind(asker: Asker, kind: Kind, { begun }: WantedValues): Promise<readonly Candidate[]> {
   const known = await kind.known(asker)
   const isId = begun === '' || begun.startsWith(kind.prefix === '' ? '0x' : kind.prefix)
@@ -35,7 +35,7 @@ async function ofKind(asker: Asker, kind: Kind, { begun }: WantedValues): Promis
   return known.flatMap(({ id, names }) => names.map((name) => ({ value: typedName(name, begun), summary: id })))
 }
 
-/** A name as completion; without blanks unless the typed text has some. */
+/** A name for completion. Blanks become underscores, unless the user has already typed the name with blanks. */
 function typedName(name: string, begun: string): string {
   return name.startsWith(begun) && !/\s/.test(name) ? name : plainName(name).replaceAll(' ', '_')
 }
@@ -80,7 +80,7 @@ const eventPatterns: Source = async (host, wanted) => {
   return [...plain(families), ...(await events(host, wanted))]
 }
 
-/** Input members of a service, then their values. */
+/** Completes the names of a service's input members; after `=`, the values of a member. */
 const inputs: Source = async (host, { before, begun }) => {
   const [typed] = before
   if (typed === undefined) return []
@@ -111,7 +111,7 @@ const operations: Source = (host, { begun }) =>
 
 const blank: WantedValues = { command: undefined, member: '', isOption: false, before: [], begun: '' }
 
-/** Ids of everything that has a trace. */
+/** Ids of jobs and conversations, which `why` can explain. */
 const storied: Source = async (host, wanted) => {
   const asker = { ...host, asAdmin: false }
   return (await Promise.all([kinds.job, kinds.thread].map((kind) => ofKind(asker, kind, wanted)))).flat()
@@ -124,7 +124,7 @@ const untils: Source = async (host) => {
 
 const keys: Source = (host) => allKept(host).map(({ key, summary }) => ({ value: key, summary }))
 
-/** Completion sources; keys are command and parameter, noun and parameter, or parameter alone. */
+/** Where completion values come from. A key is command and parameter, noun and parameter, or only the parameter. */
 const sources: Readonly<Record<string, Source>> = {
   '--as': wallets,
   'wallet name': wallets,

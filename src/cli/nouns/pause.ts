@@ -19,11 +19,11 @@ type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 type Switching = {
   readonly says: string
   readonly send: (session: Session, body: Body) => Promise<PauseChange>
-  /** Text that counts the endpoints or items that the switch closes; for prompts only. */
+  /** Text for the prompt, with the number of endpoints or items that the change closes. */
   readonly scope?: (session: Session) => Promise<string>
 }
 
-/** Sends a change of a switch after the user has confirmed the instance. */
+/** Pauses or resumes, after the user has confirmed the instance. */
 export async function change(context: Changing, { says, send, scope }: Switching) {
   const session = await context.session()
   await makeSure(context, session, { says, scope: scope && (() => scope(session)), reason: context.options.reason })
@@ -38,7 +38,7 @@ type Sentence = {
   readonly reason?: string | undefined
 }
 
-/** Asks the user to confirm a change by typing the remote's name. For protected remotes, the session asks. */
+/** Asks the user to type the remote's name before a change. For protected remotes, the session asks instead. */
 export async function makeSure(context: SessionHost, { target }: Session, sentence: Sentence): Promise<void> {
   const { globals, io } = context
   const { says } = sentence

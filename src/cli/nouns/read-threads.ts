@@ -5,7 +5,7 @@ import type { Thread } from '../../nouns/threads.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
-/** Maximum number of conversations remembered; older ones count as unread. */
+/** Maximum number of conversations remembered. Messages in forgotten conversations count as unread. */
 const KNOWN_MAX = 2_000
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places'>
@@ -25,7 +25,7 @@ function read(host: Context): Readonly<Record<string, number>> {
   }
 }
 
-/** Key of a reader: wallet and instance. */
+/** Identifies who reads, and where: wallet and instance. */
 async function readerOf({ target, wallet }: Session): Promise<string> {
   return `${target.instance} ${(await wallet())?.address ?? ''}`
 }
@@ -41,7 +41,7 @@ export async function markRead(host: Context, session: Session, thread: Thread):
   }
 }
 
-/** Counts the messages of a conversation that were not shown here yet. */
+/** Returns a function that counts the messages of a conversation that were not shown on this machine yet. */
 export async function newMessages(host: Context, session: Session): Promise<(thread: Thread) => number> {
   const [known, reader] = [read(host), await readerOf(session)]
   return ({ thread_id: id, message_count: count }) => Math.max(0, count - (known[`${reader} ${id}`] ?? 0))

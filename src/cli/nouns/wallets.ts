@@ -6,7 +6,7 @@ import type { Session } from '../session.ts'
 
 export type Holding = { readonly holds: string | null }
 
-/** Adds holdings at the marketplace; null if unreachable. */
+/** Adds what each wallet holds at the marketplace; null if the marketplace cannot say. */
 export async function withHoldings(
   { session }: { readonly session: () => Promise<Session> },
   wallets: readonly NamedWallet[],
@@ -33,7 +33,7 @@ export function holdingText({ holds }: Holding): string {
   return holds === null ? 'not known: no marketplace answers' : `$${holds}`
 }
 
-/** The named or active wallet. @throws CliError not_found */
+/** The wallet with this name; without a name, the active wallet. @throws CliError not_found */
 export function chosenWallet(places: Places, name: string | undefined): NamedWallet {
   const wallet = currentWallet(places, name)
   if (wallet) return wallet

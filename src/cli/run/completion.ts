@@ -5,7 +5,7 @@ import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
 export type Candidate = { readonly value: string; readonly summary: string }
 
-/** A value list that only the caller knows, such as wallet names. */
+/** What completion asks the caller for: values that only the caller knows, such as wallet names. */
 export type WantedValues = {
   readonly command: Command | undefined
   readonly member: string
@@ -20,7 +20,7 @@ export type Asking = {
   readonly entries: readonly Entry[]
   /** Words after the program; the last one is being typed. */
   readonly words: readonly string[]
-  /** Values for positionals and options without own choices. */
+  /** Finds values for positionals and options that declare no choices. */
   readonly values: (wanted: WantedValues) => Promise<readonly Candidate[]>
 }
 
@@ -32,7 +32,7 @@ type Flag = {
   readonly choices: readonly string[]
 }
 
-/** What stands before the typed word: a noun or command, and its positionals. */
+/** What the words before the typed one mean: a noun or command, its positionals, and an option that needs a value. */
 type Place = { noun: string; entry?: Entry | undefined; positionals: readonly string[]; open?: Flag | undefined }
 
 /** Completions for the last word, derived from the commands. */
@@ -70,7 +70,7 @@ async function valuesOf({ values }: Asking, { entry, positionals }: Place, { fla
   return values({ command, member: flag.key, isOption: true, before: positionals, begun })
 }
 
-/** Next words below a noun; with a default command, also its positionals. */
+/** The words that can follow a noun. If the noun has a default command, also that command's positionals. */
 async function below(asking: Asking, { noun }: Place, begun: string): Promise<readonly Candidate[]> {
   const found = new Map<string, string>()
   const depth = noun === '' ? 0 : noun.split(' ').length
@@ -122,7 +122,7 @@ function step(place: Place, entries: readonly Entry[], word: string): void {
   if (!place.entry) place.noun = name
 }
 
-/** The flag that `word` names, if its value comes next. */
+/** The flag that `word` names, if the next word is its value. */
 async function openedBy(word: string, entry: Entry | undefined): Promise<Flag | undefined> {
   const flag = (await flagsOf(entry)).find(({ names }) => names.includes(word))
   return flag?.takesValue ? flag : undefined

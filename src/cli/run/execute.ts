@@ -25,11 +25,11 @@ export type Run = {
   readonly parsed: Parsed
   /** Flags and environment. */
   readonly raw: RawGlobals
-  /** Shared with invoked commands. */
+  /** Spending of this command, and of the commands that it invokes. */
   readonly budget: Budget
 }
 
-/** Runs a command and prints its result. @returns the exit code; failures throw */
+/** Runs a command and prints its result. @returns the exit code @throws the command's failure */
 export async function execute(run: Run): Promise<number> {
   const { system, io, parsed } = run
   const stop = new AbortController()
@@ -75,7 +75,7 @@ function hasWords(words: Words): boolean {
   return Object.values(words).some((value) => typeof value === 'string' || Array.isArray(value))
 }
 
-/** Administrative commands see all objects. */
+/** Whether the command is an administrative one, which sees all objects. */
 function isAdministrative({ parsed }: Run): boolean {
   return parsed.command.name.startsWith('admin ')
 }
@@ -83,7 +83,7 @@ function isAdministrative({ parsed }: Run): boolean {
 /** Commands that buy from others. */
 const BUYING = /(^| )(buy|inquire|subscribe)$/
 
-/** Adds a "did you mean" to a not-found error. */
+/** Adds "did you mean" to an error about an object that was not found. */
 async function told(run: Run, context: Context | undefined, error: unknown): Promise<unknown> {
   if (!(error instanceof AppError) || context === undefined) return error
   const { withMeant } = await import('../naming/resolve.ts')
@@ -140,7 +140,7 @@ function asText(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The first ctrl-c or SIGTERM ends the command in order, the second immediately. */
+/** The first ctrl-c or SIGTERM stops the command in an orderly way, the second one immediately. */
 function interruptible(system: System, stop: AbortController): () => void {
   const offs = (['SIGINT', 'SIGTERM'] as const).map((signal) =>
     system.onSignal(signal, () => {
@@ -179,7 +179,7 @@ async function produce({ command, globals }: Parsed, context: Context): Promise<
   if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')
 }
 
-/** Undefined for an existing wallet; otherwise a function that throws. */
+/** Undefined if the wallet exists; otherwise a function that throws the error for an unknown wallet. */
 async function unknownPerson(places: Context['places'], name: string): Promise<(() => void) | undefined> {
   const { getWallet, walletNames } = await import('../../client/wallets.ts')
   return walletNames(places).includes(name) ? undefined : () => void getWallet(places, name)
@@ -227,7 +227,7 @@ export async function print(command: Command, { io, globals }: Printing, data: u
   show(command, data, io)
 }
 
-/** Calls a view, after reducing untrusted text to one line without colors. */
+/** Calls a view. Before, each untrusted text is reduced to one line without colors. */
 export function show(command: Command, data: unknown, io: Io): void {
   command.view(command.ownText ? data : eachText(data, harmless), io)
 }
@@ -245,7 +245,7 @@ async function printJson(io: Io, globals: Globals, data: unknown): Promise<void>
   }
   const { runJq } = await import('../jq/index.ts')
   for (const result of runJq(globals.jq, value)) {
-    // One line on a terminal; raw in a pipe.
+    // Text is shown as one line on a terminal, and unchanged in a pipe.
     if (typeof result === 'string') io.line(io.isTty ? harmless(result) : result)
     else io.json(result)
   }

@@ -42,7 +42,7 @@ export async function hintFor(refused: Refused): Promise<Hint> {
   return { sentence: asked(sentence, meant), next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`] }
 }
 
-/** Help commands for the subcommands that have the word in their name; empty if there are too many. */
+/** A `--help` line for each command that has the word in its name, after the noun; empty if there are too many. */
 export function helpOf(word: string | undefined, entries: readonly Entry[]): string[] {
   const found = entries.filter(({ name, aliasOf, hidden }) => {
     return (
@@ -84,7 +84,7 @@ function below({ entries }: Refused, noun: string): readonly Entry[] {
   return entries.filter(({ name, aliasOf, hidden }) => name.startsWith(`${noun} `) && !aliasOf && !hidden)
 }
 
-/** A mistyped verb of a noun with a default command; undefined if that is not the fault. */
+/** A word in the place of a verb that is none, if the noun has a default command; undefined for any other fault. */
 function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): string | undefined {
   const entry = entries.find(({ name }) => name === leaf?.name)
   if (!entry?.isDefault || noun === '' || !/^too many arguments/i.test(sentence)) return undefined
@@ -110,7 +110,7 @@ async function withOption(refused: Refused, { noun, flag }: { noun: string; flag
   return found.length > SUGGESTIONS_MAX ? [] : found
 }
 
-/** The nearest flag, if any; Commander does not suggest global flags. */
+/** The flag that is most similar to the typed one, if any. Commander suggests no global flags, so this does. */
 function nearestFlag(given: string | undefined, flags: readonly string[]): string | undefined {
   if (!given?.startsWith('--')) return undefined
   const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))

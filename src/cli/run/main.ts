@@ -47,7 +47,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
     const { explain, tell } = await import('../failure.ts')
     const failure = explain(error, words)
     tell(io, failure, { error, budget })
-    // A failed flush needs no report of its own: it is the failure just reported, or follows from it.
+    // If `flush` fails, nothing more is reported: that is the failure just reported, or follows from it.
     return io.flush().then(
       () => failure.exit,
       () => failure.exit,
@@ -55,7 +55,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
   }
 }
 
-/** `souk as NAME …` means `… --as NAME`. Without more words it is a command. */
+/** `souk as NAME …` means `souk … --as NAME`. If no words follow the name, `as` is a command of its own. */
 function actingAs(machine: System): System {
   const at = globalsIn(machine.argv)
   const [first, name, ...rest] = machine.argv.slice(at)
@@ -85,7 +85,7 @@ function tellSpending(io: Io, budget: Budget): void {
     io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
 }
 
-/** Adds the output format of the environment. @throws CliError usage for an invalid one */
+/** Adds the output format that the environment sets. @throws CliError usage if it is invalid */
 function formed({ command, globals }: Parsed, { env }: System): RawGlobals {
   const found = command.ownForm ? globals : withOutput(globals, env)
   if ('refusal' in found) throw usage(found.refusal)
@@ -139,7 +139,7 @@ function helpWords(argv: readonly string[], { entries }: Commands): readonly str
   return known ? [...rest, '--help'] : argv
 }
 
-/** Guesses the format for parse errors. */
+/** Guesses the output format for errors that are found before the options are parsed. */
 function guessFormat(words: readonly string[], { env }: System): Format {
   const said = outputOf(env)
   if (said === 'json' || said === 'ndjson') return 'json'

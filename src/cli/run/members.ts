@@ -1,14 +1,14 @@
 import { isObject } from '../../core/json.ts'
 import type { Candidate } from './completion.ts'
 
-/** Limit of reference steps, since shapes may be recursive. */
+/** Maximum number of references followed, since a shape may refer to itself. */
 const STEPS_MAX = 20
 
 type Shape = Readonly<Record<string, unknown>>
 
 export type Printed = { readonly shape: unknown; readonly named: Readonly<Record<string, unknown>> }
 
-/** Completions of `--fields`: members of a row, or of the whole output. */
+/** Completes a `--fields` path with members of a row, or of the whole output if it has no rows. */
 export function fieldsAfter({ shape, named }: Printed, begun: string): readonly Candidate[] {
   const at = begun.lastIndexOf(',') + 1
   const path = begun.slice(at).split('.')
@@ -18,7 +18,7 @@ export function fieldsAfter({ shape, named }: Printed, begun: string): readonly 
   return namesOf(reached).map((name) => ({ value: lead + name, summary: '' }))
 }
 
-/** Completions of a path at the end of `--jq`. */
+/** Completes the path at the end of a `--jq` expression. */
 export function pathsAfter({ shape, named }: Printed, begun: string): readonly Candidate[] {
   const [path = ''] = /(?:\.\w*(?:\[\d*\])*)*$/.exec(begun) ?? []
   const before = begun.slice(0, begun.length - path.length)
@@ -37,7 +37,7 @@ export function pathsAfter({ shape, named }: Printed, begun: string): readonly C
   })
 }
 
-/** Alternatives of a shape, references resolved. */
+/** A shape and all its alternatives, with references resolved. */
 function alternatives(shape: unknown, named: Printed['named'], steps = 0): readonly Shape[] {
   if (!isObject(shape) || steps > STEPS_MAX) return []
   if (typeof shape.$ref === 'string') return alternatives(named[shape.$ref.split('/').at(-1) ?? ''], named, steps + 1)
@@ -55,7 +55,7 @@ function itemsOf({ items }: Shape, named: Printed['named']): readonly Shape[] {
   return alternatives(items, named)
 }
 
-/** Row shapes of a list or envelope. */
+/** Shapes of the rows, if the output is a list or an object around a list; otherwise the shape itself. */
 function rowsOf(shape: Shape, named: Printed['named']): readonly Shape[] {
   if (shape.items !== undefined) return itemsOf(shape, named)
   const names = namesOf([shape])

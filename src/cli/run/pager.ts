@@ -2,7 +2,7 @@ import type { OutputStream, System } from '../env.ts'
 import { createIo, type Io } from '../io.ts'
 import { splitWords } from '../split-words.ts'
 
-/** A system that collects stdout in `said`; with `notes` also stderr. */
+/** A system whose stdout is collected in `said`; with `notes`, on a terminal, stderr is too. */
 export function aside(system: System, said: string[], { notes }: { notes: boolean }): System {
   const { isTTY, columns, rows } = system.stdout
   const stream: OutputStream = {
@@ -29,7 +29,7 @@ export function isPaged(system: System, io: Io): boolean {
   return io.isTty && system.stdinIsTty && io.settings.pager && pagerOf(system) !== undefined
 }
 
-/** Prints through the pager if longer than the screen. */
+/** Prints output that is longer than the screen through the pager. */
 export async function paged(system: System, io: Io, print: (io: Io) => Promise<void>): Promise<void> {
   const said: string[] = []
   const kept = createIo(aside(system, said, { notes: true }), io.settings)

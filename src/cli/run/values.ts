@@ -9,13 +9,13 @@ import type { IoSettings } from '../io.ts'
 import type { Issue, ParamSet } from '../params.ts'
 import { membersOf, type OptionShape } from './schema.ts'
 
-/** Limit without `--max-price`: one dollar. */
+/** Spending limit of a command without `--max-price`: one dollar. */
 const DEFAULT_MAX_PRICE = usdc(1_000_000n)
 const NUMBER = /^-?\d+(\.\d+)?$/
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Parses positionals and options. @throws CliError usage that names each fault */
+/** Parses positionals and options. @throws CliError usage, which lists every fault */
 export function readWords(
   command: Pick<Command, 'args' | 'options'>,
   words: { positionals: readonly unknown[]; options: Values },

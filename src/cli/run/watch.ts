@@ -5,7 +5,7 @@ import { CliError } from '../exit.ts'
 import { createIo, type Io, type IoSettings } from '../io.ts'
 import { aside } from './pager.ts'
 
-/* Repeats a command; on a terminal repaints changed lines only. */
+/* Repeats a command. On a terminal, only lines that changed are painted again. */
 
 const DEFAULT_ROWS = 24
 const UP = (lines: number) => (lines > 0 ? `\u001B[${lines}A` : '')
@@ -16,7 +16,7 @@ const CLEAR_ALL = '\u001B[H\u001B[2J\u001B[3J'
 const WRAP_OFF = '\u001B[?7l'
 const WRAP_ON = '\u001B[?7h'
 
-/** Temporary failures, after which the command is repeated. */
+/** Codes of temporary failures: the command is repeated after them. */
 const PASSING: ReadonlySet<string> = new Set(['paused', 'unavailable', 'rate_limited', 'internal'])
 
 export type Watching = {
@@ -28,7 +28,7 @@ export type Watching = {
   readonly look: (io: Io) => Promise<void>
 }
 
-/** Repeats a command until ctrl-c. @throws errors of the first run; later temporary failures are only shown */
+/** Repeats a command until ctrl-c. @throws a failure of the first run, or a later one that is not temporary */
 export async function watch(watching: Watching): Promise<void> {
   const { system, settings, signal, everyMs } = watching
   const isPainted = system.stdout.isTTY === true && settings.format === 'human'
@@ -49,7 +49,7 @@ export async function watch(watching: Watching): Promise<void> {
   }
 }
 
-/** Output of the next run; after a temporary failure, the last output, with a note for people. */
+/** Output of the next run. After a temporary failure: the output before it, with a note for people. */
 async function again(watching: Watching, last: string): Promise<string> {
   try {
     return await lookAt(watching)
@@ -85,7 +85,7 @@ async function lookAt({ system, settings, look }: Watching): Promise<string> {
   return said.join('')
 }
 
-/** Without a terminal: prints each changed output. */
+/** For output that is no terminal: prints the output whenever it has changed. */
 function printer(stdout: OutputStream): (text: string) => void {
   let before: string | undefined
   return (text) => {
@@ -95,7 +95,7 @@ function printer(stdout: OutputStream): (text: string) => void {
   }
 }
 
-/** On a terminal: repaints changed lines only. */
+/** For a terminal: paints only the lines that have changed. */
 function painter(stdout: OutputStream): (text: string) => void {
   let shown: readonly string[] = []
   let size = sizeOf(stdout)
@@ -104,7 +104,7 @@ function painter(stdout: OutputStream): (text: string) => void {
     const isResized = now.rows !== size.rows || now.columns !== size.columns
     size = now
     const lines = fitted(text.replace(/\n$/, '').split('\n'), size.rows)
-    // After a resize, lines wrap differently, so everything is repainted.
+    // After a change of the terminal's size, lines wrap differently. Then everything is painted again.
     const before = isResized ? [] : shown
     stdout.write((isResized ? CLEAR_ALL : '') + repaint(before, lines))
     shown = lines
@@ -115,14 +115,14 @@ function sizeOf({ rows = DEFAULT_ROWS, columns = 0 }: OutputStream) {
   return { rows, columns }
 }
 
-/** Leaves a row for the cursor. */
+/** Cuts the lines to the height of the terminal, with one row left for the cursor. */
 function fitted(lines: readonly string[], rows: number): readonly string[] {
   const room = Math.max(1, rows - 1)
   if (lines.length <= room) return lines
   return [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`]
 }
 
-/** Terminal text that overwrites the old output. The cursor moves from below the old to below the new output. */
+/** Terminal text that puts the new output over the old one. The cursor ends below the new output. */
 function repaint(shown: readonly string[], lines: readonly string[]): string {
   const painted = lines.map((line, at) => (line === shown[at] ? '\n' : `\r${line}${CLEAR_LINE}\n`))
   return UP(shown.length) + painted.join('') + (shown.length > lines.length ? CLEAR_BELOW : '')

@@ -13,7 +13,7 @@ export const watchOptions = {
 
 /** Interval in milliseconds; undefined without --watch. */
 export function intervalOf(command: Command, options: Readonly<Record<string, unknown>>): number | undefined {
-  // Some commands define a different --watch flag.
+  // A command may have a `--watch` flag of its own, with another meaning.
   if (command.options.shape.watch !== watchOptions.watch || options.watch !== true) return undefined
   return typeof options.interval === 'number' ? Math.max(options.interval, INTERVAL_MS_MIN) : INTERVAL_MS
 }

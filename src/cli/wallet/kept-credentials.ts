@@ -2,7 +2,7 @@ import { AppError } from '../../core/error.ts'
 import { CliError } from '../exit.ts'
 import type { Session } from '../session.ts'
 
-/** What an instance says about a saved credential. */
+/** Whether an instance accepts a saved credential. */
 export type CredentialCheck = {
   readonly id: 'admin key' | 'api key'
   readonly status: 'ok' | 'none' | 'problem'

@@ -6,10 +6,10 @@ import { formatPrice, type Usdc } from '../../core/money.ts'
 import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 
-/** Clock difference that affects no payment. */
+/** A clock difference below this is not the cause of a refused payment. */
 const CLOCK_SKEW_MS = 5_000
 
-/** The error for a payment refused because the clocks differ; undefined for any other refusal. */
+/** The error for a payment that was refused because the two clocks differ; undefined for any other refusal. */
 export function clockFault(answer: RawAnswer, now: number): CliError | undefined {
   const error = errorOf(answer)
   const there = Date.parse(answer.headers.date ?? '')

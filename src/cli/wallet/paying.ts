@@ -25,7 +25,7 @@ import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending
 
 const PAYMENT_REQUIRED = 402
 
-/** How a response was paid; `none` if free. */
+/** How a request was paid; `none` if it was free. */
 export type Payment = {
   readonly method: 'none' | 'balance' | 'x402'
   readonly amount: Usdc
@@ -43,7 +43,7 @@ export type Offer = {
   readonly validSeconds: number
 }
 
-/** The first payment option of a 402. @throws CliError when missing or contradictory */
+/** The first payment option of a 402. @throws CliError if there is none, or the 402 contradicts itself */
 export async function offerOf(answer: RawAnswer): Promise<Offer> {
   const { askedBy } = await import('../../client/pay.ts')
   const asked = askedBy(responseOf(answer))
@@ -67,7 +67,7 @@ export type PaidCall = RawCall & {
   readonly idempotencyKey: string
   /** Price that the user has seen; a 402 above it is refused. */
   readonly shown?: Usdc | undefined
-  /** The charged amount that a response states. */
+  /** Reads the charged amount from the response. */
   readonly stated?: (body: unknown) => Promise<string | undefined>
   /** Item and price, for errors. */
   readonly costs?: string | undefined
@@ -79,7 +79,7 @@ export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   readonly asked: Asked<K>
   /** (default: `--idempotency-key`, else new) */
   readonly idempotencyKey?: string
-  /** The charged amount that the response states. */
+  /** Reads the charged amount from the response. */
   readonly stated?: (answer: WireAnswer<Api[K]>) => string
 }
 
@@ -91,7 +91,7 @@ export async function quote(session: Session, call: RawCall): Promise<Offer | un
 
 /**
  * Calls an endpoint with `payFor`.
- * @throws BadAnswer for an unreadable response; its payment and job token are still recorded
+ * @throws BadAnswer if the response is unreadable; the payment and the job's token are recorded all the same
  */
 export async function pay<K extends Callable>(host: SessionHost, session: Session, purchase: Purchase<K>) {
   const {
@@ -118,10 +118,10 @@ export async function pay<K extends Callable>(host: SessionHost, session: Sessio
   }
 }
 
-/** Token form of anonymous purchases. */
+/** Form of the token that an anonymous purchase returns. */
 const JOB_TOKEN = /^jt_[0-9a-f]{64}$/
 
-/** Saves the token even of an unreadable response. */
+/** Saves the job's token from a response that is otherwise unreadable. */
 async function keepToken({ places }: SessionHost, { target }: Session, body: unknown): Promise<void> {
   const { job_id: job, thread_id: thread, access_token: token } = isObject(body) ? body : {}
   if (!isId('job', job) || typeof token !== 'string' || !JOB_TOKEN.test(token)) return
@@ -130,9 +130,9 @@ async function keepToken({ places }: SessionHost, { target }: Session, body: unk
 }
 
 /**
- * Sends a request and pays a 402: from the balance, else by signature. All attempts share an idempotency key and a
- * price limit, so a repeat never pays twice.
- * @throws CliError payment when not allowed or not possible; AppError for a refusal
+ * Sends a request. If the response is a 402, pays from the balance, or else by signature. All attempts share an
+ * idempotency key and a price limit, so a repetition never pays twice.
+ * @throws CliError payment if paying is not allowed or not possible; AppError for a refusal
  */
 export async function payFor(host: SessionHost, session: Session, paid: PaidCall): Promise<PaidFor> {
   const agreed = host.budget.taken()
@@ -143,7 +143,7 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
     if (!isUnauthorized(error) || error.extra.unknown_key !== true || key === undefined) throw error
     // A payment was already authorised in this call: do not pay again.
     if (host.budget.taken() !== agreed) throw error
-    // Pays as an unregistered wallet.
+    // The instance does not know the key, so pay as a wallet without an account.
     return payOnce(host, session, { ...paid, headers })
   }
 }
@@ -183,7 +183,7 @@ const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transa
 
 type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
 
-/** Refuses a price above the shown one or `--max-price`, and any price under `--pay none`, before the user is asked. */
+/** Called before the user is asked. @throws CliError under `--pay none`, or above the shown price or the limit */
 function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
@@ -204,7 +204,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
 
 type BalancePayment = { key: string; wallet: NamedWallet }
 
-/** Key and wallet to pay from the balance; undefined to pay by signature. @throws CliError if `--pay balance` cannot */
+/** Key and wallet to pay from the balance; undefined to sign. @throws CliError if `--pay balance` is impossible */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()
@@ -219,7 +219,7 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
   if (found === undefined) return undefined
   const available = await session.call('getBalance', { headers: { 'x-api-key': found.key } }).then(
     (balance) => parseAmount(balance.available),
-    // An unknown key has no balance.
+    // The instance does not know the key, so there is no balance.
     (error) => (isUnauthorized(error) ? undefined : Promise.reject(error)),
   )
   return available !== undefined && available >= offer.price ? found : undefined
@@ -257,8 +257,9 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
 type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick<RawCall, 'method' | 'path' | 'body'> }
 
 /**
- * Signs a 402 within the rules of the instance and through the spending gate. The signed headers are as good as money.
- * @throws CliError payment when not allowed
+ * Signs the payment that a 402 asks for: within the rules for the instance, and through the spending gate. The signed
+ * headers are as good as money.
+ * @throws CliError payment if not allowed
  */
 export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit, call }: Unsigned) {
   const { accountFromKey, askedBy, chooseOffer } = await import('../../client/pay.ts')
@@ -292,7 +293,7 @@ function refused(signed: { readonly message: string }): CliError {
   })
 }
 
-/** The wallet's key; asks for the passphrase of an encrypted one, or reads its file. */
+/** The wallet's private key. If it is encrypted, reads the passphrase from a file, or else asks for it. */
 export async function unlock({ io, places, system }: SessionHost, wallet: NamedWallet): Promise<Hex> {
   return unlockWallet(places, wallet.name, async () => {
     const file = system.env.SOUK_PASSPHRASE_FILE
@@ -325,7 +326,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
   return staysHere(target.url) ? here : { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }
 }
 
-/** Payments over plain HTTP could be intercepted. */
+/** Refuses payments over plain HTTP, where others on the network could take them. */
 function refuseInTheClear({ target }: Session): void {
   if (target.name === LOCAL || target.url.startsWith('https:') || staysHere(target.url)) return
   throw new CliError(
@@ -363,7 +364,7 @@ function amountIn(settled: Readonly<Record<string, unknown>>, stated: string | u
     : undefined
 }
 
-/** Settlement from the header of x402 v2 or v1; empty if none. */
+/** The settlement in the header of x402 v2 or v1; empty if there is none. */
 function settlementOf({ headers }: RawAnswer): Readonly<Record<string, unknown>> {
   const header = headers['payment-response'] ?? headers['x-payment-response']
   if (header === undefined) return {}

@@ -7,13 +7,13 @@ import { usage } from '../exit.ts'
 import { type Session, type SessionHost, wouldDo } from '../session.ts'
 import { pay } from './paying.ts'
 
-/** Prefix for a demo user whose name one of the user's own wallets has. */
+/** Prefix for the name of a demo user, if one of the user's own wallets already has that name. */
 export const OF_DEMO = 'demo-'
 
 /**
- * Creates a wallet that does not exist here, with test money and an account, after confirmation. For an existing wallet
- * it only explains an ambiguous name.
- * @throws CliError usage without a terminal, cancelled; refusals of the marketplace
+ * Creates a wallet that does not exist here, with test money and an account, after the user has confirmed. If the
+ * wallet exists, only explains an ambiguous name.
+ * @throws CliError usage without a terminal, or cancelled; the marketplace's AppError for a refusal
  */
 export async function becomeKnown(
   host: SessionHost,
@@ -54,7 +54,7 @@ export async function becomeKnown(
   io.say(`registered as ${publicName} (${answer.participant_id}) at ${target.name}`)
 }
 
-/** If one of the user's own wallets has a demo user's name, says how to select the demo user. */
+/** If a demo user has the same name as the user's wallet, says how to select the demo user. */
 async function sayWhichIsMeant({ places, io }: SessionHost, { target }: Session, name: string): Promise<void> {
   const twin = listWallets(places).find((wallet) => wallet.name === OF_DEMO + name)
   if (!twin?.well_known || target.name !== LOCAL) return

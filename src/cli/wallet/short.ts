@@ -9,7 +9,7 @@ import type { Session, SessionHost } from '../session.ts'
 type Short = {
   readonly price: Usdc
   readonly available: Usdc
-  /** Name of the balance's owner. */
+  /** Name of the wallet to which the balance belongs. */
   readonly who: string
   /** Item and price: `svc_… costs $1.00 + 5%`. */
   readonly costs: string | undefined
@@ -18,7 +18,7 @@ type Short = {
   readonly requestId?: string
 }
 
-/** The error for an insufficient balance without another way to pay. */
+/** The error if the balance is too low and nothing else can pay. */
 function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId }: Short): CliError {
   const missing = usdc(price - available)
   const why = hasWallet
@@ -38,7 +38,7 @@ function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId 
   )
 }
 
-/** Required and available amounts that a refusal states; undefined without both. */
+/** The required and the available amount in a refusal; undefined unless it states both. */
 function shortageIn(extra: Readonly<Record<string, unknown>>) {
   const { required, available, request_id: requestId } = isObject(extra) ? extra : {}
   const [price, there] = [amountIn(required), amountIn(available)]
@@ -52,7 +52,7 @@ function amountIn(value: unknown): Usdc | undefined {
 
 type Refused = { readonly error: unknown; readonly costs: string | undefined }
 
-/** Adds amounts to a refusal for lack of money; returns any other error unchanged. */
+/** If a refusal says that money is missing, adds the amounts; returns any other error unchanged. */
 export async function shortFor(
   { globals }: SessionHost,
   session: Session,
@@ -67,7 +67,7 @@ export async function shortFor(
 
 type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
 
-/** The error for an account whose wallet is not here, so only its balance can pay; undefined without an API key. */
+/** The error for an account whose wallet is not here: only its balance can pay. Undefined without an API key. */
 export async function shortBalance(
   { globals: { pay } }: SessionHost,
   session: Session,

@@ -14,11 +14,12 @@ import { quote } from './paying.ts'
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
 
-/** Signs in for each read, since a challenge works once; asks for a passphrase once. */
+/** Reads for free. Signs in for each read, since a challenge works once; asks for a passphrase only once. */
 export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<Api[K]> | undefined>
 
 /**
- * Reads without paying: first as is, then signed in. The reader returns undefined if a payment or account is needed.
+ * Returns a reader that never pays. It reads without signing in first, and signs in if that is refused. It returns
+ * undefined if a payment or an account is needed.
  */
 export function freeReader(host: SessionHost, session: Session): FreeReader {
   const accountOf = once(host)
@@ -42,7 +43,7 @@ export function freeReader(host: SessionHost, session: Session): FreeReader {
 
 type AccountOf = (wallet: NamedWallet) => ReturnType<typeof accountFromKey>
 
-/** The wallet's account, unlocked on first use. */
+/** The wallet's account. Its key is unlocked on first use, and kept. */
 function once(host: SessionHost): AccountOf {
   let opened: ReturnType<AccountOf> | undefined
   return (wallet) => {
@@ -56,7 +57,7 @@ function once(host: SessionHost): AccountOf {
 
 type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 
-/** The sign-in header. Undefined without a wallet, with another credential, or for a challenge of another address. */
+/** The sign-in header; undefined without a wallet, with another credential, or for another address's challenge. */
 async function signedIn(session: Session, { call, first }: Refused, accountOf: AccountOf) {
   const wallet = saysWho(call.headers) ? undefined : await session.wallet()
   if (wallet === undefined) return undefined
@@ -71,10 +72,10 @@ async function signedIn(session: Session, { call, first }: Refused, accountOf: A
   })
 }
 
-/** A paid request, with what is shown before it. */
+/** A request that costs money, and what is shown before it is sent. */
 type Shown = RawCall & { readonly title: string; readonly input: Readonly<Record<string, unknown>> }
 
-/** Shows request and cost and asks. @returns the host with a limit at the shown cost */
+/** Shows the request and its cost, and asks. @returns the host, with the shown cost as its limit */
 export async function agreedTo<H extends SessionHost>(host: H, session: Session, { title, input, ...call }: Shown) {
   const { io, globals } = host
   const offer = await quote(session, call)

@@ -15,7 +15,7 @@ const PAYMENT_REQUIRED = 402
 /** Payee of API fees. */
 const MARKET = 'market'
 
-/** The spender of this command, which asks on its terminal. */
+/** Creates the spender of a command, which asks for approval on the terminal. */
 export function spenderOf({ places, budget, system, io, approve, unlessSet }: SessionHost): Spender {
   return {
     places,
@@ -27,7 +27,7 @@ export function spenderOf({ places, budget, system, io, approve, unlessSet }: Se
   }
 }
 
-// `--yes` does not approve a payment: a flag must not defeat the threshold.
+// `--yes` does not approve a payment: a flag must not defeat the limit above which the user is asked.
 const ASKED = { flag: '… in a terminal' }
 
 function saidYes(answer: string): boolean {
@@ -42,7 +42,7 @@ export type Wanted = {
   readonly call: Pick<RawCall, 'method' | 'path' | 'body'>
 }
 
-/** The payment as the spending gate needs it. Asks for the seller only if a policy applies. */
+/** The payment in the form for the spending gate. The seller is requested only if a policy applies to the wallet. */
 export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
   const { price, limit, wallet, payTo, call } = wanted
   const { name: at, instance } = session.target
@@ -52,13 +52,13 @@ export async function spendOf(host: SessionHost, session: Session, wanted: Wante
   return { price, limit, wallet, payee, call: `${call.method} ${call.path}` }
 }
 
-/** Counts a charge to the balance before the paying key is sent. */
+/** Counts a payment from the balance, before the key that authorises it is sent. */
 export async function charge(host: SessionHost, session: Session, wanted: Wanted): Promise<Hold> {
   const { chargeSpend } = await import('../../client/spending/gate.ts')
   return chargeSpend(spenderOf(host), await spendOf(host, session, wanted)).catch(explained)
 }
 
-/** @throws a refusal as a command line error, any other error unchanged */
+/** @throws CliError for a refusal of the spending gate; any other error unchanged */
 export function explained(error: unknown): never {
   if (!(error instanceof SpendRefused)) throw error
   const { message, facts, next, rule } = error
@@ -74,7 +74,7 @@ export async function answeredUnder(host: SessionHost, session: Session, { hold,
     try {
       write()
     } catch (error) {
-      // The purchase succeeded, and the payment stays counted.
+      // The purchase succeeded, so only warn. The payment is still counted.
       host.io.warn(`! the spending log was not updated: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
@@ -102,14 +102,14 @@ function isRefusal({ code }: AppError): boolean {
   return !['internal', 'request_timeout'].includes(code)
 }
 
-/** Ids of items and negotiations. */
+/** Ids of items that can be bought, and of conversations. */
 const SUBJECT = /^(svc|plan|prod|post|thr)_[0-9a-f]{16}$/
-/** Endpoints that pay a seller; others pay a marketplace fee. */
+/** Endpoints with which a seller is paid; at all others, a fee is paid to the marketplace. */
 const BUYS = /\/(purchase|subscribe|award|accept)$/
-/** Paths with a service's name: only the instance knows its seller. */
+/** Paths that contain the name of a service: only the instance knows who sells it. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/** Payee by path: the item in it, or the marketplace; both null if unknown. Parses paths like the daemon. */
+/** The payee by path: its item, or the marketplace; null for both if unknown. Reads paths as the daemon does. */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
   const parts = partsOf(path)
@@ -122,7 +122,7 @@ function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recip
   return subject !== undefined && SUBJECT.test(subject) ? { seller: null, subject } : nobody
 }
 
-/** Decoded path segments; empty if invalid. */
+/** The decoded segments of a path; empty if the path is invalid. */
 function partsOf(path: string): readonly string[] {
   try {
     const { pathname } = new URL(path, 'http://instance.invalid')
@@ -139,14 +139,14 @@ function isAt(parts: readonly string[], template: readonly string[]): boolean {
 
 type Asking = Pick<Session, 'call'>
 
-/** The payee, with the seller that the instance names; `seller` is null if unknown. */
+/** The payee of a call. The instance is asked who sells the item; `seller` is null if it does not say. */
 export async function payeeOf(session: Asking, call: Wanted['call']): Promise<Pick<Recipient, 'seller' | 'subject'>> {
   const paid = paidFor(call)
   if (paid.subject === null) return paid
   try {
     return { ...paid, seller: await providerOf(session, paid.subject, call.body) }
   } catch (error) {
-    // Unknown sellers match no list.
+    // The seller is unknown, so no allow or deny list has its name.
     if (error instanceof Error) return paid
     throw error
   }

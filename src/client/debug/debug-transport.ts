@@ -3,16 +3,16 @@ import { MAX_JSON_DEPTH } from '../../core/limits.ts'
 import { endpoints } from '../endpoints.ts'
 import { isSecretHeader, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 
-/** Maximum number of displayed characters of a header value, and of a body. */
+/** Maximum number of characters shown of a header value, then of a body. */
 const SHOWN_VALUE_CHARS_MAX = 200
 const SHOWN_BODY_CHARS_MAX = 4_000
-/** Larger bodies show their size only. */
+/** For a larger body, only the size is shown. */
 const SHOWN_BODY_BYTES_MAX = 512 * 1024
 
 export type DebugLog = {
   /** Called with each line: `>` sent, `<` received. */
   readonly line: (line: string) => void
-  /** The transport's own headers. */
+  /** The headers that the transport adds to each request. */
   readonly headers: Readonly<Record<string, string>>
   /** Also show bodies. */
   readonly bodies: boolean
@@ -55,7 +55,7 @@ function logHeaders(sign: '>' | '<', headers: Readonly<Record<string, string>>, 
   }
 }
 
-/** A body without credentials; non-JSON shows its size only. */
+/** A body without credentials. If it is not JSON, only its size is shown. */
 function bodyOf(text: string, masker: Masker): string {
   const bytes = Buffer.byteLength(text)
   const shown = bytes > SHOWN_BODY_BYTES_MAX ? undefined : masker.json(text)
@@ -82,16 +82,16 @@ function onRead(answer: TransportResponse, report: (text: string) => void): Tran
   }
 }
 
-/** Replaces a credential in the output. */
+/** Written in the place of a credential. */
 export const REDACTED = '‹redacted›'
 
 const SECRET_NAME =
   /(^|[_-])(secret|token|signature|api_?key|private_?key|password|passphrase|authorization|cookie|mnemonic)$/i
-/** Credentials by shape, anywhere in text, also URL-encoded. */
+/** Matches credentials by their form, anywhere in a text, also URL-encoded. */
 const SECRET_VALUES =
   /(sk|adm)_[0-9a-f]{40,}|jt_[0-9a-f]{64,}|0x[0-9a-f]{130,}|whsec_(?:[A-Za-z0-9+/_=-]|%2[bf]|%3d){16,}/gi
 
-/** Path prefixes before a credential. */
+/** The part of a path before a credential. */
 const secretPaths = Object.values(endpoints).flatMap(([, path]) => {
   const [start = ''] = path.split(':token')
   return path.includes('/:token') ? [start] : []
@@ -103,11 +103,11 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'))
 }
 
-/** Maximum number of remembered credentials, since long runs sign many payments. */
+/** Maximum number of credentials remembered; a long run signs many payments. */
 const REMEMBERED_MAX = 256
 
 export type Masker = {
-  /** Remembers sent credentials, which responses may repeat. */
+  /** Remembers the credentials in sent headers, since a response may repeat them. */
   remember(headers: Readonly<Record<string, string>>): void
   header(name: string, value: string): string
   text(text: string): string
@@ -115,7 +115,7 @@ export type Masker = {
   json(text: string): string | undefined
 }
 
-/** Creates a masker that removes credentials: by name, by shape, and those that were sent. */
+/** Creates a masker. It finds credentials by their name, by their form, and because they were sent before. */
 export function createMasker(): Masker {
   const sent = new Set<string>()
   const remember: Masker['remember'] = (headers) => {
@@ -151,7 +151,7 @@ export function createMasker(): Masker {
   }
 }
 
-/** Forms of a credential: as sent, without scheme, encoded. */
+/** The forms in which a credential can appear: as sent, without its scheme, and encoded. */
 function formsOf(value: string): string[] {
   const plain = [value, value.split(' ').at(-1) ?? ''].filter((one) => one !== '')
   return plain.flatMap((one) => {

@@ -6,7 +6,7 @@ import { SpendRefused } from './refused.ts'
 /** A sent payment that was not refused, with what it bought. */
 export type SentPayment = {
   readonly idempotencyKey: string
-  /** Ids from the response; undefined before it arrives. */
+  /** Ids of what was bought, from the response; undefined until it arrives. */
   bought?: { readonly job?: string; readonly product?: string }
 }
 
@@ -14,19 +14,19 @@ export type SentPayment = {
 const SENT_MAX = 3
 
 /**
- * Spending of one command: every signature and balance charge is deducted first. Deductions stay, since a signature
- * can be used whatever the response was.
+ * Spending of one command. The price of every signature and balance charge is deducted before it is sent, and stays
+ * deducted: a signature can be used whatever the response was.
  */
 export type Budget = {
-  /** @throws SpendRefused when the total would exceed the limit */
+  /** @throws SpendRefused if the price is above what is left of the limit */
   check(price: Usdc, limit: Usdc): void
-  /** Deducts a price. @throws like `check` */
+  /** Deducts a price. @throws SpendRefused if the price is above what is left of the limit */
   take(price: Usdc, limit: Usdc): void
-  /** Amount left under a limit. */
+  /** What is left of a limit. */
   left(limit: Usdc): Usdc
-  /** Records the charged amount that a response states; `agreed` is the amount already deducted. */
+  /** Records an amount that a response says was charged; `agreed` is the amount that was deducted before. */
   spend(stated: Usdc, agreed: Usdc): void
-  /** Records a refused payment that can no longer be charged. */
+  /** Records a payment that was refused, and that can no longer be charged. */
   refuse(agreed: Usdc): void
   /** Total refused. */
   refused(): Usdc
@@ -34,7 +34,7 @@ export type Budget = {
   spent(): Usdc
   /** Total authorised. */
   taken(): Usdc
-  /** Remembers a payment being sent; `refused` drops it, `answered` adds ids. */
+  /** Remembers a payment before it is sent. Call `refused` to forget it, `answered` to add the ids in the response. */
   send(idempotencyKey: string): { refused(): void; answered(body: unknown): void }
   /** The last sent payments, oldest first. */
   sent(): readonly SentPayment[]
@@ -58,7 +58,7 @@ export function createBudget(): Budget {
     },
     spend(stated, agreed) {
       spent = usdc(spent + stated)
-      // Deducts what was charged above the agreed price, too.
+      // If more was charged than agreed, deduct the difference too.
       if (stated > agreed) taken = usdc(taken + stated - agreed)
     },
     refuse(agreed) {

@@ -19,22 +19,22 @@ import { SpendRefused } from './refused.ts'
 const MS_PER_SECOND = 1_000
 const NONCE_BYTES = 32
 
-/** The payer, as the spending gate needs it. */
+/** The payer, with what the spending gate needs from it. */
 export type Spender = {
   readonly places: Pick<Places, 'config'>
   /** The command's budget. */
   readonly budget: Budget
   /** Machine time: business time must not affect limits. */
   now(): number
-  /** Asks the user; undefined without a terminal. */
+  /** Asks the user for approval; undefined if there is no terminal. */
   approve(question: string): Promise<boolean | undefined>
-  /** Default policy, for wallets without one. */
+  /** The policy that applies to a wallet without one. */
   readonly unlessSet?: SpendPolicy
 }
 
 export type Spend = {
   readonly price: Usdc
-  /** Limit of the command, or the shown price. */
+  /** Spending limit of the command, or the price that the user has seen. */
   readonly limit: Usdc
   readonly wallet: { readonly name: string; readonly address: string }
   readonly payee: Recipient
@@ -42,23 +42,23 @@ export type Spend = {
   readonly call: string
 }
 
-/** A payment that counts against the limits; the methods record its result. */
+/** A payment that counts against the limits. Its methods record what became of it. */
 export type Hold = {
-  /** Stops counting the payment, since nothing was sent. */
+  /** The payment no longer counts, since nothing was sent. */
   release(): void
   /** Paid. */
   settle(): void
   /**
-   * Records a refusal. If the local daemon refused, a charge stops counting now, and a signature when it expires.
-   * Otherwise the payment still counts, since it could still be charged.
+   * Records a refusal. If the local daemon refused, a balance charge no longer counts, and a signature counts until it
+   * expires. If another instance refused, the payment still counts, since it could still be charged.
    */
   refuse(isTrusted: boolean): void
 }
 
 /**
- * The only gate of payments: every signature and paying key goes through `signSpend` or `chargeSpend`. Checks budget,
- * policy and approval. Then it counts the payment durably, under a lock shared by all processes of the wallet.
- * @throws SpendRefused with nothing signed or counted
+ * The only gate for payments: every signature, and every key that pays, goes through `signSpend` or `chargeSpend`.
+ * Checks budget, policy and approval. Then counts the payment on disk, under a lock that all processes share.
+ * @throws SpendRefused if it is not allowed; then nothing was signed or counted
  */
 async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402' | 'balance' }) {
   const { places, budget } = spender
@@ -66,7 +66,7 @@ async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402
   budget.check(price, limit)
   const policy = policyFor(spender, wallet.address)
   if (policy !== undefined && needsAsking(policy, price)) {
-    // Check first, so that the user is not asked about a payment that would be refused.
+    // Check the policy before asking, so that the user is not asked about a payment that would be refused.
     const before = spentBefore(places, { wallet: wallet.address.toLowerCase(), now: spender.now() }, payee)
     judge(spend, policy, { ...before, command: budget.taken() })
     await agreed(spender, spend)
@@ -75,7 +75,7 @@ async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402
   // Signatures are valid at most this long.
   const until = at + MAX_WINDOW_SECONDS * MS_PER_SECOND
   const entry = { wallet: wallet.address.toLowerCase(), at, amount: price, until, method, call, payee }
-  // Checks the current policy again while counting, since it may have changed.
+  // The policy may have changed while the user was asked, so it is checked again, in the transaction that counts.
   const id = reserveSpend(places, entry, (before) => {
     budget.check(price, limit)
     const now = policyFor(spender, wallet.address)
@@ -132,7 +132,7 @@ function holdOf({ places, budget }: Spender, { id, method, price }: Counted): Ho
   }
 }
 
-/** Signs a chosen offer through the gate. The signed headers are as good as money. */
+/** Counts a payment and signs its offer. The signed headers are as good as money. */
 export async function signSpend(
   spender: Spender,
   spend: Spend,
@@ -149,7 +149,7 @@ export async function signSpend(
   return { signed, hold }
 }
 
-/** Counts a balance charge before the key is sent. */
+/** Counts a payment from the balance, before the key that authorises it is sent. */
 export async function chargeSpend(spender: Spender, spend: Spend): Promise<Hold> {
   const { id } = await reserve(spender, { ...spend, method: 'balance' })
   markSpend(spender.places, id, 'sent')

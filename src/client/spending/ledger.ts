@@ -8,20 +8,21 @@ import { PRIVATE_FILE_MODE } from '../files.ts'
 import type { Places } from '../paths.ts'
 import type { Recipient, SpentTotals } from './policy.ts'
 
-/** Rolling window of `per_day` and `per_seller`, machine time. */
+/** The period of `per_day` and `per_seller`: the last 24 hours of machine time. */
 export const DAY_MS = 86_400_000
-/** How long to wait for another process. */
+/** How long to wait while another process uses the log. */
 const BUSY_TIMEOUT_MS = 15_000
-/** Maximum number of payments per wallet in the window; more are refused. */
+/** Maximum number of payments of a wallet within the last 24 hours. Further ones are refused. */
 const WINDOW_ENTRIES_MAX = 100_000
-/** Maximum number of entries; beyond it the oldest are summed up. */
+/** Maximum number of entries in the log. Beyond it, the oldest entries are summed up. */
 const ENTRIES_MAX = 200_000
 /** Number of entries summed up in one step. */
 const FOLD_ENTRIES = 1_000
 
 /**
- * `reserved`: nothing was sent, or the local daemon refused it; counts until `until`. `sent`: signature or key was
- * sent, result unknown; counts. `settled`: paid; counts. `released`: never used; does not count.
+ * `reserved`: nothing was sent, or the local daemon refused the payment; counts until the time `until`. `sent`: a
+ * signature or key was sent, and the result is unknown; counts. `settled`: paid; counts. `released`: nothing was sent,
+ * or nothing can be charged any more; does not count.
  */
 export type SpendState = 'reserved' | 'sent' | 'settled' | 'released'
 
@@ -53,21 +54,21 @@ const SCHEMA = `
     wallet TEXT PRIMARY KEY, count INTEGER NOT NULL, amount INTEGER NOT NULL
   ) STRICT;
 `
-/** SQL condition of the entries that count. */
+/** SQL condition for the entries that count against the limits. */
 const COUNTS = `(state IN ('sent', 'settled') OR (state = 'reserved' AND until > :now))`
 
 export function ledgerFile(places: Config): string {
   return join(places.config, 'spending.db')
 }
 
-/** Runs `act` in one SQLite transaction. It excludes other processes, and a crash rolls it back. */
+/** Runs `act` in one SQLite transaction, which other processes wait for, and which a crash rolls back. */
 function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   const file = ledgerFile(places)
   makeFolder(places.config)
   closeSync(openSync(file, 'a', PRIVATE_FILE_MODE))
   let db: DatabaseSync | undefined
   try {
-    // Not imported, so that Node 20 can show a message instead of failing.
+    // Not an import, so that the program can show a message on Node 20, which lacks the module.
     const sqlite = process.getBuiltinModule('node:sqlite')
     db = new sqlite.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readBigInts: true })
     db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
@@ -85,7 +86,7 @@ function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
   }
 }
 
-/** A wallet's totals of the last 24 hours, overall and for the payee. @throws AppError at the limit of payments */
+/** What a wallet paid in the last 24 hours: in total, and to the payee. @throws AppError at the limit of payments */
 function totalsIn(db: DatabaseSync, { wallet, now }: Window, payee: Recipient): SpentTotals {
   const where = `wallet = :wallet AND at > :since AND ${COUNTS}`
   const given = { wallet, since: now - DAY_MS, now }
@@ -110,9 +111,9 @@ function amountIn(value: unknown): Usdc {
 export type Reserving = Omit<SpendEntry, 'id' | 'state'> & { readonly wallet: string }
 
 /**
- * Counts a payment before signing.
- * @param judge - sees earlier totals; if it throws, nothing is counted
- * @returns entry number
+ * Counts a payment before it is signed.
+ * @param judge - gets the totals without this payment; if it throws, nothing is counted
+ * @returns the number of the entry
  */
 export function reserveSpend(places: Config, entry: Reserving, judge: (before: SpentTotals) => void) {
   const { payee, ...rest } = entry
@@ -130,7 +131,7 @@ export function reserveSpend(places: Config, entry: Reserving, judge: (before: S
   })
 }
 
-/** Sums up the oldest entries, never those of the last 24 hours. */
+/** Sums up the oldest entries if there are too many, but never entries of the last 24 hours. */
 function foldOldest(db: DatabaseSync, now: number): void {
   if (Number(db.prepare('SELECT COUNT(*) AS n FROM spends').get()?.n) < ENTRIES_MAX) return
   const given = { now, since: now - DAY_MS }
@@ -146,7 +147,7 @@ export function markSpend(places: Config, id: number, state: SpendState): void {
   within(places, (db) => db.prepare('UPDATE spends SET state = :state WHERE id = :id').run({ id, state }))
 }
 
-/** Reads earlier totals without counting a payment. */
+/** Reads what a wallet paid in the last 24 hours, without counting a payment. */
 export function spentBefore(places: Config, window: Window, payee: Recipient): SpentTotals {
   return within(places, (db) => totalsIn(db, window, payee))
 }
@@ -154,10 +155,10 @@ export function spentBefore(places: Config, window: Window, payee: Recipient): S
 export type Spending = {
   /** Newest first. */
   readonly entries: readonly SpendEntry[]
-  /** Payments that count within the last day. */
+  /** Payments of the last 24 hours that count against the limits. */
   readonly day: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
   readonly all: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
-  /** Sellers of the last day, largest first. */
+  /** The sellers that were paid most in the last 24 hours, largest amount first. */
   readonly sellers: readonly { readonly name: string; readonly count: number; readonly amount: Usdc }[]
 }
 

@@ -9,7 +9,7 @@ import type { Places } from '../paths.ts'
 /** Names per list. */
 const NAMES_MAX = 200
 const NAME_CHARS_MAX = 256
-/** A payee: `ID@INSTANCE` (seller or item), `market@INSTANCE` (fees), a wallet address, or an instance. */
+/** Name of a payee: `ID@INSTANCE` (a seller or item), `market@INSTANCE` (fees), a wallet address, or an instance. */
 const NAME = /^[\w.:/[\]-]+(@[\w.:/[\]-]+)?$/
 
 /** Descriptions of limits in refusals. */
@@ -27,7 +27,7 @@ const Limit = z.string().refine((text) => parseAmount(text) !== undefined, 'must
 const Name = z.string().max(NAME_CHARS_MAX).regex(NAME)
 const Names = z.array(Name).max(NAMES_MAX)
 
-/** Limits in decimal USDC; absent means unlimited. */
+/** The spending policy of a wallet. Limits are in decimal USDC; without a limit, amounts are unlimited. */
 export const SpendPolicy = z.strictObject({
   per_payment: Limit.optional(),
   per_command: Limit.optional(),
@@ -35,23 +35,23 @@ export const SpendPolicy = z.strictObject({
   per_seller: Limit.optional(),
   /** Payments above this need approval. */
   ask_above: Limit.optional(),
-  /** If not empty, only these payees are paid. */
+  /** If the list is not empty, only payees on it may be paid. */
   allow: Names,
-  /** Payees that are never paid, even if allowed. */
+  /** Payees that are never paid, even if `allow` has them. */
   deny: Names,
 })
 export type SpendPolicy = z.output<typeof SpendPolicy>
 
-/** Policies by the wallet's lower-case address, so wallet names do not matter. */
+/** Policies by the wallet's address in lower case: they stay when a wallet gets another name. */
 const Policies = z.record(z.string(), SpendPolicy)
 
-/** A payee, with every name that a list may use for it. */
+/** A payee, with all names that an allow or deny list may use for it. */
 export type Recipient = {
   /** Selected instance: `local`, a remote's name, or an address. */
   readonly at: string
   /** Id of the instance, under which its credentials are saved. */
   readonly instance: string
-  /** Seller as the instance says; `market` for fees; null if unknown. */
+  /** Seller that the instance names; `market` for fees; null if unknown. */
   readonly seller: string | null
   /** Listing, plan, product, request or thread. */
   readonly subject: string | null
@@ -59,10 +59,10 @@ export type Recipient = {
   readonly payTo: string | null
 }
 
-/** Earlier payments in USDC. */
+/** What was paid before, in USDC: within 24 hours in total, and to the seller. */
 export type SpentTotals = { readonly day: Usdc; readonly seller: Usdc }
 
-/** Earlier payments, and those of this command. */
+/** What was paid before, including the payments of this command. */
 type AllTotals = SpentTotals & { readonly command: Usdc }
 
 export type Proposed = { readonly price: Usdc; readonly payee: Recipient }
@@ -71,7 +71,7 @@ export type Proposed = { readonly price: Usdc; readonly payee: Recipient }
 export type Broken = {
   readonly rule: LimitName | 'allow' | 'deny'
   readonly message: string
-  /** Words after `wallet policy set` that would allow the payment. */
+  /** Words after `wallet policy set NAME` with which the policy would allow the payment. */
   readonly change: readonly string[]
 }
 
@@ -81,7 +81,7 @@ function fileOf(places: Config): string {
   return join(places.config, 'spending.json')
 }
 
-/** @returns undefined without a policy. @throws AppError for a damaged file: then nothing is signed */
+/** A wallet's policy; undefined without one. @throws AppError if the file is damaged, so that nothing is signed */
 export function policyOf(places: Config, wallet: string): SpendPolicy | undefined {
   return readJson(fileOf(places), Policies)?.[wallet.toLowerCase()]
 }
@@ -123,7 +123,7 @@ export function brokenRule(policy: SpendPolicy, { price, payee }: Proposed, tota
   return undefined
 }
 
-/** Option that changes a limit. */
+/** The option of `wallet policy set` that changes a limit. */
 export function flagOf(rule: LimitName): string {
   return `--${rule.replaceAll('_', '-')}`
 }
@@ -133,7 +133,7 @@ export function needsAsking({ ask_above: above }: SpendPolicy, price: Usdc): boo
   return limit !== undefined && price > limit
 }
 
-/** The name under which a payee can be put on a list; the instance alone if seller and item are unknown. */
+/** The name of a payee for a list. If seller and item are unknown, this is the instance. */
 export function nameOf({ at, seller, subject }: Recipient): string {
   const named = seller ?? subject
   return named === null ? at : `${named}@${at}`

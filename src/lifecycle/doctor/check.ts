@@ -8,17 +8,17 @@ export type Diagnosis = {
   readonly detail: string
   /** A command to type. */
   readonly fix?: string
-  /** Fixes it without risk. @returns what was done */
+  /** Fixes what was found, if that is safe. @returns what was done */
   readonly mend?: () => Promise<string>
 }
 
-/** A check, possibly with named parts. */
+/** A check. It can have parts, each with a name and its own result. */
 export type Examination = {
   readonly id: string
   look(host: Examined, found: FoundDaemon): Promise<Diagnosis> | Diagnosis
   readonly parts?: (host: Examined, wanted: LookBounds) => Promise<readonly PartDiagnosis[]>
 }
-/** `online`: the check may send requests to external services. */
+/** With `online`, the check may send requests to external services. */
 export type LookBounds = { readonly online: boolean }
 export type PartDiagnosis = Omit<Diagnosis, 'mend' | 'fix'> & { readonly part: string }
 

@@ -15,7 +15,7 @@ const DISPUTES_SHOWN = 100
 
 type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 
-/** By check: the kinds of attention items that it reports, and its text if there are none. */
+/** For each check: the kinds of attention items that it reports, and its text if there are no such items. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
   chain: { kinds: ['chain', 'reversed'], none: 'it responds, and its balance matches the books' },
@@ -79,7 +79,7 @@ async function storeOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** Checks for stored files without a record, and for records without their file. */
+/** Looks for stored files that no record names, and for records whose file is missing. */
 async function filesOf(host: Examined): Promise<Diagnosis> {
   if (!hasStore(host)) return fine('none yet')
   const door = await host.system.daemon()
@@ -191,7 +191,7 @@ async function enginesOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** External APIs are asked only with --online. */
+/** With `online`, each external API is asked; otherwise only the known status is reported. */
 async function eachEngine(host: Examined, { online }: LookBounds): Promise<readonly PartDiagnosis[]> {
   const session = await host.session()
   const { engines } = await (online ? session.call('checkEngines', {}) : session.call('listEngines', {}))

@@ -107,7 +107,7 @@ function completionOf({ system: { env } }: Examined): Diagnosis {
   return fine(files.length === 0 ? 'not installed' : `in ${files.join(', ')}`)
 }
 
-/** Whether remotes respond and accept their credentials. */
+/** Whether the remotes respond, and accept the credentials that are saved for them. */
 async function remotesOf(host: Examined): Promise<Diagnosis> {
   const remotes = readableRemotes(host.places)
   const asked = await Promise.all(
@@ -126,7 +126,7 @@ async function remotesOf(host: Examined): Promise<Diagnosis> {
   }
 }
 
-/** Names the credentials that a remote rejects, or says that the check failed; undefined if all are accepted. */
+/** Names the credentials that a remote rejects, or says that they cannot be checked; undefined if it accepts all. */
 async function refusedAt(host: Examined, remote: string): Promise<string | undefined> {
   const { baseUrl: _instead, ...globals } = host.globals
   try {
@@ -157,7 +157,7 @@ function diskOf({ places }: Examined): Diagnosis {
   return free < DISK_LOW_BYTES ? { status: 'warning', detail } : fine(detail)
 }
 
-/** Checks the size of the devnet's chain, which every start reads. */
+/** Checks how large the files of the devnet's chain are, since every start reads them. */
 function devnetOf({ places }: Examined): Diagnosis {
   const folder = join(places.data, 'chain')
   if (!existsSync(folder)) return fine('none')

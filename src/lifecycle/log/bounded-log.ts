@@ -4,16 +4,16 @@ import { Writable } from 'node:stream'
 import { errnoOf } from '../../core/error.ts'
 import { makeFolder } from '../../core/folder.ts'
 
-/** Size per log file; there are two. */
+/** Maximum size of a log file. There are two files: the current one and an older one. */
 export const LOG_BYTES_MAX = 8 * 1024 * 1024
 const PRIVATE_FILE_MODE = 0o600
 
 export const logFile = (state: string): string => join(state, 'daemon.log')
 export const olderLogFile = (state: string): string => join(state, 'daemon.log.1')
-/** Standard output and error of the daemon, such as stack traces. Truncated at each start. */
+/** File for stdout and stderr of the daemon, with text such as stack traces. Each start empties it. */
 export const outputFile = (state: string): string => join(state, 'daemon.out')
 
-/** Appends to `daemon.log`; a full file becomes `daemon.log.1`. */
+/** Opens `daemon.log` for appending. When the file is full, it is renamed to `daemon.log.1`. */
 export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writable {
   const path = logFile(makeFolder(state))
   let file = openSync(path, 'a', PRIVATE_FILE_MODE)
@@ -33,7 +33,7 @@ export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writabl
         append(chunk)
         done()
       } catch (error) {
-        // On a full disk, the daemon goes on without its log.
+        // If the disk is full, drop the line: the daemon goes on without its log.
         if (errnoOf(error) === 'ENOSPC') done(null)
         else done(error instanceof Error ? error : new Error(String(error)))
       }

@@ -6,12 +6,12 @@ import { cyan, dim, oneLine, red, yellow } from '../../text/text.ts'
 
 export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
 
-/** A log record: common members and any others. */
+/** A log record, with the members of all records, and any others. */
 export type LogFields = {
   /** null if missing */
   readonly time: string | null
   readonly level: LogLevel
-  /** the logging part; `process` for text such as a stack trace */
+  /** part of the daemon that wrote the record; `process` for text such as a stack trace */
   readonly source: string
   readonly msg: string
   readonly remembered?: never
@@ -31,7 +31,7 @@ export type LogLine = {
   readonly fields: LogFields | RequestFields
 }
 
-/** Parses a log line; other text becomes a message. */
+/** Parses a line of the log. A line that is no record becomes a record with the line as its message. */
 export function readRecord(line: string): LogLine {
   const { time, level, source, msg, remembered: _, ...details } = fieldsOf(line)
   const at = new Date(typeof time === 'number' ? time : String(time))
@@ -63,7 +63,7 @@ const tints: Readonly<Record<LogLevel, (text: string) => string>> = { debug: dim
 const LEVEL_COLUMNS = 5
 const SOURCE_COLUMNS = 8
 
-/** Full time, since logs span days; terminals shorten it (`14:03:07`, `21 Nov 14:03`). */
+/** The full time, since a log covers days. On a terminal it is shown shorter (`14:03:07`, `21 Nov 14:03`). */
 export const loggedTime = (atMs: number) => (Number.isNaN(atMs) ? '--:--:--' : new Date(atMs).toISOString())
 
 /** A record as text: `TIME info  http     POST /v1/… 200 41ms`. */

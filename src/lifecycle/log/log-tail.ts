@@ -7,7 +7,7 @@ const POLL_MS = 200
 const READ_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 
-/** Lines of both log files, oldest first. */
+/** The lines of both log files, the older file first. */
 export function loggedLines(state: string): string[] {
   return [olderLogFile(state), logFile(state)]
     .flatMap((file) => (readText(file) ?? '').split('\n'))
@@ -16,7 +16,7 @@ export function loggedLines(state: string): string[] {
 
 type Waiting = { sleep(ms: number, signal?: AbortSignal): Promise<void> }
 
-/** Yields new log lines, across rotation and restarts, until aborted. */
+/** Yields new log lines until aborted, also after the log file is replaced or the daemon is restarted. */
 export async function* followLines(state: string, system: Waiting, signal: AbortSignal): AsyncGenerator<string> {
   const path = logFile(state)
   let open = openAtEnd(path)
@@ -25,7 +25,7 @@ export async function* followLines(state: string, system: Waiting, signal: Abort
       if (open !== undefined) yield* newLines(open)
       const next = rotated(path, open)
       if (next !== undefined) {
-        // Closes the old file, which was read to its end above.
+        // The old file was read to its end above.
         if (open !== undefined) closeSync(open.file)
         open = next
         continue
@@ -54,7 +54,7 @@ function openAtEnd(path: string): Open | undefined {
   return openFrom(path, true)
 }
 
-/** The new file after a rotation. */
+/** The opened log file, if it is not the file in `open`: the log was rotated. */
 function rotated(path: string, open: Open | undefined): Open | undefined {
   const now = openFrom(path, false)
   if (now === undefined) return undefined

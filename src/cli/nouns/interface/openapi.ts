@@ -22,7 +22,7 @@ export type PathOperation = Extensions & {
   readonly servers?: readonly Members[]
 }
 
-/** The parts of OpenAPI 3.1 that are used here. */
+/** The members of an OpenAPI 3.1 document that the program uses. */
 export type OpenApiDocument = Extensions & {
   /** version of the format: 3.x */
   readonly openapi: string
@@ -38,7 +38,7 @@ export type OpenApiDocument = Extensions & {
   readonly externalDocs?: Members
 }
 
-/** The instance's description. @throws CliError failure if invalid */
+/** Reads the instance's OpenAPI description. @throws CliError failure if it is invalid */
 export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   const { body } = await session.send(wordsOf('getOpenapi', {}))
   if (isDescription(body)) return body
@@ -47,7 +47,7 @@ export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   })
 }
 
-/** Checks the document down to its operations, but not their content. */
+/** Checks the form of the document as far as its operations; their content is not checked. */
 function isDescription(body: unknown): body is OpenApiDocument {
   return (
     isObject(body) &&

@@ -4,7 +4,7 @@ import { wireId } from '../../../client/wire-id.ts'
 import { makeFolder } from '../../../core/folder.ts'
 import { isObject } from '../../../core/json.ts'
 
-/** Shorter base64 is shown as text. */
+/** Base64 that is shorter than this is shown as text, not saved as a file. */
 const FILE_CHARS_MIN = 64
 
 const signatures: readonly (readonly [extension: string, bytes: readonly number[]])[] = [
@@ -20,12 +20,13 @@ const signatures: readonly (readonly [extension: string, bytes: readonly number[
 export type SavedFile = { readonly file: string; readonly bytes: number }
 type Found = { readonly name: string; readonly data: Uint8Array; readonly extension: string }
 
-/** Maximum number of files saved per result; the JSON has everything. */
+/** Maximum number of files saved per result. The JSON file with the whole result is saved in addition. */
 const SAVED_FILES_MAX = 1_000
 
 /**
- * Saves a result: embedded files (base64, data URL, SVG) and the whole as JSON. Names use ids and member names only.
- * Existing files stay: equal content is skipped, other content gets a free name; links are not followed.
+ * Saves a result: its embedded files (base64, data URL, SVG), and the whole result as JSON. File names are made of ids
+ * and member names only. An existing file is never changed: if its content differs, the new file gets a free name.
+ * Links are not followed.
  * @throws AppError internal for an invalid id
  */
 export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
@@ -65,7 +66,7 @@ function documentOf(member: string, text: string, { holder, name }: Held): Found
   return { name: 'openapi', data, extension: format === 'yaml' ? 'yaml' : 'json' }
 }
 
-/** Generic member names: the file is named after the parent. */
+/** Member names that say nothing about the content: a file in such a member is named after the member above. */
 const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']
 
 function fileName(member: string, holder: string): string {
@@ -94,7 +95,7 @@ function fileOf(text: string, name: string): readonly Found[] {
 
 const SHOWN_CHARS_MAX = 200
 
-/** A result for display, with long texts cut. */
+/** A result as text for display, with long strings cut. */
 export function shownResult(result: unknown): string {
   const shorten = (_name: string, value: unknown) =>
     typeof value === 'string' && value.length > SHOWN_CHARS_MAX

@@ -12,7 +12,7 @@ type Dispute = NonNullable<WireAnswer<Api['resolveJob']>['dispute']>
 
 const PAYMENT_REQUIRED = 402
 
-/** Help text on when a dispute holds money. */
+/** Text for the help: in which cases a dispute holds money. */
 export const disputeHelp =
   "If the payment is still in escrow, a dispute holds it until the decision. The payment for a person's work stays in escrow until the buyer accepts the delivery, at most 48 hours. The result of a program is accepted on delivery, so a dispute about it is only recorded."
 
@@ -25,7 +25,7 @@ type Asking = { readonly io: Io; readonly recordOnly: boolean }
 
 /**
  * The value for `must_hold` of a dispute: false if the user accepts a dispute that is recorded but holds no money.
- * @param call - the dispute, sent once without payment to read its notice
+ * @param call - the dispute; it is sent once without payment, to read the notice in the response
  * @throws CliError usage without a terminal
  */
 export async function mustHold(session: Session, call: RawCall, asking: Asking): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function mustHold(session: Session, call: RawCall, asking: Asking):
   return false
 }
 
-/** Sends a dispute. If it cannot hold money, sends it without `must_hold` after the user agrees. */
+/** Sends a dispute that must hold money. If it cannot, asks the user, and then sends one that is only recorded. */
 export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, asking: Asking): Promise<T> {
   if (asking.recordOnly) return send(false)
   try {
@@ -48,7 +48,7 @@ export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, a
   }
 }
 
-/** The next automatic event of a dispute, or its result. */
+/** Text that says what happens to an open dispute if nobody decides it, or how it ended. */
 export function disputeText({ status, decision, resolution, resolved_by, resolution_reason }: Dispute): string {
   if (status === 'recorded') return 'recorded; it moves no money'
   if (status === 'resolved') {

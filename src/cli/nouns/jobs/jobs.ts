@@ -10,10 +10,10 @@ import { freeReader } from '../../wallet/signing-in.ts'
 
 const POLL_MS = 500
 
-/** A job as its parties see it. Others who pay see only ids, status and times. */
+/** A job as its buyer and provider see it. Anybody else who pays for reading it sees only ids, status and times. */
 export type FetchedJob = WireAnswer<Api['getJob']>
 
-/** Reads a job: free with its token, the wallet's key or a sign-in; otherwise pays $0.001. */
+/** Reads a job. This is free with the job's token, the wallet's key or a sign-in; otherwise it costs $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<FetchedJob> {
   const asked = await askedAs(host, session, id)
   const free = await freeReader(host, session)('getJob', asked)
@@ -42,12 +42,12 @@ export function noFreeRead(id: string): CliError {
   })
 }
 
-/** Terminal statuses. Unknown ones of a later version count as running. */
+/** Statuses in which a job has ended. A status that this version does not know counts as running. */
 export const overStates: readonly string[] = jobStatuses.filter(
   (status) => !workingJobStatuses.some((working) => working === status),
 )
 
-/** How a wait ended; `unreadable` if polling would cost money. */
+/** How a wait ended; `unreadable` if reading the job again would cost money. */
 export type Waited =
   | { readonly end: 'over'; readonly job: FetchedJob }
   | { readonly end: 'pending'; readonly job: FetchedJob }

@@ -40,7 +40,7 @@ export type ListingFinding = {
 
 type Look = ListingFinding | readonly ListingFinding[]
 
-/** Checks a listing in the order of a purchase; `isOwn` also tests its endpoint. */
+/** Checks a listing in the order in which a purchase uses its parts. With `isOwn`, also checks its endpoint. */
 export async function diagnose(session: Session, listing: Listing, isOwn: boolean): Promise<readonly ListingFinding[]> {
   const { compileDeliverableSchema, compileInputSchema } = await import('../../../schema/schema.ts')
   const { exampleInput } = await import('../../../schema/example.ts')

@@ -5,12 +5,12 @@ import { type CliError, usage } from '../../exit.ts'
 import { inputLines, type ReadInput, unknownNames } from './input.ts'
 import type { Listing } from './services.ts'
 
-/** Maximum number of characters of a value in messages. */
+/** Maximum number of characters of an input value that a message shows. */
 const SHOWN_CHARS_MAX = 60
 
 /**
- * Checks input locally, as the instance does. If a schema does not compile, only the instance checks.
- * @throws CliError usage with fault and allowed values
+ * Checks input before it is sent, as the instance checks it. If the schema does not compile, nothing is checked here.
+ * @throws CliError usage with the fault and the allowed values
  */
 export async function checkInput(listing: Listing, { input, unknown }: ReadInput): Promise<void> {
   const faults = await faultsOf(listing.input_schema, input)
@@ -29,7 +29,7 @@ export async function checkInput(listing: Listing, { input, unknown }: ReadInput
   throw incomplete(listing, lacking, slips)
 }
 
-/** @throws CliError usage for an unknown name */
+/** @throws CliError usage for a name that the schema does not have */
 export function checkNames(listing: Listing, unknown: ReadInput['unknown']): void {
   const slips = unknownNames(listing.input_schema, unknown)
   if (slips.length === 0) return
@@ -69,7 +69,7 @@ function propertiesIn({ input_schema: { properties } }: Listing): Readonly<Recor
   return isObject(properties) ? properties : {}
 }
 
-/** `needs targetLufs between -24 and -12; you gave -6.` */
+/** The fault of a value in words, such as `needs targetLufs between -24 and -12; you gave -6.` */
 function faultWords(listing: Listing, input: ReadInput['input'], { path, message }: ErrorDetail): string {
   const found = propertiesIn(listing)[path]
   const { minimum, maximum } = isObject(found) ? found : {}

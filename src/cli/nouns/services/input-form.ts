@@ -6,13 +6,13 @@ import { exampleOf, inputFrom, inputNames, type ReadInput } from './input.ts'
 import { checkInput } from './input-check.ts'
 import type { Listing } from './services.ts'
 
-/** Maximum number of members asked for, and of attempts per member. */
+/** Maximum number of members that the form asks for, then the maximum number of attempts per member. */
 const MEMBERS_MAX = 100
 const TRIES_MAX = 5
 
 /**
- * Asks for missing input with type, choices, bounds, default and example.
- * @throws CliError usage without a terminal or after invalid answers
+ * Asks for the input that is missing, and shows type, choices, bounds, default and example of each member.
+ * @throws CliError usage without a terminal, or after too many invalid answers
  */
 export async function askedInput(io: Io, listing: Listing, given: ReadInput): Promise<ReadInput> {
   if (!io.canAsk)
@@ -27,7 +27,7 @@ export async function askedInput(io: Io, listing: Listing, given: ReadInput): Pr
   return { ...given, input }
 }
 
-/** Asks for `name=value` pairs until empty, if there is no schema. @throws CliError usage without a terminal */
+/** Without a schema: asks for `name=value` until an empty answer. @throws CliError usage without a terminal */
 export async function askedMembers(io: Io, given: ReadInput['input']): Promise<ReadInput['input']> {
   if (!io.canAsk) throw usage('A form needs a terminal.', { next: ['… -i name=value'] })
   let input = given
@@ -46,7 +46,7 @@ export async function askedMembers(io: Io, given: ReadInput['input']): Promise<R
 
 type Member = { readonly name: string; readonly summary: string; readonly isNeeded: boolean }
 
-/** One answer, checked by its schema; empty skips an optional member. */
+/** Asks for one member and checks the answer by its schema. An empty answer skips an optional member. */
 async function memberOf(io: Io, listing: Listing, member: Member): Promise<unknown> {
   const { name, isNeeded } = member
   const schema = partOf(listing, member)

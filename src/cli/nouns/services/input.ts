@@ -15,7 +15,7 @@ function propertiesOf(schema: Schema): readonly Property[] {
   )
 }
 
-/** Input description, one line per member: `data*  text, at most 2000`. */
+/** Describes an input, with one line per member, such as `data* text, at most 2000`. */
 export function inputLines(schema: Schema): string[] {
   const rows = propertiesOf(schema).map(
     ([name, one, required]) => [`${name}${required ? '*' : ''}`, typeText(one)] as const,
@@ -41,7 +41,7 @@ function range(low: unknown, high: unknown, unit = ''): string {
   return low === undefined ? '' : `at least ${String(low)}${unit}`
 }
 
-/** Input names, required ones first. */
+/** Names and summaries of the input members, required ones first. */
 export function inputNames(
   schema: Schema,
 ): readonly { readonly name: string; readonly summary: string; readonly isNeeded: boolean }[] {
@@ -101,11 +101,11 @@ function byType(name: string, schema: Schema): unknown {
 
 export type ReadInput = {
   readonly input: Readonly<Record<string, unknown>>
-  /** Names unknown to the schema, probably typos. */
+  /** Typed names that the schema does not have: probably typos. */
   readonly unknown: readonly string[]
 }
 
-/** Parses `-i name=value` by the schema. @throws CliError usage without `=` */
+/** Parses words of `-i name=value`, with the types from the schema. @throws CliError usage for a word without `=` */
 export function inputFrom(schema: Schema, words: readonly string[]): ReadInput {
   const known = new Map(propertiesOf(schema).map(([name, one]) => [name, one]))
   const input: Record<string, unknown> = {}
@@ -123,7 +123,7 @@ export function inputFrom(schema: Schema, words: readonly string[]): ReadInput {
   return { input, unknown }
 }
 
-/** `maxSecs (did you mean maxSeconds?)` */
+/** Unknown names, with suggestions: `maxSecs (did you mean maxSeconds?)` */
 export function unknownNames(schema: Schema, names: readonly string[]): readonly string[] {
   const known = propertiesOf(schema).map(([name]) => name)
   return names.map((name) => {
@@ -132,7 +132,7 @@ export function unknownNames(schema: Schema, names: readonly string[]): readonly
   })
 }
 
-/** Converts text to the schema's type; otherwise it stays text for the instance to refuse. */
+/** Converts text to the type in the schema. If that is impossible, the text stays, and the instance refuses it. */
 function typedBy(schema: Schema, text: string): unknown {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type]
   if (types.includes('string') || (types[0] === undefined && !/^[[{]/.test(text))) return text
@@ -162,7 +162,7 @@ export const inputOptions = {
     .meta({ description: `input: ${DOCUMENT}, - for stdin`, value: 'file' }),
 }
 
-/** Input from file and words. @throws CliError usage */
+/** The input from the file, then from the words, which take precedence. @throws CliError usage */
 export async function readInput(io: Stdin, schema: Schema, { input: words, inputFile }: Typed): Promise<ReadInput> {
   const document = inputFile === undefined ? {} : await readObjectFile(io, inputFile, 'the input')
   const { input, unknown } = inputFrom(schema, words)

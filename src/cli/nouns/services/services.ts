@@ -7,7 +7,7 @@ export type Listing = WireAnswer<Api['getService']>
 
 export async function findListing(session: Session, id: string): Promise<Listing> {
   const listing = await session.call('getService', { params: { id } })
-  // Guards against a response about another listing.
+  // Do not accept a response with a listing that was not asked for.
   if (listing.id !== id) throw new CliError('failure', `The instance returned another service than ${id}.`)
   return listing
 }

@@ -26,7 +26,7 @@ export async function listingDraft(fields: Fields): Promise<string> {
   return stringify(fields, { aliasDuplicateObjects: false })
 }
 
-/** A draft of a new listing: the given fields, and the example for all others. */
+/** A draft of a new listing: the given fields, and the example's values for all other fields. */
 export async function newListing(given: Fields): Promise<string> {
   const names = Object.keys(given)
   const lines = exampleOf('listing').split('\n')
@@ -48,14 +48,14 @@ export async function ownListing(session: Session, id: string): Promise<Fields> 
   return Object.fromEntries(WRITTEN.filter((name) => name in all).map((name) => [name, all[name]]))
 }
 
-/** Changed fields. @throws CliError cancelled when unchanged */
+/** The fields that the draft changes. @throws CliError cancelled if it changes none */
 export function changesIn(listing: Fields, draft: Fields): Fields {
   const changes = Object.entries(draft).filter(([name, value]) => !isDeepStrictEqual(listing[name], value))
   if (changes.length === 0) throw new CliError('cancelled', 'Nothing was changed.')
   return Object.fromEntries(changes)
 }
 
-/** Parses `price=0.50 tags=["a"]`: JSON if valid, else text. @throws CliError usage for a word without `=` */
+/** Parses `price=0.50` or `tags=["a"]`: JSON, or else text. @throws CliError usage for a word without `=` */
 export function readSettings(pairs: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     pairs.map((pair) => {
