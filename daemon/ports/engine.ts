@@ -5,7 +5,7 @@ import type { EngineStatus } from '../../src/model/words.ts'
 /** State of an engine, as the operator sees it. */
 export type EngineStanding = {
   readonly status: EngineStatus
-  /** One sentence, without text from outside. */
+  /** One sentence, without text from external sources. */
   readonly detail: string
   /** How to get the engine: a package, or a member of the engines file. */
   readonly fix?: string
@@ -23,7 +23,7 @@ export type Engine<Port> = {
   readonly close?: () => Promise<void>
 }
 
-/** Result of a request to an external API; `detail` has no text from outside. */
+/** Result of a request to an external API; `detail` contains no text from the API. */
 export type Reached = { readonly ok: boolean; readonly detail: string }
 
 /** Last known state of an engine; times are wall time. */

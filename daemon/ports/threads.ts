@@ -8,7 +8,7 @@ import { fairQueue } from './fair-queue.ts'
 // (`Check failed: jit_page.has_value()`). Without this compilation such calls are only slower.
 if (process.versions.v8.startsWith('13.')) setFlagsFromString(`--wasm-wrapper-tiering-budget=${2 ** 31 - 1}`)
 
-/** Why a task failed. `busy`: never started. */
+/** Why a task failed. `busy`: it never started. */
 export type ThreadFailure = 'busy' | 'timeout' | 'memory' | 'crashed' | 'aborted'
 
 export class ThreadError extends Error {

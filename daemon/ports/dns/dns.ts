@@ -27,7 +27,7 @@ export type DnsOptions = {
 
 const PORT = 53
 const TRY_MS = 1_500
-/** Attempts per resolver, since packets may be lost. */
+/** Attempts per resolver, because packets may be lost. */
 const TRIES = 2
 const MAX_ID = 65_536
 const LENGTH_BYTES = 2

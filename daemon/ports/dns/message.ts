@@ -41,7 +41,6 @@ type Asking = DnsQuestion & { readonly id: number; readonly recursive: boolean }
 
 /** Largest UDP payload that every network path carries (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232
-/** Limit of records per answer. */
 const MAX_RECORDS = 100
 
 export function questionBytes({ id, name, type, recursive }: Asking): Buffer {

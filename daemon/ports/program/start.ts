@@ -54,7 +54,7 @@ export type StartedProcess = {
 }
 
 export type Starter = {
-  /** @throws Error when it cannot start */
+  /** @throws Error when the program cannot start */
   readonly start: (order: ProcessOrder) => Promise<StartedProcess>
   /** Pid of the helper process, if running. */
   readonly helper: () => number | undefined
@@ -113,7 +113,6 @@ export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {})
   }
 }
 
-/** The starter of this process. */
 export const starter = openStarter()
 
 function startHere(order: ProcessOrder): Promise<StartedProcess> {
@@ -164,7 +163,7 @@ function openHelper({ onIdle, onGone }: Ends): Helper {
   const settle = (id: number) => {
     running.delete(id)
     if (running.size > 0) return
-    // Do not keep this process alive.
+    // The channel must not keep this process alive.
     child.channel?.unref()
     onIdle()
   }

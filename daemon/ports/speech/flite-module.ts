@@ -91,7 +91,7 @@ function openWave() {
       at = Math.min(Math.max(0, from + to), MAX_WAVE_BYTES)
       return at
     },
-    /** @returns false if too large */
+    /** @returns false if the file would become too large */
     write: (part: Buffer): boolean => {
       if (at + part.length > MAX_WAVE_BYTES) return false
       while (at + part.length > kept.length) kept = Buffer.concat([kept, Buffer.alloc(kept.length)])

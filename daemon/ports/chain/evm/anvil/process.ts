@@ -27,7 +27,7 @@ wait "$child"`
 
 export type AnvilOptions = {
   readonly program: string
-  /** Working folder and home. */
+  /** Working folder and home folder of the chain program. */
   readonly folder: string
   readonly chainId: number
   /** Port (default: 0, any free port). */

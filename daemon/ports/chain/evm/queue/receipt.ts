@@ -5,7 +5,7 @@ import { bigIn, bytesIn, numberIn } from '../rpc/values.ts'
 import { topics, walletIn } from './calldata.ts'
 import type { EventLog } from './queue.ts'
 
-/** Characters of a 32-byte word with `0x`. */
+/** Number of characters of a 32-byte word in hex, with `0x`. */
 const WORD_HEX = 66
 
 export type Receipt = {

@@ -42,7 +42,7 @@ const ChainTxRow = z.strictObject({
   sends: z.array(ChainSend),
   /** `superseded`: another program's transaction used the nonce. */
   state: z.enum(chainTxStates),
-  /** Set until final or superseded. */
+  /** Set until the transaction is final or superseded. */
   open: z.literal(true).optional(),
   included: z
     .strictObject({ hash: StoredHex, block: z.int(), block_hash: StoredHex, ok: z.boolean(), at: z.int() })

@@ -125,7 +125,7 @@ const GIVEN = 1_000_000n * ETHER
 
 /** Supplies gas money and the CREATE2 factory at each start, because a local chain may have lost its last blocks. */
 export async function prepareDevnet(url: string, gasKey: Wallet): Promise<void> {
-  // Method names that both anvil and hardhat have.
+  // Call only methods that both anvil and hardhat have.
   const code = await ask(url, 'eth_getCode', factory.address, 'latest')
   if (code === '0x') await ask(url, 'hardhat_setCode', factory.address, factory.code)
   const held = bigIn(await ask(url, 'eth_getBalance', gasKey, 'latest'))

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { jsonIn } from '../../../../../src/core/json.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
 
-/** Size limit of a facilitator's response. */
 const MAX_ANSWER_BYTES = 256 * 1024
 const MAX_CONNECTIONS = 32
 const MAX_REASON_CHARS = 200
