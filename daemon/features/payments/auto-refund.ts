@@ -9,7 +9,7 @@ import { coverLosses, payAllWithheld } from './reversed.ts'
 import { payments } from './rows.ts'
 import { recoverPayments } from './settle.ts'
 
-/** Maximum payouts read to find the next attempt. If all are overdue, a clock move finds no time to stop at. */
+/** Maximum payouts read to find the next attempt. If all are overdue, a moved clock does not stop at later attempts. */
 const PAYOUTS_LOOKED_AT = 100
 
 /**

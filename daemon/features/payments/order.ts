@@ -260,7 +260,7 @@ function acceptedFault(
   return undefined
 }
 
-/** Amounts that the echoed entry may name: a deposit's quoted minimum, or the larger amount that is signed. */
+/** Amounts that `accepted` may name: the price or, for a price range, its minimum or the signed amount. */
 function acceptedAmounts(credential: PaymentCredential, requirement: PaymentRequirement): string[] {
   const { min, max } = priceRange(requirement.price)
   return min === max ? [min.toString()] : [min.toString(), credential.authorization.value.toString()]

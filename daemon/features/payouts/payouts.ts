@@ -58,7 +58,7 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
   return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
 }
 
-/** Blocks an account's balance for a sanctioned wallet; returned when the wallet is cleared. */
+/** Blocks money that an account holds for a sanctioned wallet; it returns when the wallet is cleared. */
 export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
   const amount = payout.amount ?? (await balanceOf(t, source))

@@ -56,7 +56,7 @@ export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listA
 
 /**
  * Product state machine (decisions §9). A draft waits for its file; `publish` sets it once. Buyers keep the file in
- * every state. A provider's suspension takes products off sale and back.
+ * every state. A provider's suspension takes products off sale; reinstatement puts them back.
  */
 export const productMachine = defineMachine({
   noun: 'product',

@@ -28,7 +28,7 @@ async function buyerOf(t: ReadTx, buyer: Buyer): Promise<ParticipantRow | undefi
   return 'wallet' in buyer ? participantOfWallet(t, buyer.wallet) : await t.table(participants).get(buyer.participantId)
 }
 
-/** Referral money by state; `agent` and `provider` are all-time earnings by side. */
+/** Referral money by state; `agent` and `provider` are all-time earnings from referred buyers and providers. */
 export type ReferralMoney = Readonly<
   Record<'pending' | 'payable' | 'blocked' | 'withdrawn' | 'lifetime' | 'agent' | 'provider', Usdc>
 >

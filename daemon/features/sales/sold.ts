@@ -18,14 +18,14 @@ const MAX_KEPT = 20_000
 /** Maximum job changes buffered during the first read. */
 const MAX_WAITING = 10_000
 
-/** Numbers of a listing's jobs bought within the days: by day, oldest first; in total; and refunded. */
+/** A listing's jobs bought in the last `SOLD_DAYS`: number by day, oldest first; in total; and refunded. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
 /** Numbers of jobs that ended on a business day. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
 export type SoldWeek = {
   readonly of: (serviceId: string) => SoldOf
-  /** A seller's revenue within the days, without jobs that were fully refunded. */
+  /** A seller's revenue of the last `SOLD_DAYS`, without jobs that were fully refunded. */
   readonly soldBy: (providerId: string) => Usdc
   readonly endedToday: EndedJobs
 }

@@ -35,7 +35,7 @@ type Kind = 'trust_queries' | 'explorer_interactions'
  */
 export type ViewCounter = {
   readonly count: (kind: Kind, visitor: Visitor) => void
-  /** Makes all earlier counts durable. */
+  /** Makes the counts so far durable. */
   readonly save: () => Promise<void>
 }
 

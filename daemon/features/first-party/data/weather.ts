@@ -176,7 +176,7 @@ function conditionsOf(code: number | null | undefined): string {
 const MINUTE_S = 60
 const HOUR_S = 3_600
 
-/** Adds the offset to local time. */
+/** Appends the UTC offset to a local time. */
 function withOffset(local: string, offset: number): string {
   const [hours, minutes] = [Math.floor(Math.abs(offset) / HOUR_S), (Math.abs(offset) % HOUR_S) / MINUTE_S]
   const two = (value: number) => String(value).padStart(2, '0')
