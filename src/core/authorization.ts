@@ -13,7 +13,7 @@ export type Network = keyof typeof networks
 
 /**
  * Network that payment requests name, by chain mode. Sandbox and devnet name `base`, so that unmodified clients pay.
- * Real money cannot arrive there, since the test token has a random address.
+ * They cannot pay real money by mistake, since the test token has a random address.
  */
 export const chainNetworks = {
   sandbox: 'base',

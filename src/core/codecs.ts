@@ -64,7 +64,7 @@ export const Bytes32 = z
   )
   .meta({ id: 'Bytes32' })
 
-/** Text in a stored row, which was validated before writing. */
+/** Text in a stored row. It was validated before it was written. */
 const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
 export const StoredWallet = stored<Wallet>()
 export const StoredHex = stored<Hex>()

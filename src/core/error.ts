@@ -40,7 +40,7 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Members of every error, in our form or as RFC 9457 problem details (section 3.1; decisions §2). */
+/** Members of every error, in our form (decisions §2) or as problem details (RFC 9457, section 3.1). */
 type CommonMember =
   | 'error'
   | 'code'
@@ -86,7 +86,7 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 that names its field. */
+/** A 400 that names the invalid field. */
 export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] })
 }

@@ -133,7 +133,7 @@ function wantedOf(text: string, { name, field }: Named, fields: ListFields): rea
   return [{ order, value: read, whole: field.kind === 'choice' }]
 }
 
-/** The values that lists display as `text`: those of the field itself, or flags shown in the status column. */
+/** Values of the field that lists display as `text`. For the status column, flags that it shows are included. */
 function wantedShown(text: string, name: string, fields: ListFields): readonly FilterParams[] {
   const word = text.toLowerCase().replaceAll(/[-_]/g, ' ')
   return paramsShown(fields, (one) => one === word)
@@ -171,7 +171,7 @@ function spanOf(text: string): number | undefined {
   return digits === undefined || !isKeyOf(UNIT_MS, unit) ? undefined : Number(digits) * UNIT_MS[unit]
 }
 
-/** Whether a row's facts match. @param now epoch milliseconds, at which ages are measured */
+/** Whether a row matches the filter. @param now time at which ages are measured, in epoch milliseconds */
 export function passesFilter({ terms }: Filter, facts: Facts, now: number): boolean {
   return terms.every(({ field, not, wanted }) => {
     const isMet = (one: FilterParams) => {
@@ -230,7 +230,7 @@ export function sortDescription(orders: ListOrders = {}): string {
   return `field, or -field for descending${named.join('')}`
 }
 
-/** Comparator for a sort word: A to Z, smallest amount, youngest age, false first; missing values last. */
+/** Comparator for a sort word: A before Z, small before large, young before old, false before true. Missing: last. */
 export function inOrder(fields: ListFields, word: string): (a: Facts, b: Facts) => number {
   const turn = word.startsWith('-') ? -1 : 1
   const name = word.replace(/^-/, '')

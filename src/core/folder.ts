@@ -7,7 +7,7 @@ const PRIVATE_FOLDER_MODE = 0o700
 /**
  * Creates a folder and its parents, private by default. Node's recursive mkdir is not used: it hangs under /proc, where
  * existing folders refuse children.
- * @throws the system error of the highest failing folder
+ * @throws the system error of the topmost folder that cannot be created
  */
 export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
   if (isFolder(path)) return path
@@ -16,7 +16,7 @@ export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
   try {
     mkdirSync(path, mode)
   } catch (error) {
-    // Another process may have created it.
+    // Another process may have created the folder since.
     if (errnoOf(error) !== 'EEXIST' || !isFolder(path)) throw error
   }
   return path
@@ -26,7 +26,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {
-    // mkdir will report the reason.
+    // The caller's mkdir creates the folder or reports the reason.
     return false
   }
 }

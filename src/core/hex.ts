@@ -26,7 +26,7 @@ export function toBytes32(text: string): Hex | undefined {
   return BYTES32_SHAPE.test(text) ? `0x${text.slice(2).toLowerCase()}` : undefined
 }
 
-/** @param address - any case @throws RangeError if invalid: check external input with `isAddress` */
+/** @param address - any case @throws RangeError if invalid, so check external input with `isAddress` first */
 export function toWallet(address: string): Wallet {
   if (!isAddress(address)) throw new RangeError(`${address} is not an address`)
   return address.toLowerCase() as Wallet

@@ -1,4 +1,4 @@
-// Separate from id schemas, so that short commands load no schema library.
+// This file is separate from the id schemas, so that short commands load no schema library.
 
 /** Id prefixes (decisions §1): prefix + 16 lower-case hex digits. */
 export const idPrefixes = {

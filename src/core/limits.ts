@@ -19,7 +19,6 @@ export const MAX_JSON_VALUES = 250_000
 export const MAX_JSON_DIGITS = 1_000
 export const MAX_RATING = 5
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255
-/** Longest name, in characters. */
 export const MAX_NAME_CHARS = 100
 export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048
@@ -33,8 +32,9 @@ export const MAX_MESSAGE_CHARS = 5_000
 export const MAX_BRIEF_CHARS = 32 * 1024
 
 /**
- * Time limits for payments that settle before the handler (`first`) or after it (`last`); a handler may take 30 s. The
- * 402 asks for `maxTimeoutSeconds`; at verification, `marginSeconds` must be left (decisions §4).
+ * Time limits for payments that settle before the handler (`first`) or after it (`last`); a handler may take 30 s. A
+ * 402 gives the payer `maxTimeoutSeconds`. At verification, a payment must stay valid for `marginSeconds` (decisions
+ * §4).
  */
 export const paymentWindows = {
   first: { marginSeconds: 6, maxTimeoutSeconds: 60 },

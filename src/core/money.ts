@@ -15,14 +15,14 @@ export function usdc(micro: bigint): Usdc {
 
 const AMOUNT = /^(\d{1,12})(?:\.(\d{1,6}))?$/
 
-/** Parses `"0.50"` or `"$0.525"`. @returns undefined unless it has 1 to 12 digits and at most 6 decimals */
+/** Parses `"0.50"` or `"$0.525"`. @returns undefined unless 1 to 12 digits precede the point and at most 6 follow */
 export function parseAmount(text: string): Usdc | undefined {
   const match = AMOUNT.exec(text.startsWith('$') ? text.slice(1) : text)
   if (!match) return undefined
   return usdc(BigInt(match[1] ?? '') * MICRO_PER_USDC + BigInt((match[2] ?? '').padEnd(DECIMALS, '0')))
 }
 
-/** `parseAmount` for text that must be valid. @throws RangeError otherwise */
+/** Parses text that must be a valid amount. @throws RangeError if it is not */
 export function amountOf(text: string): Usdc {
   const amount = parseAmount(text)
   if (amount === undefined) throw new RangeError(`${text} is not an amount`)

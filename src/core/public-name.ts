@@ -12,7 +12,7 @@ export function hiddenCharacter(text: string): string | undefined {
   return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Reserved name of the house. */
+/** The marketplace's own name, which is reserved. */
 const HOUSE = 'souk'
 
 /**

@@ -21,7 +21,7 @@ export function isKeyOf<T extends object>(table: T, name: PropertyKey): name is 
   return Object.hasOwn(table, name)
 }
 
-/** Own member by an untrusted key; ignores inherited ones such as `constructor`. */
+/** Own member by an untrusted key; ignores inherited members such as `constructor`. */
 export function ownOf<T>(table: { readonly [name: string]: T }, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
@@ -31,14 +31,14 @@ export function tableOf<K extends string, T>(names: readonly K[], make: (name: K
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, T>
 }
 
-/** An element that must exist. @throws RangeError otherwise */
+/** The element at an index. @throws RangeError if there is none */
 export function at<T>(list: ArrayLike<T>, index: number): T {
   const element = list[index]
   if (element === undefined) throw new RangeError(`nothing at ${index} of ${list.length}`)
   return element
 }
 
-/** Text before a mark, or all of it. */
+/** The text before the first `mark`, or the whole text without one. */
 export function before(text: string, mark: string): string {
   const end = text.indexOf(mark)
   return end < 0 ? text : text.slice(0, end)

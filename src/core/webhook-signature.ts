@@ -8,15 +8,15 @@ export type Signing = {
   /** Message id. It is the same in all attempts, so receivers use it as their idempotency key. */
   readonly id: string
   readonly body: string
-  /** Current secret first; during a rotation also the previous. */
+  /** Current secret first; during a rotation, the previous secret follows. */
   readonly secrets: readonly string[]
   /** Wall time of this attempt, epoch milliseconds. */
   readonly wall: number
 }
 
 /**
- * Signs an attempt in both forms (decisions §10): Standard Webhooks over `id.timestamp.body` with a signature per
- * secret, and hex over `timestamp.body` with the secret as text. During a rotation, the hex signature of the previous
+ * Signs an attempt in both forms (decisions §10). Standard Webhooks signs `id.timestamp.body`, once per secret. The hex
+ * form signs `timestamp.body`, with the secret's text as the key. During a rotation, the hex signature of the previous
  * secret has its own header.
  */
 export function signedHeaders({ id, body, secrets, wall }: Signing): Record<string, string> {

@@ -37,7 +37,7 @@ const wanted: Readonly<Record<Ware, (dice: Dice) => Record<string, string>>> = {
   audit: () => ({ url: 'https://example.org/shop' }),
 }
 
-/** Deliverable of each item. */
+/** Deliverable for each demo listing. */
 export const delivered: Readonly<Record<Ware, Record<string, string>>> = {
   french: { text: 'Notre nouvelle bouteille garde le thé au chaud toute une journée.' },
   legal: { text: 'Le locataire donne congé par écrit trois mois à l’avance.' },
@@ -103,7 +103,7 @@ export async function say(who: Person, job: string, message: string): Promise<vo
   await who.call('postJobMessage', { params: { id: job }, body: { message } })
 }
 
-/** A price negotiation that may end in a job; it stops after the step `upTo`. */
+/** A price negotiation, which may end in a job. `upTo` names the last step of the negotiation. */
 export async function negotiate(
   play: Play,
   who: BuyerName,

@@ -1,6 +1,6 @@
 /** Scheduled actions, which run in order of time. */
 export type Agenda = {
-  /** Schedules an action; one with a past time runs next. */
+  /** Schedules an action. An action whose time has passed runs next. */
   readonly at: (time: number, act: () => Promise<void>) => void
   /** Runs all actions up to a time, including those that they schedule. */
   readonly run: (until: number, goTo: (time: number) => Promise<void>) => Promise<void>

@@ -168,7 +168,7 @@ async function joined(stage: Stage, operator: Operator, { role, keyOf }: Joining
   return personAt(stage, role, { id, key: fresh ?? '' })
 }
 
-/** Funds a wallet; does nothing if its daily limit is reached. */
+/** Funds a wallet, unless the wallet has reached the daily limit of the faucet. */
 export async function topUp(operator: Operator, { address }: Person): Promise<void> {
   const given = operator.call('faucet', { body: { wallet: address, amount: TOP_UP } })
   await given.catch((error) => (isCode(error, 'rate_limited') ? undefined : Promise.reject(error)))

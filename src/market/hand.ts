@@ -44,7 +44,7 @@ export async function openSink(status = 200): Promise<Sink> {
 const PAYMENT_REQUIRED = 402
 const FIRST_ERROR = 400
 const NONCE_BYTES = 32
-/** Hashed with a wallet name, this gives a demo user's private key. Anybody can compute it: for test money only. */
+/** The hash of this text and a wallet name is a demo user's private key. Anybody can compute the key. */
 const KEY_WORDS = 'souk demo wallet of '
 
 /** A test marketplace in which demo users act. */
@@ -92,12 +92,12 @@ export function demoKey(name: string): Hex {
 export type Known = { readonly id: string; readonly key: string }
 const UNKNOWN: Known = { id: '', key: '' }
 
-/** A demo user by wallet name, with its account if known. */
+/** A demo user by wallet name. `known` has the user's account id and API key. */
 export async function personAt(stage: Stage, name: string, known: Known = UNKNOWN): Promise<Person> {
   return personOf(stage, { name, secret: demoKey(name), ...known })
 }
 
-/** Authorises payments: local wallets by their policy, demo keys without limits. */
+/** Authorises payments. A local wallet follows its spending policy; a demo key has no limit. */
 export type Purse = {
   sign(
     chosen: Chosen,
@@ -166,7 +166,7 @@ function offerIn(answer: RawAnswer): Chosen {
   return chosen
 }
 
-/** Signs any offer with test money. */
+/** A purse that signs every offer for test money. */
 function openPurse(stage: Stage): Purse {
   const nonce = () => `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
   return {
@@ -180,7 +180,7 @@ function openPurse(stage: Stage): Purse {
 
 const uncounted: Hold = { release: () => undefined, settle: () => undefined, refuse: () => undefined }
 
-/** Settles the hold of a successful response, otherwise refuses it. @throws AppError for a refusal */
+/** Settles the hold of a successful response, or refuses the hold of an error. @throws AppError for an error */
 function taken(hold: Hold, answer: RawAnswer): RawAnswer {
   if (answer.status >= FIRST_ERROR) hold.refuse(true)
   else hold.settle()

@@ -21,7 +21,7 @@ const DICE_SEED = 20_261
 /** API keys by wallet name. */
 type Keys = ReadonlyMap<string, { readonly address: string; readonly key: string }>
 
-/** Creates the history up to `until` by public requests only. */
+/** Creates the history up to `until`, with API requests only. */
 export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
   const stage: Stage = { url: past.url, adminKey: past.adminKey, wall: past.now }
   const sink = await openSink()
@@ -77,7 +77,7 @@ export async function seedDemo({ places, system, onDay }: SeedContext, dataDir: 
   return outcome
 }
 
-/** Reports each day of the history as it passes. */
+/** Wraps `past`, so that `goTo` reports each new day of the history. */
 function counting(past: PastMarket, until: number, onDay: (day: number, of: number) => void): PastMarket {
   const days = Math.round(DEMO_MS / DAY_MS)
   let told = 0
@@ -103,7 +103,7 @@ export async function keepWallet(places: SeedContext['places'], name: string, cr
 
 /** A URL that refuses connections, since port 9 (discard) is unused. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** Times after an event by which its second and later delivery attempts are due. */
+/** Delays after an event. By each of them, another delivery attempt of the event is due. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -245,7 +245,7 @@ function planTalks({ play, until }: Scene): void {
   agenda.at(until - 6 * DAY_MS, () => negotiate(play, 'quill', 'declined'))
   agenda.at(until - 28 * HOUR_MS, () => negotiate(play, 'acme', 'offered'))
   agenda.at(until - 2 * HOUR_MS, () => negotiate(play, 'bot7', 'asked'))
-  // Agreed yesterday; work is due.
+  // The price was agreed ten hours ago, and the work is in progress.
   agenda.at(until - 34 * HOUR_MS, () => negotiate(play, 'quill', 'done'))
 }
 
@@ -300,7 +300,7 @@ function planPeople({ play, until, stage }: Scene): void {
   agenda.at(until - 90 * MINUTE_MS, () => hookOf(cast.lingua, null))
 }
 
-/** Starts a verification and consents to it. @returns its id; it then waits for the vendor */
+/** Starts a verification and consents to it. @returns the id of the verification, which then waits for the vendor */
 async function consented(who: Person, operatorName: string): Promise<string> {
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
   const token = new URL(url).pathname.split('/').at(-1) ?? ''

@@ -11,7 +11,7 @@ import { keepWallet } from './seed.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
-/** The selected instance as a stage. @throws CliError conflict unless its chain is the sandbox */
+/** The selected instance as a stage. @throws CliError conflict unless the instance's chain is the sandbox */
 export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session): Promise<Stage> {
   const { target } = session
   const { chain } = await session.call('getHealth', {})
@@ -28,7 +28,7 @@ export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session
   }
 }
 
-/** The demo users at the selected instance, with local wallets and keys. */
+/** Joins the demo users at the selected instance, and keeps their wallets and API keys on this machine. */
 export async function castAt(host: Context, session: Session): Promise<Opened & { readonly stage: Stage }> {
   const { places, io } = host
   const { target } = session

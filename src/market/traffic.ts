@@ -13,7 +13,7 @@ import { type Opened, topUp, type Ware } from './cast.ts'
 import { castAt, withFolder } from './stage.ts'
 import { requestWork } from './weeks.ts'
 
-/** Scheduled steps come this many times faster, so that hours pass in minutes. */
+/** Delays of scheduled steps are divided by this, so that hours pass in minutes. */
 const SPEED = 60
 /** Traffic stops after this many failures in a row. */
 const MAX_FAILED = 20
@@ -44,8 +44,8 @@ export type Traffic = {
 }
 
 /**
- * Buys at a rate and has sellers deliver, by public requests only, until `signal` or `until`.
- * @throws AppError unavailable after `MAX_FAILED` failures in a row; TransportError when unreachable
+ * Buys at a rate and has sellers deliver, with API requests only, until `signal` or `until`.
+ * @throws AppError unavailable after `MAX_FAILED` failures in a row; TransportError when the instance cannot be reached
  */
 export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<TrafficItem> {
   const { now } = how
@@ -118,7 +118,7 @@ function goOn(play: Play): Promise<TrafficItem> {
   return told(play, { who: 'everybody', did: 'continued an order' }, () => play.agenda.run(time, async () => undefined))
 }
 
-/** Runs an action. A refusal is reported in the item; an unreachable instance throws. */
+/** Runs an action. An AppError is reported in the item; any other error is thrown. */
 async function told(
   { now }: Play,
   { who, did }: { readonly who: string; readonly did: string },
@@ -152,7 +152,7 @@ export function showTraffic({ at, who, did, error }: TrafficItem, io: Io): void 
 
 type TrafficParams = { readonly rate: number; readonly for?: string | undefined }
 
-/** Runs demo trade for a time, or until ctrl-c. @throws CliError usage; no_daemon once the instance is gone */
+/** Runs demo trade for a time, or until ctrl-c. @throws CliError usage for a bad `--for`; no_daemon if unreachable */
 export async function* runTraffic(
   context: CommandContext<unknown, unknown>,
   wanted: TrafficParams,

@@ -20,7 +20,7 @@ const wares = ['french', 'audit', 'palette', 'copy', 'french', 'legal', 'palette
 const depositors = ['acme', 'bot7'] as const satisfies readonly BuyerName[]
 const methods = ['x402', 'balance'] as const
 
-/** Shared objects of all weeks. */
+/** The plan and the product that are sold in all weeks. */
 export type Stock = { readonly plan: string; readonly product: string }
 
 /** Creates a product and a plan, and funds the balances. */
@@ -81,7 +81,7 @@ function planSpecials(play: Play, stock: Stock, { week, monday }: Week): void {
   }
 }
 
-/** Posts a request with two bids, awards the first, and has it done. */
+/** Posts a request with two bids, awards the first bid, and schedules the work. */
 export async function requestWork(play: Play, who: BuyerName): Promise<void> {
   const { agenda, cast, now } = play
   const buyer = cast[who]

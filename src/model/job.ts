@@ -23,10 +23,10 @@ export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] 
 /** States of a job's money in the escrow contract on the chain. */
 export const escrowStates = ['none', 'held', 'released', 'refunded', 'split', 'timed_out', 'withdrawn'] as const
 
-/** States of a deal; `unused`: it ended before a deposit. */
+/** States of a deal, the on-chain escrow of one job. `unused`: the job ended before a deposit. */
 export const dealStates = [...escrowStates, 'unused'] as const
 
-/** Actions on the escrow contract; `drop` does nothing, since the deal ended before a deposit. */
+/** Actions on the escrow contract. `drop` sends nothing, since the job ended before a deposit. */
 export const dealActs = [
   'deposit',
   'drop',
@@ -53,7 +53,7 @@ export const endings: Readonly<Record<Ruling, string>> = {
 export const jobDueEvents = ['expire', 'verify', 'release', 'resolve', 'remind'] as const
 export type JobDueEvent = (typeof jobDueEvents)[number]
 
-/** Who verified a delivery: the buyer, a ruling, or `auto` (after a time, or immediately by service type). */
+/** Who verified a delivery: the buyer, a ruling, or `auto` (after a time, or immediately for some service types). */
 export const Verification = z.strictObject({
   by: z.enum(['buyer', 'auto', 'ruling']),
   rating: z.int().nullable(),
@@ -62,7 +62,7 @@ export const Verification = z.strictObject({
 })
 export type Verification = z.infer<typeof Verification>
 
-/** A dispute. `recorded`: no money was held any more. */
+/** A dispute. `recorded`: no money was held any more when the dispute was opened. */
 export const Dispute = z.strictObject({
   status: z.enum(['open', 'resolved', 'recorded']),
   reason: z.string(),
@@ -76,7 +76,7 @@ export const Dispute = z.strictObject({
   resolved_by: z.enum(['admin', 'system']).nullable(),
   resolution_reason: z.string().nullable(),
   resolved_at: z.int().nullable(),
-  /** Default ruling, fixed at opening; null: none. */
+  /** Ruling that takes effect by default, fixed when the dispute opens; null if there is none. */
   by_default: z
     .strictObject({ outcome: z.enum(rulings), at: z.int() })
     .nullable()

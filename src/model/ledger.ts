@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
 import { type Usdc, usdc } from '../core/money.ts'
 
-/** Account kinds: the prefix of account names (decisions §5). */
+/** Account kinds, which are the prefixes of account names (decisions §5). */
 export const accountKinds = [
   'ext',
   'bal',
@@ -49,7 +49,7 @@ export type Leg = {
   readonly from: string
   readonly to: string
   readonly amount: Usdc
-  /** For a referral share: the referred side and participant. */
+  /** For a referral share: which side was referred, and its participant id (null if not registered). */
   readonly share?: { readonly role: 'agent' | 'provider'; readonly referredId: string | null }
 }
 
@@ -57,7 +57,7 @@ export type Leg = {
 export const LedgerLine = z.strictObject({ account: z.string(), delta: Micro })
 export type LedgerLine = z.infer<typeof LedgerLine>
 
-/** Nets legs to one line per account, in order; drops zeros. @throws RangeError on a negative leg */
+/** Nets legs to one line per account, without zeros, in order of first use. @throws RangeError on a negative leg */
 export function linesOf(legs: readonly Leg[]): LedgerLine[] {
   const deltas = new Map<string, bigint>()
   for (const { from, to, amount } of legs) {
@@ -82,7 +82,7 @@ export const historyTypes = [
 ] as const
 export type HistoryType = (typeof historyTypes)[number]
 
-/** Entry kinds with their name in a balance history; null if no balance moves. */
+/** Entry kinds, each with its name in a balance history; null if the entry changes no balance. */
 export const entryKinds = {
   balance_hold: 'purchase',
   balance_release: 'release',
@@ -111,7 +111,7 @@ export const entryKinds = {
 } as const satisfies Record<string, HistoryType | null>
 export type EntryKind = keyof typeof entryKinds
 
-/** Entry kinds with a provider's part and a fee. */
+/** Kinds of entries that have a provider's part and a fee. */
 export const saleKinds: ReadonlySet<EntryKind> = new Set([
   'instant_sale',
   'product_sale',

@@ -17,8 +17,8 @@ export const paymentStates = [
 ] as const
 
 /**
- * States of facilitated settlements: `sent`, `settled` (not delivered), `handing` (delivery in progress or, after a
- * crash, in doubt), `handed` (delivered).
+ * States of facilitated settlements: `sent`; `settled` (success not delivered yet); `handing` (success being delivered
+ * or, after a crash, perhaps delivered); `handed` (success delivered).
  */
 export const facilitatedStates = ['sent', 'settled', 'handing', 'handed'] as const
 
@@ -36,7 +36,7 @@ export type FacilitatorConfig = {
 
 /** Chain connection and keys; absent in a sandbox. */
 export type ChainSetup = {
-  /** Nodes, preferred first; a devnet without any starts its own. */
+  /** Nodes, preferred first. A devnet without nodes starts its own node. */
   readonly rpcUrls: readonly string[]
   /** Devnet program (default: found automatically). */
   readonly anvil?: string
@@ -64,5 +64,5 @@ export type ChainSetup = {
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
 export type ChainTxState = (typeof chainTxStates)[number]
 
-/** Metric with the signature recovery engine as label `engine`. */
+/** Metric whose label `engine` names the engine that recovers signers. */
 export const RECOVERY_METRIC = 'souk_signature_recovery'

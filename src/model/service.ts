@@ -6,10 +6,10 @@ import { keysOf } from '../core/record.ts'
 export const billingPeriods = ['monthly', 'annual'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
 
-/** `suspended`: while its provider is suspended. */
+/** `suspended`: the plan's provider is suspended. */
 export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
-/** The values of a plan that existing quotes keep after an edit. */
+/** What a quote keeps of a plan, even if the plan is edited later. */
 export const PlanVersion = z.strictObject({
   /** The provider's net price; for a first-party plan, the price that buyers pay. */
   price: Micro,
@@ -21,7 +21,7 @@ export type PlanVersion = z.infer<typeof PlanVersion>
 export const pricingModels = ['fixed', 'quote_required'] as const
 export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const
 export const fulfillmentTypes = ['instant', 'automated', 'human'] as const
-/** State of a listing's endpoint, or of its provider's polling. */
+/** State of a listing's endpoint or, without an endpoint, of its provider's polling. */
 export const webhookStatuses = ['healthy', 'failing', 'not_tried', 'polling'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 export type ServiceType = (typeof serviceTypes)[number]
@@ -29,7 +29,7 @@ export type FulfillmentType = (typeof fulfillmentTypes)[number]
 
 type AnyJson = z.infer<ReturnType<typeof z.json>>
 
-/** JSON that was validated before; validating it again took half of the time of a catalog page. */
+/** JSON that is already validated. Validating it again would take half of the time of a catalog page. */
 export const KnownJson: z.ZodType<AnyJson, AnyJson> = z.any().meta({ id: 'JsonValue', description: 'any JSON value' })
 export const KnownJsonObject = z.record(z.string(), KnownJson)
 /** A JSON document: schemas, inputs, deliverables. */
@@ -37,8 +37,8 @@ export const JsonObject = z.record(z.string(), KnownJson)
 export type JsonObject = z.infer<typeof JsonObject>
 
 /**
- * Terms besides the price: how a delivery is checked, due and released. Fixed when quoted, proposed, bid or paid
- * (decisions §4).
+ * Terms of a sale besides the price: how a delivery is checked, when it is due, and when its money is released. They
+ * are fixed when a price is quoted, proposed, bid or paid (decisions §4).
  */
 export const SaleTerms = z.strictObject({
   service_type: z.enum(serviceTypes),
@@ -48,7 +48,7 @@ export const SaleTerms = z.strictObject({
 })
 export type SaleTerms = z.infer<typeof SaleTerms>
 
-/** The values of a listing that existing quotes keep after an edit. */
+/** What a quote keeps of a listing, even if the listing is edited later. */
 export const ListingVersion = SaleTerms.extend({
   /** null for `quote_required` without a price. */
   price: Micro.nullable(),

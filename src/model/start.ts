@@ -1,4 +1,4 @@
-/** Steps of a start in order, with their texts. A step ends when the next one begins; some may be skipped. */
+/** Steps of the daemon's start in order, with their texts. A step ends when the next begins; some may be skipped. */
 export const startSteps = {
   launch: 'starting the process',
   program: 'loading the program',
@@ -14,7 +14,7 @@ export const startSteps = {
 
 export type StartStep = keyof typeof startSteps
 
-/** Reports a step; `detail` is progress: `40 %`, `day 31 of 98`. Throws when the start is cancelled. */
+/** Reports a step; `detail` is progress, such as `40 %` or `day 31 of 98`. Throws when the start is cancelled. */
 export type ReportStart = (step: StartStep, detail?: string) => void
 
 /** A step as one line of text, with its progress. */

@@ -14,7 +14,7 @@ export const Proposal = z.strictObject({
   estimated_delivery: z.string().nullable(),
   /** Listing terms when the price was offered; absent in old rows. */
   terms: SaleTerms.exactOptional(),
-  /** Increases per conversation, so it identifies the proposal. */
+  /** Time of the proposal. It increases within a conversation, so it identifies the proposal. */
   proposed_at: z.int(),
   expires_at: z.int(),
 })

@@ -1,6 +1,6 @@
 import type { Wallet } from '../core/hex.ts'
 
-/** Engine states. `missing`: install it; `unconfigured`: needs a key or address; `failing`: installed but broken. */
+/** Engine states. `missing`: not installed; `unconfigured`: needs a key or address; `failing`: installed but broken. */
 export const engineStatuses = ['ok', 'missing', 'unconfigured', 'failing'] as const
 export type EngineStatus = (typeof engineStatuses)[number]
 
@@ -8,8 +8,8 @@ export type EngineStatus = (typeof engineStatuses)[number]
 export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'confirmed', 'failed'] as const
 
 /**
- * Reasons for payouts; during a pause only refunds continue. `withdrawal` is from a balance; `referral` is a requested
- * payout, or marks money kept from a sanctioned wallet.
+ * Reasons for payouts; during a pause only refunds continue. `withdrawal` pays out a balance. `referral` pays out
+ * referral money on request, or marks money that a sanctioned wallet does not get.
  */
 export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral', 'withdrawal'] as const
 export type PayoutKind = (typeof payoutKinds)[number]
@@ -49,14 +49,14 @@ export type ScreenId = (typeof screenIds)[number]
 export const dimensions = ['quality', 'reliability', 'speed', 'communication'] as const
 export type Dimension = (typeof dimensions)[number]
 
-/** Results of a dispute; `recorded`: no money was held any more. */
+/** Results of a dispute. `recorded`: no money was held any more when the dispute was opened. */
 export const disputeEnds = ['none', 'recorded', 'released', 'split', 'refunded'] as const
 
 export const standingKinds = ['provider', 'service', 'service_type'] as const
 
 export const documentKinds = ['feedback', 'evidence'] as const
 
-/** `suspended`: was for sale when its provider was suspended. */
+/** `suspended`: the product was for sale when its provider was suspended. */
 export const productStatuses = ['draft', 'active', 'inactive', 'suspended', 'deleted'] as const
 /** Product states in the operator's list; a suspended product shows as `inactive`. */
 export const shownProductStatuses = ['draft', 'active', 'inactive'] as const
@@ -82,7 +82,7 @@ export const messageTypes = ['message', 'proposal', 'status', 'file', 'delivery'
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Sources of earnings: own sale, or referral of buyer (agent) or provider. */
+/** Sources of earnings: an own sale, or the referral of the buyer (`agent`) or of the provider. */
 export const earningRoles = ['sale', 'agent', 'provider'] as const
 export type EarningRole = (typeof earningRoles)[number]
 

@@ -58,7 +58,7 @@ export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
 
-/** Valid webhook URL: https, or http on this machine; no credentials (decisions §10). */
+/** Whether a webhook URL is valid: https, or http on this machine, and without credentials (decisions §10). */
 function isWebhookUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url?.username !== '' || url.password !== '') return false

@@ -16,7 +16,7 @@ export type Area = (typeof areas)[number]
 
 export type Role = 'provider' | 'poster'
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-/** When money moves: `first` before the effect, `last` after a successful run (decisions §4 Order). */
+/** When money moves: `first`, before the handler; `last`, after the handler has succeeded (decisions §4 Order). */
 export type Settle = 'first' | 'last'
 
 /** `path`: the parameter `:token`. */
@@ -41,7 +41,7 @@ export type Access =
   | { readonly kind: 'admin' }
   /** Where the token of one object is sent; if in the body, the handler reads it. */
   | { readonly kind: 'token'; readonly at: TokenPlace }
-  /** `bundled`: a subscription may include the service; then an API key alone is enough (decisions §9). */
+  /** `bundled`: a subscription may include the service. Its subscribers then need only an API key (decisions §9). */
   | {
       readonly kind: 'paid'
       readonly price: Usdc | 'varies'
@@ -65,16 +65,16 @@ export function key(role?: Role) {
 
 /** A key, or the `jt_…` token of the job in the path, or of its thread (decisions §3). */
 export const keyOrToken = { kind: 'key', orToken: true } as const
-/** A key, the job's token, or the admin key, for rulings. */
+/** A key, the job's token, or the admin key (for rulings). */
 export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as const
 
 /** A key, which is not needed with test money on a marketplace that only this machine reaches. */
 export const keyOrLocal = { kind: 'key', orLocal: true } as const
 
-/** A key, or a signed-in wallet, for reading one's own objects (decisions §3). */
+/** A key, or a signed-in wallet. For endpoints that read the caller's own objects (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
-/** A token for one object. The handler verifies a token in the body, or a signature instead: see `Call.signed`. */
+/** Access with one object's token. The handler verifies a token in the body, or a signature (see `Call.signed`). */
 export function token<const P extends TokenPlace>(at: P) {
   return { kind: 'token' as const, at }
 }
@@ -84,7 +84,7 @@ export const keyOrSigned = { kind: 'key_or_signed' } as const
 
 type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
 
-/** Access by payment only, by x402 or from the balance. */
+/** Access by payment only: by x402 or, unless `x402Only`, from the balance. */
 export function paid<const P extends Usdc | 'varies', const O extends PaidOptions = object>(price: P, options?: O) {
   return { kind: 'paid' as const, price, ...(options ?? ({} as O)) }
 }
@@ -106,9 +106,9 @@ export type JsonBody<S extends z.ZodType = z.ZodType> = {
   readonly schema: S
   /** (default: `MAX_BODY_BYTES`) */
   readonly maxBodyBytes?: number
-  /** Also accepts `application/x-www-form-urlencoded`: the schema must accept text members. */
+  /** Also accepts `application/x-www-form-urlencoded`, so the schema must accept text members. */
   readonly orForm?: true
-  /** Parsed as JSON whatever the `Content-Type`: `navigator.sendBeacon` sends text. */
+  /** Parsed as JSON whatever the `Content-Type`, because `navigator.sendBeacon` sends text. */
   readonly anyMedia?: true
 }
 /**
@@ -144,13 +144,13 @@ export type JsonReply<S extends z.ZodType = z.ZodType> = {
   /** Top-level members shown once and stored sealed (decisions §4 Retry). */
   readonly secrets: readonly string[]
 }
-/** A growing list: pages as JSON, or server-sent events, by `Accept`. */
+/** A growing list, sent as JSON pages or as server-sent events. The `Accept` header decides. */
 export type FeedReply<P extends z.ZodType = z.ZodType, E extends z.ZodType = z.ZodType> = {
   readonly kind: 'feed'
   readonly schema: P
   readonly event: E
 }
-/** JSON or a page, by `Accept`; for browser forms. */
+/** JSON or an HTML page, as the `Accept` header asks. For endpoints that browser forms post to. */
 export type JsonOrPageReply<S extends z.ZodType = z.ZodType> = { readonly kind: 'json_or_page'; readonly schema: S }
 export type Reply =
   | JsonReply
@@ -213,7 +213,7 @@ export type Endpoint = {
   readonly servedWith?: 'facilitator'
   /** Requires accepted terms while the switch `terms_required` is on (decisions §3). */
   readonly needsTerms?: true
-  /** Suspended payers may call it too, to finish what they started. */
+  /** Suspended payers may still call the endpoint, to finish what they started. */
   readonly whileSuspended?: true
   /** With `DNT: 1` or `Sec-GPC: 1`, responds immediately and records nothing. */
   readonly silentWhenDeclined?: true
@@ -228,7 +228,7 @@ export type Endpoint = {
   readonly reply: Reply
   readonly errors: readonly ErrorCode[]
   readonly summary: string
-  /** Section of the specification; tag in the description. */
+  /** Section of the specification; also the endpoint's tag in the OpenAPI description. */
   readonly section: string
   readonly origin?: 'ours'
 }
@@ -253,7 +253,7 @@ export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }
 
-/** Whether an endpoint's JSON is the same for every caller, so that it has an ETag. */
+/** Whether an endpoint's JSON is the same for every caller. Its response then has an ETag. */
 export function isShared({ method, access, reply }: Endpoint): boolean {
   return method === 'GET' && reply.kind === 'json' && access.kind === 'open' && access.orKey !== true
 }
@@ -316,7 +316,7 @@ type Member<K extends string, T> = undefined extends T
     ? { readonly [P in K]?: T }
     : { readonly [P in K]: T }
 
-/** Request of the typed client in wire form. */
+/** What the typed client sends, in wire form. */
 export type Request<E extends Endpoint> = Member<'params', Params<E>> &
   Member<'query', QueryOf<E, 'input'>> &
   Member<'body', BodyOf<E, 'input'>>

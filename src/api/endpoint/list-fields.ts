@@ -80,7 +80,7 @@ export const serviceFields = {
   age,
 } as const satisfies ListFields
 
-/** `price`: per period; `subscribers`: number of active ones. */
+/** `price`: per period; `subscribers`: number of active subscriptions. */
 export const planFields = {
   id: text,
   name: text,
@@ -91,7 +91,7 @@ export const planFields = {
   age,
 } as const satisfies ListFields
 
-/** `ending`: cancelled, but active until the period ends; `failed`: number of failed charges of the due period. */
+/** `ending`: cancelled, but active until the period ends; `failed`: number of failed charges for the due period. */
 export const subscriptionFields = {
   id: text,
   status: oneOf(subscriptionStatuses, subscriptionWords),
@@ -129,7 +129,7 @@ export const productFields = {
   age,
 } as const satisfies ListFields
 
-/** `due`: earned and unpaid; `paid`: paid out. */
+/** `due`: earned, but not paid out yet; `paid`: paid out. */
 export const payeeFields = {
   id: text,
   name: text,

@@ -19,7 +19,7 @@ export type PublishedClient = {
 const CAP_V1 = usdc(100_000n)
 const CAP_V2 = usdc(1_000_000n)
 
-/** The only list of client packages: for 402 responses, `souk help payments`, README, `/llms.txt`, reference. */
+/** The only list of client packages. 402 responses, `souk help payments`, README, `/llms.txt` and reference use it. */
 export const publishedClients: readonly PublishedClient[] = [
   {
     name: '@x402/fetch',
@@ -47,7 +47,7 @@ export function allowances(token: LocalToken): readonly string[] {
   return publishedClients.flatMap(({ name, allow }) => (allow ? [`${name}: ${allow(token)}`] : []))
 }
 
-/** Clients whose limit is below a price, by limit. */
+/** Clients whose default limit is below the price, grouped by limit. */
 export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
   const stopping = publishedClients.flatMap(({ name, cap }) =>
     cap !== undefined && price > cap ? [{ name, cap }] : [],
@@ -56,7 +56,7 @@ export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
   return new Map([...byCap].map(([cap, clients]) => [cap, clients.map(({ name }) => name)]))
 }
 
-/** Note in a first 402 for users of clients with a default limit; empty if none. */
+/** Notes in a first 402: default limits below the price, and how to allow the test token. Empty if neither applies. */
 export function clientNotes(price: Usdc, token: LocalToken | undefined): string[] {
   const caps = [...capped(price)].map(([cap, names]) => `${names.join(', ')} at ${formatAmount(cap)}`)
   return [
@@ -69,7 +69,7 @@ export function clientNotes(price: Usdc, token: LocalToken | undefined): string[
 
 const PLACEHOLDER: LocalToken = { asset: '0xASSET', network: 'base', url: 'http://127.0.0.1:4020' }
 
-/** The list in Markdown; `0xASSET` is a placeholder unless a token is given. */
+/** The list in Markdown. Without a token, `0xASSET` stands for the token's address. */
 export function clientLines(token: LocalToken = PLACEHOLDER): string[] {
   return publishedClients.map(({ name, cap, raise, allow }) => {
     const limit =

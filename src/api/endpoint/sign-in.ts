@@ -15,7 +15,7 @@ const SIGN_IN_HEADER_MAX_CHARS = 8_192
 
 const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/
 
-/** Signed content, without wallet and chain. */
+/** Signed content of a challenge, except wallet and chain. */
 const SignInInfo = z.object({
   domain: z.string().meta({ description: 'host and port that the signature is for' }),
   uri: z.string().meta({ description: 'absolute URL of the resource, without its query' }),

@@ -4,9 +4,9 @@ import { Address, Bytes32 } from '../../core/codecs.ts'
 import type { Hex } from '../../core/hex.ts'
 import { AcceptsV2, type X402Version } from './x402.ts'
 
-/** Longest payment header; contract wallet signatures may have 4 KiB. Node limits all headers to 16 KB. */
+/** Longest payment header; contract wallet signatures may have 4 KiB. Node limits all headers together to 16 KB. */
 export const PAYMENT_HEADER_MAX_CHARS = 14_336
-/** Nesting limit: v2 clients echo extensions with JSON schemas. */
+/** Nesting limit of a payment. v2 clients echo extensions, which contain nested JSON schemas. */
 export const PAYMENT_JSON_MAX_DEPTH = 32
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
@@ -119,13 +119,13 @@ function isCanonical(base64: string): boolean {
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** What a bracket adds to the depth. */
+/** Change of the depth at each bracket. */
 const steps: ReadonlyMap<number, number> = new Map([
   ...Array.from('{[', (bracket) => [bracket.charCodeAt(0), 1] as const),
   ...Array.from('}]', (bracket) => [bracket.charCodeAt(0), -1] as const),
 ])
 
-/** Whether the JSON nests too deeply, found before it is parsed. Brackets are ASCII: no part of another character. */
+/** Whether JSON nests too deeply, without parsing it. In UTF-8, a bracket's byte is never part of another character. */
 function isTooDeep(bytes: Buffer): boolean {
   let depth = 0
   let isText = false

@@ -21,7 +21,7 @@ export const x402Headers = {
   responseV2: 'PAYMENT-RESPONSE',
 } as const
 
-/** Headers that browsers must expose: `Access-Control-Expose-Headers`. */
+/** Headers that scripts in a browser may read, listed in `Access-Control-Expose-Headers`. */
 export const x402ExposedHeaders = [x402Headers.requiredV2, x402Headers.responseV2, x402Headers.responseV1] as const
 
 /** Size limit of `PAYMENT-REQUIRED`: proxies commonly allow 4 to 8 KB for all headers. */
@@ -194,12 +194,12 @@ function termsOf(offer: PaymentRequirement) {
     payTo: checksumAddress(offer.payTo),
     asset: checksumAddress(offer.asset),
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    // Existing x402 clients require the last two members; they are not signed.
+    // Existing x402 clients require the last two members. These two are not signed.
     extra: { ...offer.domain, decimals: ASSET_DECIMALS, primaryType: AUTHORIZATION_TYPE },
   }
 }
 
-/** Error text: the reason; on a first 402 also a note about the limits of known clients. */
+/** Error text: the reason. In a first 402, the notice and notes for users of known clients follow. */
 function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): string {
   if (offer.error !== undefined) return offer.error
   const fault = offer.fault ?? 'missing'
@@ -213,7 +213,7 @@ function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): str
 const DISCOVERY_TEXT = /^[\x20-\x7e]{1,32}$/
 const DISCOVERY_MAX_TAGS = 5
 
-/** Name and tags if clients accept them. */
+/** Name and tags, as far as clients accept them. */
 export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 'serviceName' | 'tags'>): {
   serviceName?: string
   tags?: string[]
@@ -232,7 +232,7 @@ export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 
 
 const HEADER_DESCRIPTION_CHARS = 160
 
-/** Steps that shorten a v2 object that is too large, in this order. */
+/** Steps that shorten a v2 object, applied in this order until its header is small enough. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
   ({ extensions: { bazaar: _, ...others } = {}, ...rest }) => ({

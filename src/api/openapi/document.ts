@@ -22,7 +22,7 @@ import { collectSchemas, type OpenApiNode, type SchemaComponents } from './schem
 import { WEBHOOK_TAG, webhooksOf } from './webhooks.ts'
 import { operationText, sectionText } from './words.ts'
 
-/** A real response of an endpoint, with its 402 if paid. Made by `npm run docs`. */
+/** A real response of an endpoint, with the 402 if the endpoint is paid. Made by `npm run docs`. */
 export type AnswerExample = { readonly answer?: unknown; readonly offer?: unknown }
 
 export type AnswerExamples = { [N in EndpointName]?: AnswerExample }
@@ -193,7 +193,7 @@ function operation(name: EndpointName, { endpoint, example, switches, schemas, r
       ...errorResponses(endpoint, { schemas, responses, ...example }),
       default: { $ref: `#/components/responses/${hasPages(endpoint) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
-    // An endpoint that the cutover defers only partly stays live.
+    // An endpoint with `spares` is deferred only in part, so it stays live.
     'x-status': endpoint.spares ? 'live' : statusOf(endpoint, switches),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : pricedAs(price)),
@@ -257,7 +257,7 @@ function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: Answ
 
 const NOT_MODIFIED = { 304: { description: 'unchanged since the ETag in If-None-Match' } }
 
-/** `content` with this media type, without its parameters, as clients look it up. */
+/** `content` for a media type. Parameters such as the charset are removed, since clients look up the bare type. */
 function mediaOf(contentType: string, example?: unknown): OpenApiNode {
   return { [before(contentType, ';')]: example === undefined ? {} : { example } }
 }

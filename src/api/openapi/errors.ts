@@ -164,7 +164,7 @@ export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {})
   }
 }
 
-/** Errors by access. `unauthorized`: a sent key is checked everywhere. `forbidden`: wrong role, or suspended. */
+/** Errors by access. `unauthorized`: every endpoint checks a key that is sent. `forbidden`: wrong role or suspended. */
 const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   open: ['unauthorized'],
   key: ['unauthorized', 'forbidden'],
@@ -190,7 +190,7 @@ function gateErrors(endpoint: Endpoint): ErrorCode[] {
     'rate_limited',
     ...accessErrors(endpoint),
     'invalid_request', // two keys that differ, at any endpoint
-    // Paid endpoints read even a body that they do not declare, for the fingerprint.
+    // Paid endpoints read even a body that they do not declare, because the fingerprint covers it.
     ...(endpoint.body || isPaid(endpoint) ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(endpoint.feature ? (['deferred'] as const) : []),
     ...(endpoint.needsTerms ? (['terms_required'] as const) : []),

@@ -105,7 +105,7 @@ type WebhookMessage = {
   readonly to: Hearer
   readonly summary: string
   readonly schema: z.ZodObject
-  /** The response may contain the result. */
+  /** The endpoint's response may already contain the result of the job. */
   readonly answered?: true
 }
 

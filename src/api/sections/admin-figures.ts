@@ -6,7 +6,7 @@ import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** How far series go back. */
+/** Time spans that a series of figures can cover. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpan = (typeof seriesSpans)[number]
 /** How long calls of an endpoint are remembered, in hours. */

@@ -6,11 +6,11 @@ import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** Maximum number of requests per response, and maximum wait. */
+/** Maximum number of requests per response. */
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
 const MAX_TEXT_CHARS = 200
-/** Maximum number of ids per query, and of characters in an id. */
+/** Maximum number of ids per query. */
 export const MAX_REQUESTS_NAMED = 50
 const ID_CHARS = 'req_0123456789abcdef,'.length
 
@@ -58,7 +58,7 @@ export const storyKinds = [
   'act',
 ] as const
 
-/** A line of a trace; its cause is the last line above with a smaller depth. */
+/** A line of a trace. Its cause is the nearest line above it with a smaller depth. */
 export const StoryStep = z
   .strictObject({
     depth: z.int(),

@@ -7,7 +7,7 @@ import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '..
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
 
-/** Maximum number of earlier events that a reader may start with. */
+/** Maximum number of past events with which a stream may start. */
 const MAX_EVENTS_BACK = 200
 
 export const partyFilter = {
@@ -18,7 +18,7 @@ export const partyFilter = {
   role: z.enum(partyRoles).optional().meta({ description: 'role of that party' }),
 }
 
-/** Names and amount to show with an event; each is null if there is none. */
+/** Names and amount to show with an event. A member is null if the event has none. */
 export const EventAbout = z
   .strictObject({
     service: z.string().nullable(),

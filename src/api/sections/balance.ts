@@ -11,7 +11,7 @@ const section = 'Balance, earnings, referrals'
 /** Limits of a deposit (decisions §4). */
 export const MIN_DEPOSIT = usdc(10_000n)
 export const MAX_DEPOSIT = usdc(10_000_000_000n)
-/** Minimum withdrawal unless it empties the balance, since transfers cost gas. */
+/** Minimum withdrawal, because transfers cost gas. A withdrawal of the whole balance may be smaller. */
 export const MIN_BALANCE_WITHDRAWAL = usdc(10_000n)
 
 export const Balance = z
@@ -53,7 +53,7 @@ export const BalanceWithdrawal = z
   })
   .meta({ id: 'BalanceWithdrawal' })
 
-/** Maximum number of wallets per query, separated by commas. */
+/** Maximum number of comma-separated wallets in a query. */
 export const MAX_WALLETS_NAMED = 50
 const WALLET_CHARS = 43
 

@@ -4,7 +4,7 @@ import { chainTxStates } from '../../model/payment.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
-/** Maximum length of a transaction's id: its signer and nonce. */
+/** Maximum length of a transaction id, which consists of signer and nonce. */
 const MAX_TX_CHARS = 80
 const MAX_GWEI_NOTE = 'highest gas price, in gwei'
 

@@ -27,7 +27,7 @@ export const waitingReasons = [
   'unscreened',
 ] as const
 
-/** Unpaid money for one reason. All reasons add up to held plus pending money. */
+/** Money that is unpaid for one reason. The sums of all reasons together equal held plus pending money. */
 export const WaitingMoney = z
   .strictObject({
     reason: z.enum(waitingReasons),

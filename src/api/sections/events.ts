@@ -25,7 +25,7 @@ export const OwnEvent = z
   .meta({ id: 'OwnEvent' })
 
 export const eventsApi = {
-  /** Decisions §10: for participants without a public address. */
+  /** For participants without a public address, who cannot receive webhooks (decisions §10). */
   readEvents: defineEndpoint({
     method: 'GET',
     path: '/v1/events',

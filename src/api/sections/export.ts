@@ -23,7 +23,7 @@ import { Delivery } from './webhooks.ts'
 
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
 
-/** Earnings from a sale of the participant or from a referral. */
+/** Earnings of the participant, from a sale or a referral. */
 const Earning = z.strictObject({
   id: idOf('transaction'),
   role: z.enum(earningRoles),
@@ -33,7 +33,7 @@ const Earning = z.strictObject({
   created_at: Time,
 })
 
-/** A paid call without its signature. */
+/** A paid call of the participant, without the payment's signature. */
 const OwnPayment = z.strictObject({
   receipt_id: idOf('receipt'),
   method: z.enum(['x402', 'balance', 'subscription']),

@@ -108,7 +108,7 @@ export const Job = z
   })
   .meta({ id: 'Job', description: 'other callers who pay see only ids, status and times' })
 
-/** A conversation with its job, both shortened. */
+/** A conversation with its job, if it has one. */
 export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
 
 /**

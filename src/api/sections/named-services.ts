@@ -6,7 +6,7 @@ import { plansApi } from './plans.ts'
 import { PriceInput, purchaseApi } from './services.ts'
 
 const MAX_FUNCTION_CHARS = 100
-/** An alias of the configured listing; off by default. */
+/** An alias of the listing that the operator configured for the path; off by default. */
 const alias = {
   method: 'POST',
   access: paid('varies', { bundled: true }),
@@ -44,7 +44,7 @@ export const namedServicesApi = {
 }
 
 export const maintenancePlanApi = {
-  /** An alias of a monthly plan: a purchase subscribes to it. */
+  /** An alias of a monthly plan: a purchase here subscribes to the plan. */
   maintenancePlan: defineEndpoint({
     method: 'POST',
     path: '/v1/services/maintenance-plan',

@@ -61,7 +61,7 @@ const OUR_HEADERS =
   /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept.*|user-agent|cookie|webhook-.*|x-webhook-.*|x-request-id|x-payment.*|payment-.*)$/i
 const MAX_HEADER_VALUE_CHARS = 1_000
 
-/** A custom header for a provider's endpoints. */
+/** A custom header that the marketplace sends to a provider's endpoints. */
 const EndpointHeader = z.strictObject({
   name: z
     .string()

@@ -9,7 +9,7 @@ import { PriceInput } from './services.ts'
 
 const section = 'Requests (writes)'
 const feature = 'requests'
-/** Longest and shortest duration of work that a bid may promise, in hours. */
+/** Longest duration of work that a bid may promise. */
 const MAX_ETA_HOURS = 2_160
 const MIN_ETA_HOURS = 0.1
 const MAX_CATEGORIES = 50

@@ -9,7 +9,7 @@ import { MAX_QUERY_CHARS } from './services.ts'
 
 const section = 'Requests (postings)'
 export const MAX_TITLE_CHARS = 500
-/** A cursor is the number of the last request seen. */
+/** Longest cursor. A cursor is the number of the last request seen. */
 const MAX_CURSOR_DIGITS = 15
 
 /** A request for work (decisions §9). */

@@ -68,7 +68,7 @@ export const Trust = z
   })
   .meta({ id: 'Trust' })
 
-/** A listing in both forms (specification, Resources). */
+/** A listing in either format, `newer` or `older` (specification, Resources). */
 export const Listing = z
   .strictObject({
     id: idOf('service'),
@@ -173,7 +173,7 @@ export type ListingChange = z.output<typeof ListingChange>
 /** A listing for its owner. */
 export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
 
-/** A runnable request for this marketplace. */
+/** A step of the guide, with a request that runs on this marketplace. */
 const GuideStep = z.strictObject({
   title: z.string(),
   text: z.string(),

@@ -14,7 +14,7 @@ export const statsApi = {
     section,
     silentWhenDeclined: true,
     badBody: 'invalid_event',
-    // Other members are ignored (specification).
+    // Members other than `event` are ignored (specification).
     body: jsonBody(z.object({ event: z.enum(explorerEvents) }), { anyMedia: true }),
     reply: empty,
     errors: ['invalid_event'],

@@ -7,7 +7,7 @@ import { defineEndpoint, file, json, keyOrToken, keyTokenOrAdmin, multipart } fr
 
 const section = 'Threads (negotiation and delivery)'
 
-/** A file for the parties and the operator. */
+/** A file in a conversation, for its parties and the operator. */
 export const Attachment = z
   .strictObject({
     id: idOf('file'),

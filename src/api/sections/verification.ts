@@ -32,7 +32,7 @@ export const Attempt = z
   })
   .meta({ id: 'VerificationAttempt' })
 
-/** An attempt for the administrator. */
+/** A verification attempt, as the administrator sees it. */
 const ListedAttempt = Attempt.extend({
   name: z.string().optional().meta({ description: 'name of the participant; missing on older instances' }),
   verification_tier: z.enum(tiers).optional().meta({ description: 'current tier; missing on older instances' }),

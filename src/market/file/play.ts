@@ -89,7 +89,7 @@ async function joined(host: Context, session: Session, { stage, operator, someon
   return person
 }
 
-/** Pays from a local wallet by its spending policy. There is no other limit, since the user approved the file. */
+/** A purse that keeps to a local wallet's spending policy. It has no other limit, since the user approved the file. */
 function gatedPurse(host: Context, session: Session, name: string): Purse {
   const spender = { ...host, budget: createBudget() }
   const spend = ({ price, payTo }: Chosen, call: Words) =>
@@ -120,7 +120,7 @@ type Board = {
   readonly bought: Bought
 }
 
-/** Performs an action of the file. @returns the id of its job */
+/** Performs an action of the file. @returns the id of the job that the action is about */
 async function done(board: Board, act: Act): Promise<string | null> {
   const { cast, sold, bought } = board
   if (act.buy) {

@@ -18,7 +18,7 @@ const Usd = z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be an amount in quot
 const Json = z.record(z.string(), z.json())
 
 const Someone = z.strictObject({
-  /** Wallet name; an existing wallet is used. */
+  /** Wallet name. An existing wallet of that name is used. */
   name: Name,
   title: Label.optional(),
   type: z.enum(['agent', 'provider', 'both']).default('both'),
@@ -139,7 +139,7 @@ function repeated({ people, services, acts: list }: SeedFile): Fault[] {
     .map(({ path, name }) => ({ path, message: `duplicate ${name}` }))
 }
 
-/** Names of people, services and jobs that the file does not define. */
+/** Faults for people, services and jobs that the file names but does not define. */
 function dangling({ people, services, acts: list }: SeedFile): Fault[] {
   const known: Known = {
     person: new Set(people.map(({ name }) => name)),
@@ -153,7 +153,7 @@ function dangling({ people, services, acts: list }: SeedFile): Fault[] {
 type Known = Readonly<Record<'person' | 'service' | 'job', Set<string>>>
 const kindOf = { who: 'person', service: 'service', job: 'job' } as const
 
-/** Undefined names in an action. A job is defined by the action that buys it. */
+/** Faults for undefined names in an action. The action that buys a job defines the job's name. */
 function danglingIn(known: Known, act: Act, at: string): Fault[] {
   const [name, one] = actNames.flatMap((key) => (act[key] ? [[key, act[key]] as const] : []))[0] ?? []
   if (!one) return []

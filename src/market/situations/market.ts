@@ -5,7 +5,7 @@ import { bidOn, postRequest } from '../weeks.ts'
 import { listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS
-/** Business time in which an unpaid subscription surely expires: a failed renewal is retried for three days. */
+/** Business time after which an unpaid subscription has surely expired. A failed renewal is retried for three days. */
 const UNPAID_MS = 41 * DAY_MS
 
 async function awarded(scene: Scene): Promise<void> {

@@ -32,7 +32,7 @@ async function linked(scene: Scene): Promise<void> {
   if (identity) await who.call('linkIdentity', { body: identity })
 }
 
-/** Starts a verification and consents to it. @returns its id; it then waits for the vendor */
+/** Starts a verification and consents to it. @returns the id of the verification, which then waits for the vendor */
 async function consented(scene: Scene): Promise<string> {
   const who = await visitor(scene)
   const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
@@ -70,13 +70,13 @@ async function arrivedMoney(scene: Scene): Promise<void> {
   await payOut(scene)
 }
 
-/** Makes a withdrawal fail by a sanction; the amount returns to the balance. */
+/** Sanctions the owner of a withdrawal, so that the withdrawal fails and its amount returns to the balance. */
 async function withdrawalFails(scene: Scene): Promise<void> {
   const who = await withdrawn(scene)
   await sanctioned(scene, who, () => payOut(scene))
 }
 
-/** Blocks a seller's earnings by a sanction, and unblocks them after it ends. */
+/** Blocks a seller's earnings by a sanction. After the sanction ends, the next payout run unblocks the earnings. */
 async function earningsBlocked(scene: Scene): Promise<void> {
   const seller = await visitor(scene, { type: 'provider' })
   const job = await buyListing(await visitor(scene), await listingOf(seller))
@@ -108,7 +108,7 @@ async function sanctioned(
   }
 }
 
-/** Adjusts the balance of the given user, or reduces the balance of a new one. */
+/** Adjusts the balance of the given user, or reduces the balance of a new user. */
 async function adjusted(scene: Scene): Promise<void> {
   const { on, told } = scene
   const id = on ?? (await deposited(scene)).id

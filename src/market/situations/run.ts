@@ -24,7 +24,7 @@ export type Triggering = Opened & {
   readonly events: (signal: AbortSignal) => Promise<TransportResponse>
 }
 
-/** Runs a situation and waits for its event. @throws Error when it does not come */
+/** Runs a situation and waits for its event. @throws Error when the event does not come */
 export async function trigger(
   triggering: Triggering,
   { make }: Extract<Situation, { make: unknown }>,
@@ -62,7 +62,7 @@ export async function trigger(
   }
 }
 
-/** First matching event of a stream. @throws Error when none comes */
+/** First event of a stream that fits type and `on`. @throws Error when the stream ends without such an event */
 async function firstOf(stream: TransportResponse, type: EventType, on?: string): Promise<Triggered> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -78,7 +78,7 @@ async function firstOf(stream: TransportResponse, type: EventType, on?: string):
   throw new Error(`the stream ended before ${type}`)
 }
 
-/** Whether an event may be the awaited one: if `on` is given, an object of its kind must be `on` itself. */
+/** Whether an event may be the awaited one. Its object must be `on`, if both are of the same kind. */
 function isAbout({ id }: Triggered['subject'], on: string | undefined): boolean {
   const kind = (text: string) => text.slice(0, text.indexOf('_'))
   return on === undefined || kind(on) !== kind(id) || id === on

@@ -8,7 +8,7 @@ import { clip, nearest } from '../../text/text.ts'
 const TEXT_CHARS_MAX = 1_000
 const NAME_CHARS_MAX = 100
 const SETTINGS_MAX = 50
-/** Highest price or amount; new users have 60 dollars. */
+/** Highest price or amount that can be set. A new user has only 60 dollars. */
 const PRICE_MAX_MICRO = 40_000_000n
 const RATING_MAX = 5
 const GIVEN_CHARS_MAX = 60
@@ -62,7 +62,7 @@ export type Sayable = {
   readonly about?: readonly IdNoun[]
 }
 
-/** A setting that an event does not accept. */
+/** A wrong `--set` or `--for`. */
 export class BadSetting extends Error {
   override readonly name = 'BadSetting'
   readonly facts: readonly string[]
@@ -79,7 +79,7 @@ export function settingLine(name: SettingName): string {
     : `${name}: ${settingTable[name].means}; ${settingTable[name].must}`
 }
 
-/** @throws BadSetting that names a setting which the event does not accept, or whose value is invalid */
+/** @throws BadSetting for too many settings, a setting that the event does not accept, or an invalid value */
 export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly string[]): EventSettings {
   if (pairs.length > SETTINGS_MAX) throw new BadSetting(`--set may be given at most ${SETTINGS_MAX} times.`)
   const told: Record<string, unknown> = {}
@@ -122,7 +122,7 @@ function readOne(type: string, sets: readonly SettingName[], { name, given }: Gi
   throw new BadSetting(`--set ${name} ${settingTable[name].must}; you gave "${clip(given, GIVEN_CHARS_MAX)}".`)
 }
 
-/** @throws BadSetting for an unsuitable id */
+/** @throws BadSetting for an id that the event cannot use */
 export function subjectOf(type: string, { about = [] }: Sayable, id: string | undefined): string | undefined {
   if (id === undefined) return undefined
   const forms = about.map((noun) => `${idPrefixes[noun]}…`).join(' or ')

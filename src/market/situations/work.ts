@@ -6,7 +6,7 @@ import type { Person } from '../hand.ts'
 import { made, ofCast, type Scene, type Situation } from './scene.ts'
 import type { SettingName } from './settings.ts'
 
-/** A job. Its conversation and actors are looked up only when needed. */
+/** A job. `buyer` and `seller` throw CliError if this machine does not have that user's key. */
 type Deal = {
   readonly job: string
   readonly thread: () => Promise<string>
@@ -18,7 +18,7 @@ type Deal = {
 /** A step of a job. */
 type Step = (scene: Scene, deal: Deal) => Promise<unknown>
 
-/** Buys a demo listing or the given one, or uses the given job. */
+/** The job of a situation: the given job, or a purchase of the given listing or of a demo listing. */
 async function dealOf(scene: Scene, ware: Ware): Promise<Deal> {
   const { on, cast, shelf, play } = scene
   if (on?.startsWith('job_')) return dealAt(scene, on)
@@ -36,7 +36,7 @@ async function dealOf(scene: Scene, ware: Ware): Promise<Deal> {
   }
 }
 
-/** The input of an order: an example for the schema, with the given members on top. */
+/** The input of an order: an example made from the schema. Members that were given replace those of the example. */
 async function orderOf({ cast, told }: Scene, id: string): Promise<{ [member: string]: Json }> {
   const { input_schema: schema } = await cast.acme.call('getService', { params: { id } })
   const { exampleInput } = await import('../../schema/example.ts')
@@ -125,7 +125,7 @@ type Story = {
   readonly moves?: number
 }
 
-/** Takes a new job through its steps up to `last`; an existing job takes only the last step. */
+/** Takes a new job through the steps `before` and `last`; an existing job takes only `last`. */
 function story(last: Step | undefined, { ware = 'audit', before = [], sets = [], moves }: Story = {}): Situation {
   const act = async (scene: Scene) => {
     const deal = await dealOf(scene, ware)
@@ -152,7 +152,7 @@ export const workSituations = {
   'job.expired': story(undefined, { moves: 2 * DAY_MS }),
   'job.disputed': story(dispute, { before: [hand], sets: ['reason', 'category'] }),
   'job.refunded': story(refund, { before: [hand, dispute], sets: ['reason', 'category'] }),
-  // Deliveries of automated services are paid out before they are rated.
+  // `palette` is an automated service, whose deliveries are paid out before they are rated.
   'job.rated': story(judge, { ware: 'palette', before: [hand], sets: ['rating', 'comment'] }),
   'job.dispute_recorded': story(disputeLate, { ware: 'palette', before: [hand], sets: ['reason', 'category'] }),
   'job.dispute_undecided': story(dispute, { before: [hand], sets: ['reason', 'category'], moves: 4 * DAY_MS }),

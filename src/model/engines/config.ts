@@ -24,9 +24,9 @@ export const EngineConfig = z.strictObject({
   /** osv.dev-like API (default: osv.dev). */
   advisories: z.strictObject({ url: Url }).exactOptional(),
   audio: z.strictObject({ ffmpeg: Path }).exactOptional(),
-  /** Path of Chromium. Turn `sandbox` off only if the system does not support it. */
+  /** Path of Chromium. Turn `sandbox` off only if the system does not support Chromium's sandbox. */
   browser: z.strictObject({ path: Path.exactOptional(), sandbox: z.boolean().default(true) }).exactOptional(),
-  /** CoinGecko; the address depends on the plan. */
+  /** CoinGecko, which has a different address for each `plan`. */
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
@@ -34,7 +34,7 @@ export const EngineConfig = z.strictObject({
   dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
   /** Grants.gov-like API (default: Grants.gov). */
   grants: z.strictObject({ url: Url }).exactOptional(),
-  /** OpenAI-like language model. It sees data of the functions in `use` only. */
+  /** OpenAI-like language model. It sees only the data of the functions in `use`. */
   llm: z
     .strictObject({
       url: Url,
