@@ -14,7 +14,7 @@ import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secre
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** A tool's response, and its payment in words (null if nothing was paid). */
+/** A tool's response, and what was paid for it in words (null if nothing was paid). */
 export type Called = { readonly body: unknown; readonly paid: string | null }
 
 /** Calls a tool's endpoint as the server's wallet. @throws command errors */
@@ -92,9 +92,7 @@ function placed(given: ToolArguments, name: string): string {
 
 type Opened = Calling & { readonly params: readonly string[] }
 
-/**
- * Credentials of a call: the admin key, the access token of a job, or the API key of the wallet; none if it is signed.
- */
+/** Credentials of a call: the admin key, a job's access token, or the wallet's API key. Signed calls have none. */
 async function headersFor(host: SessionHost, session: Session, { tool, given, params }: Opened) {
   const { endpoint } = tool
   const kind = endpoints[endpoint][2]

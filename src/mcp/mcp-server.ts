@@ -33,7 +33,7 @@ import { waitForEnd, waitTool } from './wait-tool.ts'
 
 /** Largest message read. */
 const MESSAGE_BYTES_MAX = 12 * 1024 * 1024
-/** `id` is null: a message this long is not parsed, so its request is unknown. */
+/** `id` is null, since a message this long is not parsed and the id of its request is unknown. */
 const TOO_LONG = {
   jsonrpc: '2.0',
   id: null,
@@ -44,7 +44,7 @@ const TOO_LONG = {
 const ASK_ALWAYS: SpendPolicy = { allow: [], deny: [], ask_above: '0.00' }
 
 const RESOURCE_NOT_FOUND = -32_002
-/** Longest name repeated in errors. */
+/** Longest name that an error message repeats. */
 const NAME_CHARS_MAX = 100
 
 const INSTRUCTIONS = [
@@ -62,11 +62,11 @@ type Served = {
   readonly io: Io
   readonly tools: ReadonlyMap<string, EndpointTool>
   readonly approvals: Approvals
-  /** Ids of requests by clients with an older revision whose resource was not found. */
+  /** Ids of requests whose resource was not found, sent by clients with an older protocol revision. */
   readonly misses: Set<RequestId>
 }
 
-/** Revisions before 2026-07-28 use -32002 for unknown resources. Later ones use -32602, which the SDK always writes. */
+/** Protocol revisions before 2026-07-28 use -32002 for unknown resources, but the SDK always writes -32602. */
 function withOlderCodes(transport: StdioServerTransport, misses: Set<RequestId>): StdioServerTransport {
   const send = transport.send.bind(transport)
   transport.send = (message: JSONRPCMessage) => {
@@ -136,7 +136,7 @@ function serverOf(served: Served): Server {
   return server
 }
 
-/** Reads a resource. A wrong address is a protocol error, since the client chose it, not the model. */
+/** Reads a resource. A wrong address is a protocol error, since the client chose the address, not the model. */
 async function readNamed(served: Served, asking: Asking, uri: string) {
   const host = hostOf(served, asking)
   try {
@@ -189,12 +189,12 @@ function unknownTool({ tools }: Served, name: string): ProtocolError {
   )
 }
 
-/** Adds the default policy. Demo wallets hold test money and need no approval. */
+/** Adds the default policy, except for demo wallets: they hold test money and need no approval. */
 async function withPolicy(host: SessionHost, session: Session): Promise<SessionHost> {
   return (await session.wallet())?.well_known ? host : { ...host, unlessSet: ASK_ALWAYS }
 }
 
-/** Each call gets a command context of its own, so limits apply per call. */
+/** Each tool call gets its own command context, so spending limits apply per call. */
 function hostOf({ context, io, approvals }: Served, { server, ctx }: Asking): SessionHost {
   const { globals, places, system } = context
   const { inputResponses, signal } = ctx.mcpReq
@@ -218,7 +218,7 @@ function canElicit(server: Server, { mcpReq }: ServerContext): boolean {
   return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0)
 }
 
-/** Sends progress notifications, where the command line shows a spinner. */
+/** Sends progress notifications in the places where the command line shows a spinner. */
 function progressOf({ mcpReq }: ServerContext, io: Io): Io['progress'] {
   const progressToken = mcpReq._meta?.progressToken
   return (text) => {
@@ -298,7 +298,7 @@ export type Approvals = {
   asking(question: string): ReturnType<typeof inputRequired>
 }
 
-/** Each approval has a random id. It allows one payment, with the price and the payee that its question names. */
+/** A store of approvals. Each has a random id and allows one payment: the price and payee in its question. */
 export function createApprovals(): Approvals {
   const waiting = new Map<string, string>()
   return {

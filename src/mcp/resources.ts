@@ -22,7 +22,7 @@ export const resourceTemplates = [
   { uriTemplate: 'souk://jobs/{id}', name: 'job', description: 'a job of this wallet', mimeType: MIME },
 ]
 
-/** Resources of a wallet: listings, and its newest jobs if it is registered. */
+/** Resources of a wallet: the catalog's listings, and the wallet's newest jobs if it has an API key. */
 export async function listResources(session: Session): Promise<ListedResource[]> {
   const { services } = await session.call('getCatalog', { query: { limit: String(LISTED_MAX) } })
   const key = await session.apiKey()

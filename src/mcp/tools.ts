@@ -12,7 +12,7 @@ import { kebab, nearest } from '../text/text.ts'
 type ToolChoice = {
   /** Also operator tools. */
   readonly admin: boolean
-  /** Only tools that change nothing and cost nothing. */
+  /** Chooses only tools that change nothing and cost nothing. */
   readonly readonly: boolean
   /** Group names, `default` or `all`. */
   readonly groups: readonly string[]
@@ -22,7 +22,7 @@ type ToolChoice = {
 export type EndpointTool = {
   readonly name: string
   readonly endpoint: EndpointName
-  /** First word of the path after `/v1/`, the name for `--tools`. */
+  /** Name of the tool's group, as given to `--tools`. */
   readonly group: string
   readonly description: string
   readonly inputSchema: ArgumentSchema
@@ -41,7 +41,7 @@ const PLATFORM_GROUP = 'platform'
 const NAMED_GROUP = 'named'
 const DEFAULT_GROUPS = 'default'
 const ALL_GROUPS = 'all'
-/** Groups for buyers and sellers. Not all groups, since some clients accept only 40 tools. */
+/** Groups for buyers and sellers. Some clients accept only 40 tools, so the other groups are left out. */
 const defaultGroups: readonly string[] = [
   'services',
   'jobs',
@@ -52,7 +52,7 @@ const defaultGroups: readonly string[] = [
   'reputation',
   'events',
 ]
-/** Extra arguments of paid tools. */
+/** Extra argument of paid tools. */
 const MAX_PRICE = z
   .string()
   .optional()
@@ -75,7 +75,7 @@ function isInGroup({ group }: EndpointTool, chosen: string): boolean {
   return chosen === ALL_GROUPS || chosen === group || (chosen === DEFAULT_GROUPS && defaultGroups.includes(group))
 }
 
-/** Tools by `--tools`, `--admin` and `--readonly`. @throws CliError usage for an unknown group */
+/** The tools that `--tools`, `--admin` and `--readonly` choose. @throws CliError usage for an unknown group */
 export function chosenTools(given: {
   readonly tools?: string | undefined
   readonly admin: boolean
@@ -94,7 +94,7 @@ export function chosenTools(given: {
   return endpointTools({ ...given, groups })
 }
 
-/** Whether an endpoint can be a tool: JSON in and out, called with the caller's own key. The facilitator's cannot. */
+/** Whether an endpoint can be a tool: JSON in and out, and no special access. The facilitator's endpoints cannot. */
 function isTool({ access, body, reply, servedWith }: Endpoint): boolean {
   const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed' && servedWith === undefined
   const isAsked = body === undefined || body.kind === 'json' || body.orJson
@@ -134,7 +134,7 @@ function opensWords(endpoint: Endpoint): string {
   return `Costs ${price}${access.kind === 'key_or_paid' ? ' without an account' : ''}, within the spending policy of the wallet. `
 }
 
-/** Path parameters and filters become arguments. The request body is one argument, so names cannot clash. */
+/** Each path parameter and filter is an argument. The whole request body is one argument, so names cannot clash. */
 function schemaOf(endpoint: Endpoint): ArgumentSchema {
   const params = Object.fromEntries(
     paramNames(endpoint.path).map((name) => [
@@ -195,8 +195,8 @@ const KNOWN_FORMAT = 'date-time'
 const ANY_OBJECT: Node = { type: 'object' }
 
 /**
- * Schema of a tool's arguments for limited clients: no `$ref`, recursion, `const` or `propertyNames`, and one type per
- * node. Accepts all that the endpoint accepts, except deeply nested arrays.
+ * Schema of a tool's arguments, for clients that accept little of JSON Schema: no `$ref`, recursion, `const` or
+ * `propertyNames`, and one type per node. Accepts all that the endpoint accepts, except deeply nested arrays.
  */
 export function argumentSchema(shape: z.ZodRawShape): ArgumentSchema {
   const {
@@ -227,7 +227,7 @@ function expanded($ref: string, { definitions, open }: Expansion): Node {
   return simplified({ ...target }, { definitions, open: [...open, $ref] })
 }
 
-/** One alternative per JSON type. */
+/** One alternative for each JSON type except null. */
 const ANYTHING = [
   ANY_OBJECT,
   { type: 'array', items: ANY_OBJECT },
@@ -243,7 +243,7 @@ function isAnything(schema: Node): boolean {
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {
   if (name === 'const') return [['enum', [value]]]
   if (name === 'format' && value !== KNOWN_FORMAT) return []
-  // Dropped, since an object without `additionalProperties` allows any members.
+  // An object without `additionalProperties` allows any members, so a schema with `$ref` is dropped here.
   if (name === 'additionalProperties' && isObject(value) && '$ref' in value) return []
   if (name === 'properties' && isObject(value)) {
     const properties = Object.entries(value).map(([one, schema]) => [one, simplifiedValue(schema, expansion)])

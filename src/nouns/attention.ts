@@ -3,14 +3,14 @@ import type { Api } from '../api/index.ts'
 import type { AttentionKind, ScreenId } from '../model/words.ts'
 import { dollars, microOf } from '../text/columns.ts'
 
-/* Words for attention items: the word of each kind, its screen, and the action that fixes it. */
+/* For each kind of attention item: its word, its screen, and the action that fixes such an item. */
 
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' | 'add'
 
 type KindWords = {
   readonly word: string
   readonly screen: ScreenId
-  /** Action that fixes it. Without one, the row opens the job, listing or other record. */
+  /** Action that fixes the item. If there is none, the row opens the job, listing or other record concerned. */
   readonly mend?: { readonly act: MendAct; readonly verb: string }
   /** Words for several items in one row: plural noun, predicate, and the command that lists them. */
   readonly many?: { readonly things: string; readonly are: string; readonly list: string }
@@ -69,13 +69,13 @@ type Item = WireAnswer<Api['getAttention']>['items'][number]
 /** A row of attention items: one item, or several of one kind with their total amount and earliest time. */
 export type AttentionRow = { readonly item: Item; readonly of: readonly Item[]; readonly count: number }
 
-/** Action that fixes an item. Undefined if the item's command only shows it. */
+/** Action that fixes an item. Undefined if the item's command only shows a record. */
 export function mendOf({ kind, fix }: Pick<Item, 'kind' | 'fix'>): KindWords['mend'] {
   return /^souk \S+ view /.test(fix) ? undefined : attentionWords[kind].mend
 }
 
 const NAMES = 3
-/** Groups attention items into rows. Items of a kind that can be grouped share the first one's row. */
+/** Groups attention items into rows. If a kind has words for several items (`many`), its items share one row. */
 export function attentionRows({
   items,
   counts,

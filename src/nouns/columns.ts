@@ -31,7 +31,7 @@ type Kind = 'id' | 'state' | 'name' | 'word' | 'money' | 'count' | 'time' | 'age
 
 export type NounColumn<R> = {
   readonly title: string
-  /** Title in operator lists, if different. */
+  /** Title in operator lists, if different from `title`. */
   readonly all?: string
   readonly kind: Kind
   /** @param now business time */
@@ -40,7 +40,7 @@ export type NounColumn<R> = {
   plain?(row: R): string | number | boolean | null | undefined
   /** Columns with the highest number are dropped first if space is short (default: never dropped). */
   readonly drop?: number
-  /** Smallest useful width, if larger than usual for the kind. */
+  /** Smallest useful width, if larger than that of the column's kind. */
   readonly min?: number
   /** (default: all) */
   readonly on?: readonly ListPlace[]

@@ -16,12 +16,12 @@ const states: Readonly<Record<Delivery['status'], Toned>> = {
 }
 const stateOf = ({ status }: Delivery): Toned => states[status] ?? `– ${status}`
 
-/** Time of the last attempt, or of creation before the first. Epoch milliseconds. */
+/** Time of the last attempt, in epoch milliseconds. Before the first attempt, the time of creation. */
 export function sentAt({ attempts, created_at }: Delivery): number {
   return Date.parse(attempts.at(-1)?.at ?? created_at)
 }
 
-/** Why the delivery ended, else the result of the last attempt. */
+/** Why the delivery ended. While it has not ended, the result of the last attempt. */
 export function lastOf({ reason, attempts }: Delivery): string | null {
   const last = attempts.at(-1)
   return reason ?? last?.error ?? (last?.status === undefined ? null : String(last.status))

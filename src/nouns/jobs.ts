@@ -49,7 +49,7 @@ export function jobStateOf({ status, late, deadline_at: deadline, escrow }: Stan
   return isOverdue({ status, late, deadline_at: deadline }, now) ? warn(`! ${LATE_WORD}`) : jobStates[status]
 }
 
-/** Whether a job is late: by `late` of the instance, or by the deadline if that is missing. */
+/** Whether a job is late. The instance's `late` decides, or the deadline if `late` is missing. */
 export function isOverdue({ status, late, deadline_at: deadline }: Omit<Standing, 'escrow'>, now?: number): boolean {
   return workingJobStatuses.some((working) => working === status) && (late ?? isPast(deadline, now))
 }
@@ -69,7 +69,7 @@ export function leftOf({ escrow }: Job, now: number | undefined): string | undef
   return left < 0 ? `-${shortSpan(-left)}` : shortSpan(left)
 }
 
-/** Names beyond this are cut. */
+/** Longer names are cut to this width. */
 const NAME_COLUMNS_MAX = 16
 
 /** What each automatic event does with the escrow money. */

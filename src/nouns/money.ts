@@ -43,7 +43,7 @@ const heldKinds = statesOf(heldWords, {
 /** Escrow of a delivered job that the buyer has not verified yet. */
 const UNVERIFIED = { status: 'held', held_at: null, next_event: 'verify', next_event_at: null } as const
 
-/** Whether nothing will move held money: it has no owner, or no next event although it is not disputed. */
+/** Whether held money is stuck: it has no owner, or it has no next event and its job is not disputed. */
 const isNobodys = ({ owner, job, next_event: next }: Hold) =>
   owner === null || (next === null && job?.status !== 'disputed')
 
@@ -147,7 +147,7 @@ type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
   money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
 
-/** Why a seller's money waits. Red if no time is known and it is not a dispute. */
+/** Why a seller's money waits. Red if it waits without a known end for something other than a dispute. */
 function waitsFor({ waiting }: Payee): Toned {
   const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
   const stuck = waiting.find(({ until }) => until === null)

@@ -5,7 +5,7 @@ import type { Noun } from './noun.ts'
 
 export type CatalogListing = WireAnswer<Api['getCatalog']>['services'][number]
 
-/** Each webhook status: as shown in tables, as JSON value, and in a sentence. */
+/** How each webhook status is shown: in tables, as JSON value, and in a sentence. */
 const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; plain: string; words: string }>> = {
   healthy: { shown: good('✓'), plain: 'ok', words: 'answers' },
   polling: { shown: good('✓ polls'), plain: 'polls', words: 'no endpoint; the provider polls for jobs' },
@@ -13,7 +13,7 @@ const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; p
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried yet' },
 }
 
-/** How a webhook status is shown. A status of a newer instance is shown as it is. */
+/** How a webhook status is shown. One that only newer instances know is shown unchanged. */
 export function hookOf(status: CatalogListing['webhook_status']) {
   return hooks[status] ?? { shown: status, plain: status, words: status }
 }

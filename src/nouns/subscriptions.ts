@@ -6,7 +6,7 @@ import { age, count, dim, good, id, money, name, state, statesOf, time, warn, wo
 import { type Noun, nextColumn } from './noun.ts'
 import { rate } from './plans.ts'
 
-/** A subscription. Only operator lists have both names. */
+/** A subscription. Only operator lists have the names of subscriber and provider. */
 export type Subscription = WireAnswer<Api['getSubscription']> & {
   readonly subscriber_name?: string
   readonly provider_name?: string

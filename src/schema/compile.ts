@@ -32,7 +32,7 @@ export type CompiledSchema = {
 }
 
 const byIdentity = new WeakMap<AnyObject, CompiledSchema>()
-/** Least recently used first. */
+/** Compiled schemas by the hash of their text. The least recently used one is first. */
 const byHash = new Map<string, CompiledSchema>()
 /** Compiled schemas that also passed the meta-schema in this process. */
 const accepted = new WeakSet<CompiledSchema>()
@@ -148,7 +148,7 @@ type Reporting = 'all' | 'first'
 
 /**
  * Creates an Ajv for JSON Schema 2020-12 that validates in linear time. Patterns run in RE2. `enum`, `uniqueItems` and
- * `multipleOf` are replaced: Ajv's own take quadratic time or round numbers.
+ * `multipleOf` are replaced, since Ajv's versions of them take quadratic time or round numbers.
  */
 function createAjv(reporting: Reporting): Ajv2020 {
   const ajv = new Ajv2020({
@@ -183,7 +183,7 @@ function allDifferent(wanted: boolean): (items: readonly unknown[]) => boolean {
   return (items) => !wanted || new Set(items.map(keyOf)).size === items.length
 }
 
-/** Key of a JSON value. Equal values have equal keys. */
+/** A key to compare JSON values by. Equal values have equal keys. */
 function keyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? `"${value}` : value
   const text = canonicalize(value) ?? ''
@@ -191,7 +191,7 @@ function keyOf(value: unknown): unknown {
   return text
 }
 
-/** Exact in decimals: 0.07 is a multiple of 0.01. */
+/** Checks `multipleOf` in exact decimals, so that 0.07 is a multiple of 0.01. */
 function wholeMultiple(of: number): (value: number) => boolean {
   const divisor = decimal(of)
   return (value) => {
@@ -227,7 +227,7 @@ function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   return [...details.values()]
 }
 
-/** Drops errors that repeat part of a combined one, such as "give html or url" or "must be one of a, b". */
+/** Drops errors that only repeat part of another message, such as "give html or url" or "must be one of a, b". */
 function withoutRepeats(errors: readonly ErrorObject[]): ErrorObject[] {
   const answered = errors.filter((error) => alternatives(error) !== undefined).map((error) => `${error.schemaPath}/`)
   const chosen = new Set(errors.filter(isChoice).map((error) => error.instancePath))
@@ -242,7 +242,7 @@ function isChoice(error: ErrorObject): boolean {
   return error.keyword === 'enum' || error.keyword === 'const'
 }
 
-/** Required fields of each branch, if an `anyOf` or `oneOf` only requires fields. Otherwise undefined. */
+/** Required fields of each branch of an `anyOf` or `oneOf`. Undefined if a branch does more than require fields. */
 function alternatives(error: ErrorObject): string[] | undefined {
   if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') return undefined
   const branches = error.schema as readonly Branch[]

@@ -46,7 +46,7 @@ function branches(schema: Expanded): Expanded[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword])).filter(isObject)
 }
 
-/** Approximates "both schemas". Wrong guesses fail the validation later. */
+/** Approximates a schema that requires both. An example from a wrong guess fails the validation later. */
 function merge(a: Expanded, b: Expanded): Expanded {
   return {
     ...a,

@@ -16,7 +16,7 @@ import { compilePattern } from './pattern.ts'
 export type Expanded = { [keyword: string]: unknown }
 export type Measured = { readonly expanded: Expanded; readonly subschemas: number }
 
-/** Keywords whose value is one subschema. Keywords in none of these lists are annotations and dropped. */
+/** Keywords whose value is one subschema. Keywords outside the lists here are annotations and are dropped. */
 const SCHEMA_KEYWORDS = new Set(
   'additionalProperties unevaluatedProperties propertyNames items unevaluatedItems contains not if then else'.split(
     ' ',
@@ -66,7 +66,7 @@ export function expandSchema(schema: AnyObject, path: string): Measured {
   return measure(schema, path, false)
 }
 
-/** Like `expandSchema`, for a schema that was accepted before: skips compiling its patterns. */
+/** Like `expandSchema`, but does not compile the patterns, since the schema was accepted before it was stored. */
 export function measureKnown(schema: AnyObject, path: string): Measured {
   return measure(schema, path, true)
 }

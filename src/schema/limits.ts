@@ -14,13 +14,13 @@ export const MAX_EXPANDED_CHARS = 4 * MAX_SCHEMA_BYTES
 export const MAX_JSON_DEPTH = 64
 
 export const MAX_PATTERN_CHARS = 200
-/** Size of a compiled pattern. Each character of a text costs up to this many steps. */
+/** Number of instructions of a compiled pattern. Each character of a text costs up to this many steps. */
 export const MAX_PATTERN_INSTRUCTIONS = 1_000
 
-/** Steps per validation: pattern instructions × characters, and characters hashed or checked. */
+/** Steps per validation. They count pattern instructions × characters, and characters that are hashed or checked. */
 export const MAX_VALIDATION_STEPS = 10_000_000
 export const CHECKS_PER_STEP = 10
-/** Values with more nodes report only their first error. */
+/** For values with more nodes, only the first error is reported. */
 export const MAX_NODES_FOR_ALL_ERRORS = 200
 export const MAX_DETAILS = 20
 /** Number of Ajv errors that are read for a value. */

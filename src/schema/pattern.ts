@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS, MAX_VALIDATION_STEPS } from './limits.ts'
 
-/** A validation exceeded its budget. Never leaves this folder. */
+/** Thrown when a validation exceeds its budget. Always caught inside this folder. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
 }

@@ -63,7 +63,7 @@ export function harmless(text: string): string {
   return withoutMarks(text).replace(LINE_BREAKS, BREAK_SIGN)
 }
 
-/** Splits text from `harmless` into lines again. Indent them when they are shown. */
+/** Splits text from `harmless` into lines again. Callers must indent the lines that they show. */
 export function linesOf(text: string): readonly string[] {
   return text.split(BREAK_SIGN)
 }
@@ -195,7 +195,7 @@ export function hanging(term: string, text: string, width: number): string {
   return (isBeside ? lines : [term.trimEnd(), ...lines]).join('\n').replaceAll('\u00A0', ' ')
 }
 
-/** Wraps a page of help. Text after two blanks keeps its column. */
+/** Wraps a page of help. Text after two blanks is wrapped within its column. */
 export function fitted(page: string, width: number): string {
   const lines = page.split('\n').map((line) => {
     if (line.length <= width) return line
@@ -283,7 +283,7 @@ function nextRow(a: string, b: string, at: { i: number; above: number[]; before:
 
 const SUGGESTION_DISTANCE_MAX = 3
 
-/** The most similar known word, at most 3 edits and two thirds of its length away. */
+/** The most similar known word: at most 3 edits away, and at most two thirds of the longer word's length. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
@@ -294,7 +294,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.name
 }
 
-/** ` (did you mean NAME?)`; empty if none is near. */
+/** ` (did you mean NAME?)`; empty if no known word is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   return near === undefined ? '' : ` (did you mean ${near}?)`
@@ -320,7 +320,7 @@ export function inAscii(text: string): string {
   return text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))
 }
 
-/** Empty if none fits. */
+/** The first text that fits; empty if none does. */
 export function firstThatFits(wishes: readonly string[], room: number): string {
   return wishes.find((words) => widthOf(words) <= room) ?? ''
 }

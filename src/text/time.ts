@@ -2,7 +2,7 @@
 export type TimeStyle = 'local' | 'utc' | 'iso'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** A time as the API writes it. One in quotes is part of a document, and is not shortened. */
+/** A time as the API writes it. A time in quotes is part of a document, and is not shortened. */
 const ISO_TIME = /(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g
 
 type Shown = { readonly style: TimeStyle; readonly now: number }
@@ -48,7 +48,7 @@ export function monthDay(ms: number): string {
   return `${MONTHS[month] ?? ''} ${day}`
 }
 
-/** Time today, else day: `14:03:07` or `Nov 20`. */
+/** The time if it is today, else the day: `14:03:07` or `Nov 20`. */
 export function timeOrDay(ms: number, now: number): string {
   return isSameDay(ms, now) ? clockTime(ms) : monthDay(ms)
 }
@@ -64,7 +64,7 @@ export function zonedTime(ms: number): string {
   return `${dateTime(ms)} ${zoneName(ms)}`
 }
 
-/** Only the time if it is today, else with date. Dashes if unknown. */
+/** The time, with its date if it is not today. Dashes if unknown. */
 export function timeNear(at: number | undefined, now: number | undefined): string {
   if (at === undefined) return '--:--:--'
   return now !== undefined && isSameDay(at, now) ? clockTime(at) : dateTime(at)
@@ -77,7 +77,7 @@ export function zoneName(ms: number): string {
 
 const HOUR_MINUTES = 60
 
-/** This machine's offset, like `UTC+5:30`. Zone names are slow to look up. */
+/** This machine's offset from UTC, like `UTC+5:30`. The name of its zone is not shown, since looking it up is slow. */
 export function zoneHere(ms: number): string {
   const ahead = -new Date(ms).getTimezoneOffset()
   if (ahead === 0) return 'UTC'

@@ -64,7 +64,7 @@ function Frame(props: CockpitProps) {
   return <Whole body={[]} {...part} />
 }
 
-/** The screen, once its module is loaded. Keys pressed earlier wait in a queue. */
+/** The screen, once its module is loaded. Keys pressed before that wait in a queue. */
 function useLoaded(id: ScreenId): Screen | undefined {
   const [, setTimes] = useState(0)
   useEffect(() => {
@@ -118,7 +118,7 @@ function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
   return router
 }
 
-/** Resets the event stream if another installation answers at the address, since it has another event log. */
+/** Resets the event stream if a different installation answers at the address, since its event log differs. */
 function useOneInstance({ stream }: Host, instanceId: string | undefined): void {
   const known = useRef<string>(undefined)
   useEffect(() => {

@@ -15,7 +15,7 @@ import { useQuery } from './shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
 
-/** A description takes at most this fraction of the height: a sixth. */
+/** A description takes at most a sixth of the height. */
 const DRAWER_SHARE = 6
 const SPARK_HOURS = 12
 /** All bars together take at most this many columns. */
@@ -243,7 +243,7 @@ function outcomeLine(calls: CallFacts, width: number): Line {
   return [' ', ...drawn, ...(isTold ? [dim(all)] : [])]
 }
 
-/** Ids of example requests: the slowest, and the last that broke. */
+/** Ids of two example requests: the slowest one, and the last one that failed. */
 function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
   const told = [
     [' slowest ', slowest],

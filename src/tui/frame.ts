@@ -79,7 +79,7 @@ function wrapped(text: string, width: number): readonly string[] {
 
 const SAME_AS_COLUMNS = 10
 
-/** The last result or problem. A fault in the filter is shown only if there is neither. */
+/** The last result or problem. If there is neither, the fault in the filter. */
 function messageLines(view: FrameView, width: number, problem?: string): Line[] {
   const said = saidLines(view, width)
   return said.length === 0 && problem !== undefined ? [[warn(` ! ${problem}`)]] : said
@@ -276,7 +276,7 @@ export function helpBox({ where, title, at }: Help, area: ScreenArea): Line[] {
   const isWhole = count <= columns * height
   const room = isWhole ? count : columns * (height - 1)
   const from = Math.min(columns * at, Math.max(0, count - room))
-  // If not all keys fit, the groups come in reverse, so that keys to move around are last.
+  // If not all keys fit, the groups are in reverse order, so that the movement keys come last.
   const rows = helpRows(where, {
     order: isWhole ? groups : groups.toReversed(),
     group: isNarrow ? 0 : HELP_COLUMNS.group,

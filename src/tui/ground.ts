@@ -19,7 +19,7 @@ type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.Wri
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''
-  // Uses `readable`, as Ink does. With `data` events, a paused stream would give Ink nothing later.
+  // Uses `readable`, as Ink does. After `data` events, the stream would stay paused and give Ink nothing.
   const hear = () => {
     heard += String(stdin.read() ?? '')
     if (ANSWER.test(heard)) resolve()

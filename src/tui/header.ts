@@ -28,7 +28,7 @@ const FULL_COLUMNS = WIDE_COLUMNS
 /** Below this width the header shows only what is unusual. */
 const ROOMY_COLUMNS = 80
 
-/** Which optional parts the header shows. They are dropped if it is too wide. */
+/** Which optional parts the header shows. Parts are dropped until the header fits. */
 type HeaderRoom = { readonly money: boolean; readonly actor: boolean; readonly clock: boolean }
 
 /** The header. Left: marketplace, user and state. Right: clock offset, problems, freshness and time. */

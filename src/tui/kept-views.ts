@@ -3,7 +3,7 @@ import { postingStatuses, screenIds } from '../model/words.ts'
 import type { StateStore } from './shell/query.ts'
 import { endpointViews, jobViews, logViews, moneyViews, shopViews, threadViews, type Ui } from './shell/ui.ts'
 
-/* What lists looked like when the cockpit was closed: views with their filters, orders and columns. */
+/* What lists look like, saved for the next start: views with their filters, orders and columns. */
 
 /** Storage for one marketplace. */
 export type KeptViewsFile = {

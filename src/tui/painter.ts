@@ -9,8 +9,8 @@ const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
 /**
- * Writes only the parts of rows that changed. Ink's tree stays empty, since its layout of a whole frame takes ten
- * milliseconds.
+ * Writes only the changed parts of each row. Ink's tree stays empty, since Ink takes ten milliseconds to lay out a
+ * whole frame.
  */
 export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void

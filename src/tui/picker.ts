@@ -188,7 +188,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   ]
 }
 
-/** Choosing the wallet to write as changes no data, so it is not confirmed. */
+/** Choosing the wallet to write as changes no data, so the user is not asked to confirm it. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
   const summary = wallet === undefined ? 'stop writing as another wallet' : `write as ${wallet} in Threads`
   return {
@@ -202,7 +202,7 @@ function speakPick(host: Host, wallet: string | undefined): Pick {
 
 type ListView = { readonly filter: string | undefined; readonly sort: string | undefined }
 
-/** Reads list flags as filter and sort. Undefined if a flag is not one of them. */
+/** Reads list flags as filter and sort. Undefined if one of the flags is no list flag. */
 function viewIn(words: readonly string[]): ListView | undefined {
   const parted = words.flatMap((word) => (word.startsWith('--') && word.includes('=') ? partsOf(word) : [word]))
   const flags = parted.filter((_, i) => i % 2 === 0)
@@ -247,7 +247,7 @@ function runLine(host: Host, line: CommandLine, named: Named): void {
 
 const CUT_ID = /\b[a-z]+_[0-9a-f]*…$/
 
-/** An id that would be cut is dropped. */
+/** Cuts a text to a width. An id that would be cut is dropped whole. */
 const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '…')
 
 const WORDS_COLUMNS = 34

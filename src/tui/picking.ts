@@ -72,7 +72,7 @@ const closing: readonly Key[] = ['backspace', 'delete']
 
 export const writtenIn = ({ text, cursor = atEnd }: Picker): Written => ({ text, cursor })
 
-/** A changed text has other choices, so the cursor goes back to the first one. */
+/** A changed text has other choices, so the cursor goes back to the first choice. */
 function rewritten(picker: Picker, written: Written): Picker {
   return { ...picker, ...written, at: written.text === picker.text ? picker.at : 0 }
 }
@@ -87,7 +87,7 @@ function moved(host: Host, picker: Picker, by: number): Picker {
   return { ...picker, at: Math.max(0, Math.min(picker.at + by, most)) }
 }
 
-/** Toggles a column. The picker stays open for more. */
+/** Shows or hides a column. The picker stays open, so that further columns can be chosen. */
 function turned(host: Host, picker: Picker): PickerStep {
   const chosen = picksOf(host, picker)[picker.at]
   if (chosen?.does === 'do') chosen.act()
@@ -119,7 +119,7 @@ function keepLine({ ui }: Host, text: string): void {
   ui.set({ ...ui.get(), lines: [...lines.filter((line) => line !== text), text].slice(-LINES_KEPT) })
 }
 
-/** The line before this one in the history. */
+/** The line before `text` in the history, or else the newest line. */
 function earlier(host: Host, text: string): string {
   const { lines } = host.ui.get()
   const at = lines.indexOf(text)

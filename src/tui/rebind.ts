@@ -65,7 +65,7 @@ function tableOf(good: readonly Good[]): readonly Binding[] {
 
 type Clash = { readonly of: Good; readonly fault: KeyFault }
 
-/** Finds two actions that share a key on a screen. The later entry loses. */
+/** Finds two actions that share a key on a screen. The user's later entry loses. */
 function firstClash(table: readonly Binding[], good: readonly Good[]): Clash | undefined {
   for (const of of good.toReversed()) {
     const mine = table.find(({ action }) => action === of.action)

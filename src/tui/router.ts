@@ -46,7 +46,7 @@ export type Router = {
   readonly drawn: () => void
 }
 
-/** Keys pressed before their screen is drawn wait, up to this many. More are dropped. */
+/** Limit on keys that wait because their screen is not drawn yet. Further keys are dropped. */
 const KEYS_WAITING_MAX = 1_000
 
 export function createRouter(parts: RouterParts): Router {
@@ -149,7 +149,7 @@ const beside =
     host.ui.set(goTo(ui, ids[(ids.indexOf(ui.screen) + by + ids.length) % ids.length] ?? ui.screen))
   }
 
-/** Actions of keys for which the screen has none of its own. */
+/** Actions that a key has if the screen has none of its own for the key. */
 const common: Readonly<Partial<Record<Action, Act>>> = {
   ...tableOf(stepNames, (step) => move((ui, ids) => walked(ui, ids, { step, lastPage: 0 }))),
   goto: ({ host, digits }, key) => {

@@ -6,7 +6,7 @@ import type { CronFacts } from '../shell/cron-facts.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Limit on fetched holds, and on fetched payouts. The screen only counts further holds. */
+/** Limit on fetched holds, and on fetched payouts. Further holds are only counted. */
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 

@@ -87,7 +87,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   return [...above, table.head, ...table.body]
 }
 
-/** Current business time. Since the last response it runs with the machine's clock, unless it is frozen. */
+/** Current business time: that of the last response plus the machine's time since then, unless it is frozen. */
 function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   if (value === undefined) return wall
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
@@ -173,7 +173,7 @@ function moveOf(chosen: string | undefined, { nextCron }: ClockFacts): Move | un
   return { body: { set }, words: ['clock', 'set', set] }
 }
 
-/** Dialog that advances business time, after saving a snapshot on request. */
+/** Dialog that advances business time. If the user asks for it, a snapshot is saved first. */
 export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
   const { snapshot: save } = host
   const saves = ({ snapshot: said }: Values) => save !== undefined && said === 'yes'

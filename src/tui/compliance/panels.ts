@@ -20,7 +20,7 @@ const BAR_COLUMNS = 14
 const COUNT_COLUMNS = 6
 /** Rows reserved for the identity checks. */
 const LEAST_BELOW = 6
-/** The panel of refusal reasons takes at most this fraction of the height: a quarter. */
+/** The panel of refusal reasons takes at most a quarter of the height. */
 const REFUSALS_SHARE = 4
 /** Names per row. */
 const NAMED = 3
@@ -41,7 +41,7 @@ export type PanelsModel = {
   readonly view: View
 }
 
-/** Draws the panels in pairs, or stacked if the window is narrow. The last ones are dropped first. */
+/** Draws the panels in pairs, or stacked if the window is narrow. If rows are short, drops the last panels first. */
 export function panelLines(model: PanelsModel, { width, height }: ScreenArea): Line[] {
   const { health } = model.view
   const shelved = health.value?.shelved ?? []
@@ -50,7 +50,7 @@ export function panelLines(model: PanelsModel, { width, height }: ScreenArea): L
   const side = isSplit ? width - split - 1 : width
   const list = sanctionLines(model, split)
   const most = Math.max(list.length - 1, Math.floor(height / REFUSALS_SHARE))
-  // Unknown while the instance cannot be reached.
+  // Unknown until `/health` has answered once.
   const refused =
     health.value === undefined
       ? [rule(side, REFUSED), ...waitingLines(health, side)]

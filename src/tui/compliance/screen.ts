@@ -114,7 +114,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
 
-/** How long identity checks stay open, computed from the first open one; empty without one. */
+/** How long identity checks stay open, computed from the first open check. Empty if no check is open. */
 function lifeWords(rows: readonly VerificationAttempt[]): string {
   const open = rows.find(isUnderWay)
   if (open === undefined) return ''
@@ -168,7 +168,7 @@ export function attemptDialog(host: Host, attempt: VerificationAttempt): DialogS
   }
 }
 
-/** Dialog that adds a wallet to the manual blocklist, or removes one. */
+/** Dialog that adds a wallet to the manual blocklist or removes it from there. */
 export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
   const isAdded = change === 'add'
   return {

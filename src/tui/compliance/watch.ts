@@ -6,7 +6,7 @@ import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Limit on listed payouts that are kept back. The screen only counts the others. */
+/** Limit on listed payouts that are kept back. Further ones are only counted. */
 const KEPT_ROWS = 3
 /** Rows per response. */
 const ACTS = '100'
@@ -128,7 +128,7 @@ function readersOf(what: string, all: readonly Read[]): ReadFacts[] {
   return of.length === 0 ? [] : [{ what, times: of.length, who }]
 }
 
-/** Exports of participants' own data in the last 24 hours, as far back as the request log goes. */
+/** Exports by participants of their own data. Covers 24 hours, or less if the request log is shorter. */
 export const fetchExports = (link: Link, wall: () => number) => (signal: AbortSignal) => {
   const since = new Date(wall() - DAY_MS).toISOString()
   const query = { path: '/v1/export', status: '2xx', since, limit: REQUESTS }

@@ -28,7 +28,7 @@ import { chosenIndex, type Ui } from '../shell/ui.ts'
 const RUNS_SHOWN = 12
 const RUNS_SHOWN_WIDE = 20
 const DRAWER_LINES_MAX = 12
-/** The list keeps at least this share of the height above a drawer. */
+/** Above a drawer, the list keeps at least this share of the height. */
 const LIST_SHARE = 0.6
 const LEAST_DRAWER_LINES = 4
 

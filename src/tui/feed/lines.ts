@@ -27,7 +27,7 @@ type Feed = {
   /** Business time; undefined if unknown. */
   readonly now: number | undefined
   readonly stoppedAt?: number | undefined
-  /** Index of the chosen event. The list scrolls so that it stays visible. */
+  /** Index of the chosen event. The list scrolls so that this event stays visible. */
   readonly chosen?: number | undefined
 }
 
@@ -203,7 +203,7 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
 /** The marketplace's own seller. Its sales are paid and delivered immediately. */
 const HOUSE = 'souk'
 
-/** Jobs paid by a subscription hold no escrow. */
+/** Whether a job holds escrow. Jobs paid by a subscription do not. */
 function isHeld({ method }: EventNames): boolean {
   return method !== 'subscription'
 }
@@ -227,12 +227,12 @@ export function sentenceOf({ type, subject, said, about, detail, times }: LiveEv
     return { sign, way, amount, words: times === undefined ? words : `${words}, ${times} times` }
   }
   const who = about.buyer === '' ? '' : `${about.buyer}: `
-  // Operator actions are named by their event type.
+  // An event type that this version does not know is shown as it is, with its subject and data.
   const words = known[type] ?? `${type} ${subject}  ${detail}`
   return { sign: known[type] === undefined ? off : news, way: '', amount, words: `${who}${words}` }
 }
 
-/** Events of other versions may be unknown. They have no sentence. */
+/** The sentence for an event type. Undefined if the type has none, such as a type of another version. */
 function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
   return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
 }

@@ -137,12 +137,12 @@ type Entry = Omit<HistoryEntry, 'head'> & {
   readonly when?: string
 }
 
-/** A status in the history looks the same as in lists. */
+/** Shows a status in the history as lists show it. */
 function inWords(entry: HistoryEntry): Entry {
   return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
 }
 
-/** Whom the job waits for, and what happens if they do nothing. */
+/** Whom the job waits for, and what happens if that party does nothing. */
 function waiting(job: Job, now: number | undefined): Entry[] {
   const words = isAtStake(job) ? 'for a ruling of the operator' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]

@@ -56,7 +56,7 @@ export const fetchJobs =
     }))
   }
 
-/** Whether a job belongs to a view. The list of own jobs has no filter, so they are filtered here. */
+/** Whether a job belongs to a view. The endpoint for own jobs cannot filter, so they are filtered here. */
 function isIn(view: JobView, { status, escrow, late }: Job): boolean {
   if (view === 'all') return true
   if (view === 'late') return late === true

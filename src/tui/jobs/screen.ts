@@ -39,7 +39,7 @@ import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
 
-/** A drawer below the list takes at most this fraction of the height: half. */
+/** A drawer below the list takes at most half of the height. */
 const LIST_SHARE = 2
 
 /** A hook: the jobs (only own ones without the admin key), and the chosen job. */
@@ -310,7 +310,7 @@ function tabWords(current: JobTab, room: number): Line {
 function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Model, width: number): Line[] {
   const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
   const total = listed.value?.total
-  // Totals of other views are unknown, except disputes, which the inbox counts.
+  // Totals of the other views are unknown, except that of disputes, which the inbox counts.
   const disputed = admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {}
   const isWhole = total !== undefined && !ui.filters.jobs
   const counts = { ...disputed, ...(isWhole ? { [ui.jobView]: total } : {}) }

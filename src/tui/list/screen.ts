@@ -51,7 +51,7 @@ export type ListScreen<R> = {
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
   /** Words for the default order. */
   readonly order?: string
-  /** Replaces the operator's list by one that is filtered here. */
+  /** A list in place of the operator's list. Its rows are filtered here. */
   readonly own?: {
     readonly factsOf: (row: R) => Facts
     readonly fetch: (link: Link, wanted: ListWish, ui: Ui) => Fetch<NounRows<R>>
@@ -64,7 +64,7 @@ export type ListScreen<R> = {
 export type ListParts<R> = {
   /** Part of the query's name. Lists that fetch different data need different keys. */
   readonly key?: string
-  /** @param total - number of rows if known */
+  /** @param total - number of rows, undefined if unknown */
   readonly views: (total: number | undefined) => Line
   /** Shown at the right end of the drawer's title. */
   readonly tabs: Line
@@ -72,7 +72,7 @@ export type ListParts<R> = {
   readonly isRaw?: boolean
   readonly actions: (rows: readonly R[], ids: readonly string[]) => Face['actions']
   readonly above?: (area: ScreenArea) => readonly Line[]
-  /** Drawn beside the list if there is room. The drawer is then below it. */
+  /** Drawn beside the list if there is room. The drawer is then below the list. */
   readonly beside?: (area: ScreenArea) => readonly Line[]
 }
 

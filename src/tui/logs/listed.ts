@@ -39,7 +39,7 @@ export function chosenIn(ui: Ui, ids: readonly string[]): number {
   return ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
 }
 
-/** What a view adds: fields to filter by, and actions. */
+/** What a view adds to the shared actions: its own actions, and fields to filter by. */
 type Own = {
   readonly fields: ListFields
   readonly problem: string | undefined
@@ -121,7 +121,7 @@ export function tabIn({ pane, logTab }: Ui, tabs: readonly LogTab[]): LogTab {
   return tabs.includes(logTab) ? logTab : (tabs[0] ?? 'json')
 }
 
-/** Title of a drawer: the id of the trace that it shows, else of the row. */
+/** Title of a drawer: the id of the trace that the drawer shows. If it shows none, the id of the row. */
 export function titleIn(ui: Ui, story: { readonly id: string } | undefined, id: string): string {
   return tabIn(ui, logTabs) === 'json' ? id : (story?.id ?? id)
 }
@@ -163,13 +163,13 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
   }
 }
 
-/** Drops the chosen row, so that the newest one is chosen. */
+/** Forgets the chosen row, so that the newest row becomes the chosen one. */
 function newestChosen(ui: Ui): Ui {
   const { logs: _, ...chosen } = ui.chosen
   return { ...ui, chosen }
 }
 
-/** Actions that open a row. They stop following, so that the row stays chosen. */
+/** Actions that open a row. They also stop following the newest row, so that the opened row stays chosen. */
 function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions'] {
   const { ids, lines } = model
   const { open, raw, ...moving } = paneActions(host, lines, area)

@@ -69,7 +69,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-/** A row keeps its identity until its steps change, since drawings are cached by row. */
+/** A row stays the same object until its number of steps changes, since drawings are cached by row. */
 const known = new WeakMap<AskedFacts, Counted>()
 
 function counted(asked: AskedFacts, steps: number | undefined): Counted {
@@ -96,7 +96,7 @@ function inSight(ids: readonly string[], chosen: number, height: number): readon
 
 const COUNTS_KEPT = 1_000
 
-/** A hook: fetches the step counts of visible rows, and keeps those of rows that were visible before. */
+/** A hook: fetches the step counts of visible rows, and keeps the counts of rows that were visible earlier. */
 function useCounts(host: Host, ids: readonly string[]): StepCounts {
   const wanted = useSettled(ids.join(','), host.clock)
   const told = useQuery(fetchSteps(host.link, wanted), { name: `steps ${wanted}`, every: SLOW_EVERY_MS })
@@ -177,7 +177,7 @@ const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
   admin: (asked) => asked.isOperator && (asked.method !== 'GET' || isRefused(asked)),
 }
 
-/** The first request of a purchase gets a 402 with the price. It does not count as refused. */
+/** Error code of the 402 that tells the price at the start of a purchase. It does not count as refused. */
 const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 

@@ -44,7 +44,7 @@ function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
     level: logLevels.find((level) => level === record.level) ?? 'info',
     source: word(record.source),
     message: word(record.msg),
-    /** The other members as `name=value`. */
+    /** The members that are not shown elsewhere, as `name=value`. */
     detail: Object.entries(record)
       .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
       .map(([name, member]) => safe(`${name}=${typeof member === 'string' ? member : JSON.stringify(member)}`))
@@ -146,7 +146,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
     .map((text): Line => [' ', text])
 }
 
-/** A cron run, as the list of crons reports it; the log has only failed runs. */
+/** A cron run. Runs come from the list of crons, since the log has only failed runs. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
 
 const results: Readonly<Record<CronRunFacts['result'], Piece>> = {

@@ -8,7 +8,7 @@ export type Answered = WireAnswer<Api['listRequests']>['requests'][number]
 
 const named = (word: Piece, ...names: readonly (keyof Api)[]) => names.map((name) => [name, word] as const)
 
-/** What successful requests did. Those not listed are named by their method. */
+/** What successful requests did. Requests that are not listed here are named by their method. */
 const did = new Map<PropertyKey, Piece>([
   ...named(
     good('● bought'),

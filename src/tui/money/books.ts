@@ -33,7 +33,7 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
   { name: 'referral money', kinds: ['ref', 'refp'], of: 'referrer' },
   { name: 'kept back', kinds: ['blk'], of: 'wallet' },
 ]
-/** Number of rows in a lower area. */
+/** Number of rows if the area is too low for all of them. */
 const SHORT_ROWS = 3
 
 type Room = {

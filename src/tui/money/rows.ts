@@ -20,7 +20,7 @@ export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
     }),
   )
 
-/** Status of the connected chain. A sandbox has none. */
+/** Status of the connected chain. A sandbox has no chain. */
 export type ChainHead = {
   readonly health: 'ok' | 'degraded' | 'down'
   readonly words: string

@@ -140,7 +140,7 @@ type NextFacts = {
   readonly now: number | undefined
 }
 
-/** Notes for the rows of the books: what happens to each row's money, and when. The longest text comes first. */
+/** Notes for the rows of the books: what happens to each row's money, and when. A note's longest form is first. */
 function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<string, readonly string[]>> {
   const next = (name: string) => nextRun(crons.find((cron) => cron.name === name) ?? NOWHERE, now)
   const said = (words: string, at: string) => (at === NEVER ? [] : [`${words} ${at === 'now' ? at : `in ${at}`}`])

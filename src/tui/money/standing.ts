@@ -165,7 +165,7 @@ const BAR_COLUMNS = 8
 const titles = { sold: 'sold', paid: 'paid ever', due: 'due' } as const
 type Sum = keyof typeof titles
 
-/** Which sums fit. `paid ever` is dropped first. */
+/** The columns of sums that fit. `paid ever` is dropped first. */
 function columnsIn(sellers: readonly TopSeller[], width: number) {
   const place = (shown: readonly Sum[]) => {
     const widths = shown.map((of) => {
@@ -180,7 +180,7 @@ function columnsIn(sellers: readonly TopSeller[], width: number) {
   return first > SELLER_NAME_COLUMNS + 2 + BAR_COLUMNS ? all : place(['sold', 'due'])
 }
 
-/** A bar for each seller, relative to the best. */
+/** A bar for each seller, relative to the seller with the highest sales. */
 function sellerLines(sellers: readonly TopSeller[], width: number): Line[] {
   const most = sellers.reduce((greatest, { sold }) => Math.max(greatest, Number(amountOf(sold))), 0)
   const { shown, widths, ends } = columnsIn(sellers, width)

@@ -36,7 +36,7 @@ type Inbox = Pick<View, 'needs' | 'keys' | 'health' | 'now'> & {
   /** Business time. */
   readonly business: number | undefined
   readonly readonly: boolean
-  /** Whether the daemon of this machine is shown, which `U` starts. */
+  /** Whether the shown daemon runs on this machine, so that `U` can start it. */
   readonly isLocal: boolean
 }
 type Room = { readonly width: number; readonly rows: number }

@@ -12,7 +12,7 @@ import { ask as send } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { openNeed } from './walk.ts'
 
-/** Opens the dialog that fixes the problems of a row. If there is none, opens the record concerned. */
+/** Opens the dialog that fixes the problems of a row. If there is no such dialog, opens the record concerned. */
 export async function mend(host: Host, need: Need): Promise<void> {
   const specs = await dialogsFor(host, need)
   if (specs.length === 0) openNeed(host, need)
@@ -71,7 +71,7 @@ function runOf(host: Host, name: string): readonly DialogSpec[] {
   return cron === undefined ? [] : [runDialog(host, cron)]
 }
 
-/** Dialogs that send a listing's failed deliveries again, one for each. */
+/** Dialogs that send a listing's failed deliveries again, one dialog for each delivery. */
 async function deadOf(host: Host, { subject, who }: Need): Promise<readonly DialogSpec[]> {
   const query = { limit: String(SENT_AGAIN_MAX), filter: `service:${subject} status:dead` }
   const found = await send(host.link, { name: 'getWebhooks', asked: { query } }, ({ deliveries }) => deliveries)

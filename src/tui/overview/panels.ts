@@ -34,7 +34,7 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
 const SECONDS_PER_MINUTE = 60
-/** Number of complete buckets, the newest ones, from which rates per minute are computed. */
+/** Rates per minute are computed from this many of the newest complete buckets. */
 const RECENT_BUCKETS = 5
 
 export function moneyLines(river: Query<RiverFacts>, now: number, width: number): Line[] {

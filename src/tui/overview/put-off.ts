@@ -31,14 +31,14 @@ export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly
   }
 }
 
-/** Text by which a change is noticed. Ages are left out, since waiting longer is no change. */
+/** Text by which a change of a problem is noticed. It has no ages, since waiting longer is no change. */
 function saidOf({ sentence, who, amount, since, due }: Need): string {
   return `${who} ${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
 }
 
 type Seen = { readonly instance: string; readonly now: number }
 
-/** Removes snoozed items from items, counts and badges. */
+/** Removes snoozed problems from the list, the counts and the badges. */
 export function withoutPutOff(query: Query<Needs>, putOffs: readonly PutOff[], seen: Seen): Query<Needs> {
   const { value } = query
   if (value === undefined) return query

@@ -8,7 +8,7 @@ import type { Face, Host } from '../shell/screen.ts'
 import type { LiveEvent } from '../shell/stream.ts'
 import { goTo, type OverviewPanel } from '../shell/ui.ts'
 
-/** Rows of the panels that have rows. Other panels only open a screen. */
+/** Rows of the panels in which a row can be chosen. Enter in any other panel only opens a screen. */
 export type Rows = {
   readonly needs: readonly Need[]
   readonly crons: readonly CronFacts[]
@@ -55,7 +55,7 @@ export function openPanel(
   host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
 }
 
-/** Opens the record of a problem that has no dialog, or the screen for its kind. */
+/** Opens the record of a problem that has no dialog. If it has no record, opens the screen for its kind. */
 export function openNeed(host: Host, { kind, subject }: Need): void {
   const place = placeOf(host, subject)
   if (place) place.go()
@@ -77,7 +77,7 @@ function openEvent(host: Host, event: LiveEvent | undefined): void {
   else toItsJob(host, [subject, detail])
 }
 
-/** Accents the title of the panel with the focus. `▸` marks it if the panel has no chosen row. */
+/** Accents the title of the panel with the focus. If no row can be chosen in the panel, `▸` marks the title. */
 export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
   const [head, ...rest] = lines
   if (!isWalked || head === undefined) return lines

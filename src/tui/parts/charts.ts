@@ -54,7 +54,7 @@ export function footLine(width: number): Line {
 
 const KILO = 1_000
 const UNITS = ['', 'k', 'M', 'G', 'T', 'P'] as const
-/** Values from here on are shown in the next unit. */
+/** From this value on, a number is shown in the next larger unit. */
 const NEXT_UNIT = 999.5
 
 /** A number in at most four columns: `1.5`, `999`, `12k`. */
@@ -66,7 +66,7 @@ function short(value: number): string {
   return `${Math.min(shown, KILO - 1)}${UNITS[unit] ?? ''}`
 }
 
-/** A bar of a share (0 to 1), in half columns. */
+/** A bar for a share (0 to 1), in steps of half a column. */
 export function bar(share: number, width: number): string {
   const least = share > 0 && width > 0 ? 1 : 0
   const halves = Math.max(least, Math.round(Math.min(1, Math.max(0, share)) * width * 2))

@@ -4,7 +4,7 @@ import { accent, type Line } from './line.ts'
 
 /** The cursor in an edited text, and the text's earlier versions for undo. */
 export type Cursor = {
-  /** Characters behind the cursor; 0 at the end. */
+  /** Number of characters behind the cursor; 0 at the end. */
   readonly after: number
   readonly undo: readonly string[]
 }
@@ -21,7 +21,7 @@ type Parts = readonly [before: readonly string[], after: readonly string[]]
 const SPACES = /\s+$/u
 const LAST_WORD = /\S+\s*$/u
 
-/** Editing keys as in a shell. Terminals may send `delete` for backspace, so both delete before the cursor. */
+/** Editing keys as in a shell. Some terminals send `delete` for backspace, so both keys delete backwards. */
 const acts: Readonly<Record<Key, (before: readonly string[], after: readonly string[]) => Parts>> = {
   left: (before, after) => [before.slice(0, -1), [...before.slice(-1), ...after]],
   right: (before, after) => [[...before, ...after.slice(0, 1)], after.slice(1)],

@@ -22,7 +22,7 @@ export function floating(box: readonly Line[], under: readonly Line[], { width, 
 const groundOf = (piece: Piece) => (typeof piece === 'string' ? undefined : piece.ground)
 const isChosen = (line: Line) => line.some((piece) => groundOf(piece) === 'chosen')
 
-/** Row where the box begins: in the middle, or below or above the chosen row if it would cover that. */
+/** Row where the box begins: in the middle, or below or above the chosen row if the box would cover that row. */
 function topOf(rows: number, chosen: number, height: number): number {
   const least = Math.max(0, height - rows)
   const middle = Math.floor(least / 2)
@@ -34,7 +34,7 @@ function topOf(rows: number, chosen: number, height: number): number {
 /** Text between blanks and hairlines. */
 const WORD = /[^\s─│┬┼┴]+/gu
 
-/** Draws a row of the box. Words that its edges would cut are dropped: a part of an id could be misread. */
+/** Draws a row of the box. Words that the box would cut are dropped, since a part of an id could be misread. */
 function covered(line: Line, over: Line, edges: readonly [from: number, to: number]): Line {
   const text = textOf(line)
   const whole = text.replace(WORD, (word, at: number) => {

@@ -8,7 +8,7 @@ const INDENT = '  '
 
 type Entry = { readonly value: unknown; readonly name: Piece | undefined; readonly depth: number; readonly end: string }
 
-/** A value as indented, sanitised JSON. The number of lines is limited, since it may be redrawn every second. */
+/** A value as indented, sanitised JSON. The number of lines is limited, since they may be redrawn every second. */
 export function jsonLines(value: unknown): Line[] {
   const lines: Line[] = []
   const todo: (Entry | Line)[] = [{ value, name: undefined, depth: 0, end: '' }]

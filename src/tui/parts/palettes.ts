@@ -12,7 +12,7 @@ export const textTones = ['strong', 'dim', 'good', 'warn', 'bad', 'accent'] as c
 export const markTones = ['chart1', 'chart2', 'chart3', 'chart4'] as const
 /** Meaning of a text. Color only repeats what its words say. */
 export type Tone = 'plain' | (typeof textTones)[number] | (typeof markTones)[number] | 'hair' | 'active' | 'alarm'
-/** Background of the chosen row (`chosen`), or of header and key row (`bar`). */
+/** Background of the chosen row, of header and key row (`bar`), or of the header on a remote. */
 export type Ground = 'chosen' | 'bar' | 'remote'
 
 /** A color as `#RRGGBB`, as index of 256 colors, and as SGR code of 16 colors. */

@@ -153,7 +153,7 @@ function troubleLine({ overdue, disputed }: RiverShown, room: number): Line {
   return lineWidth(whole) <= room ? whole : line('')
 }
 
-/** The pipe below escrow, with the money that skips it. */
+/** The pipe below escrow, with the money that skips escrow. */
 function underPipe({ from, to, words }: { from: number; to: number; words: string }): Line {
   const room = to - from - words.length - 3
   const left = Math.max(0, Math.floor(room / 2))

@@ -85,7 +85,7 @@ function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceF
   if (price === '') return [label('price'), 'by quote: send an inquiry to get one']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
   const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
-  // Amounts are never cut: the last ones are dropped if there is little room.
+  // Amounts are never cut. If there is little room, the last ones are dropped.
   const wishes = parts.map((_, i) => parts.slice(0, parts.length - i).join('   '))
   return [label('price'), wishes.find((words) => words.length <= width - LABEL_COLUMNS) ?? '']
 }
@@ -130,7 +130,7 @@ function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
-/** State of the webhook and its last response. The marketplace's own services have none. */
+/** State of the webhook and its last response. The marketplace's own services have no webhook. */
 export function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Piece {
   if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
   const call = selling?.last_call

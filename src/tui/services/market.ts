@@ -62,7 +62,7 @@ export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
 
 const tabs = ['about', 'json'] as const
 
-/** The current tab. Listings have more tabs; the others count as `about` here. */
+/** The current tab. The tabs that only listings have count as `about` here. */
 function tabOf({ serviceTab }: Ui): (typeof tabs)[number] {
   return serviceTab === 'json' ? 'json' : 'about'
 }

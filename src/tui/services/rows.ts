@@ -50,7 +50,7 @@ export const fetchServices =
     return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
 
-/** Orders by sales. Older instances refuse that order, so the request is repeated without it. */
+/** Orders by sales if no order is asked for. If that fails, as on older instances, repeats the request without it. */
 async function mostSold<T>(
   asked: Search['asked'],
   of: (words: Search['asked']) => Promise<Outcome<T>>,

@@ -159,7 +159,7 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
   const ofService = ({ service_id: id }: Delivery) => id === row?.id || id === null
   const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
-  // The endpoint of a single listing has no sales figures.
+  // The endpoint of a single listing sends no sales figures, so those of the list are used.
   const service = isCurrent && detail.value ? { ...detail.value, selling: row?.selling } : row
   return { service, deliveries, sales: wanted === row?.id ? sales.value : undefined, me }
 }

@@ -10,7 +10,7 @@ import { type ShopView, shopViews, unnarrowed } from '../shell/ui.ts'
 
 type ShopCounts = Readonly<Partial<Record<ShopView, number>>>
 
-/** Fetches how many of each kind there are. A kind whose request fails is omitted. */
+/** Fetches how many objects of each kind the market has. A kind whose request fails is omitted. */
 const fetchShopCounts =
   (link: Link, admin: boolean) =>
   async (signal: AbortSignal): Promise<Outcome<ShopCounts>> => {
@@ -30,7 +30,7 @@ const fetchShopCounts =
     return { ok: true, value: Object.fromEntries(told) }
   }
 
-/** How many of each kind the market has. */
+/** How many objects of each kind the market has. */
 export type Shop = { readonly counts: ShopCounts; readonly admin: boolean }
 
 export function useShop(host: Host, { where }: View): Shop {

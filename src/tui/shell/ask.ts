@@ -20,7 +20,7 @@ export function askAnyway(host: Host, spec: DialogSpec): void {
   host.ui.set({ ...host.ui.get(), dialog: openDialog(openSpec(host, spec)), toast: undefined })
 }
 
-/** Adds the marketplace and the acting user. On a remote, the user must also type the remote's name. */
+/** Adds the marketplace and the acting user to a dialog. On a remote, the user must also type the remote's name. */
 function openSpec(host: Host, spec: DialogSpec): OpenSpec {
   const { name, guarded } = host.link.place
   const url = host.whereabouts()?.url ?? name

@@ -15,7 +15,7 @@ type BindingOf<A extends string> = {
   readonly hintAt?: Readonly<Partial<Record<ScreenId, string>>>
   /** Text while paused. */
   readonly hintPaused?: string
-  /** Shown at the right end of the key row, however narrow it is. */
+  /** Shown at the right end of the key row, however narrow the row is. */
   readonly right?: true
   /** Screens (default: all). */
   readonly on?: readonly ScreenId[]

@@ -114,7 +114,7 @@ export function beginLine(host: Host, text: string): void {
   else ui.set({ ...ui.get(), picker: { kind: 'palette', text, at: 0 } })
 }
 
-/** Dialog that restarts a stopped daemon. `restart` keeps its last options, which `souk up` would not. */
+/** Dialog that restarts a stopped daemon. `restart` keeps the daemon's last options, which `souk up` would not. */
 export function startDaemon(host: Host): void {
   const line = host.commandLine
   const health = host.queries.open<HealthFacts>('health', fetchHealth(host.link), host.refreshMs).get()

@@ -49,7 +49,7 @@ function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number
 export const cronStates = ['failing', 'stale', 'running', 'paused', 'waiting', 'skipped', 'ok'] as const
 export type CronState = (typeof cronStates)[number]
 
-/** State of a cron. If several apply, the one checked first counts. */
+/** State of a cron. If several states apply, the one that is checked first counts. */
 export function cronState(cron: CronFacts): CronState {
   const last = Math.max(cron.lastSuccess ?? 0, cron.lastSkipped ?? 0)
   if (cron.more?.running) return 'running'
@@ -92,7 +92,7 @@ export function byUrgency(a: CronFacts, b: CronFacts): number {
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** Words for the states, in the order in which they are counted. */
+/** Words for the states, in the order in which their counts are shown. */
 const counted = {
   ok: 'ok',
   running: 'running',

@@ -69,7 +69,7 @@ export function openDialog(spec: OpenSpec): Dialog {
 export const cancelAt = ({ spec }: Dialog): number => spec.fields.length
 export const verbAt = ({ spec }: Dialog): number => spec.fields.length + 1
 
-/** Why the verb cannot be pressed yet: what the first faulty field needs. Undefined if all are valid. */
+/** Why the verb cannot be pressed yet: what the first faulty field needs. Undefined if all fields are valid. */
 export function lockOf({ spec, values }: Dialog): string | undefined {
   for (const { name, check } of spec.fields) {
     const wrong = check(values[name] ?? '', values)

@@ -21,7 +21,7 @@ import type { Ui } from './ui.ts'
 
 const SETTLED_AFTER_MS = 200
 
-/** Follows a value once it has not changed for a moment, so that typing sends no requests. */
+/** A hook: the value once it has not changed for a moment, so that no requests are sent while the user types. */
 export function useSettled<T>(value: T, clock: LinkClock): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => clock.later(SETTLED_AFTER_MS, () => setSettled(() => value)), [clock, value])

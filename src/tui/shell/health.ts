@@ -28,7 +28,7 @@ export function readHealth(health: Answered) {
     crons: Object.entries(crons).map(([name, cron]) => readCronFacts(name, cron)),
     /** Refusals of the last 24 hours, by reason. */
     refusals: counts(launch.gate_refusals_24h),
-    /** 410 responses in the last 24 hours: disabled area, count and callers. Areas without any are omitted. */
+    /** 410 responses in the last 24 hours: disabled area, count and callers. Areas without a 410 are omitted. */
     shelved: areaCounts(launch.shelved_410_24h),
     sdn: { stale: compliance.sdn.stale, lastChecked: time(compliance.sdn.last_checked) },
     endpoints: endpoints.map(readDoor),

@@ -5,7 +5,7 @@ import type { DialogSpec, Field } from './dialog.ts'
 import type { Host } from './screen.ts'
 import { choose, chosenIndex, type Ui } from './ui.ts'
 
-/** Limit on rows that one dialog changes. Each needs its own request. */
+/** Limit on rows that one dialog changes. Each row needs its own request. */
 const TOGETHER_MAX = 50
 const NAMED = 5
 

@@ -21,7 +21,7 @@ export function openLines(lines: readonly Line[], { title, scroll, note }: Opene
   return [head, ...lines.slice(from, from + area.height - 1)]
 }
 
-/** The visible lines as `1-20 of 64`. If all are visible, the key that closes. */
+/** The visible lines as `1-20 of 64`. If all are visible, the key that closes the row. */
 export function placeWords(lines: readonly Line[], scroll: number, area: ScreenArea): string {
   const height = area.height - 1
   const from = Math.min(scroll, reachOf(lines, area))

@@ -69,7 +69,7 @@ function caughtBy(host: Host) {
   }
 }
 
-/** The payments in progress, in words. Older instances count only those from balances. */
+/** The payments in progress, in words. Older instances count only payments from balances. */
 function paymentWords({ payments, balances }: { payments?: number; balances?: number }): string {
   if (payments === undefined)
     return balances === undefined

@@ -13,7 +13,7 @@ export const SLOW_EVERY_MS = 10_000
 const READ_TIMEOUT_MS = 5_000
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
-/** Id of this cockpit session. The instance logs its repeated reads only once. */
+/** Id of this cockpit session. By it, the instance logs repeated reads of a session only once. */
 const SITTING = randomUUID()
 
 /** Calls an endpoint. `read` extracts what is shown from the response. */

@@ -42,7 +42,7 @@ export type Query<T> = {
   readonly at: number | undefined
   /** Why the latest fetch failed. The value is then stale. */
   readonly problem: Problem | undefined
-  /** When the next fetch is due. Undefined while one runs, or if nobody watches. */
+  /** When the next fetch is due. Undefined while a fetch runs, or if nobody watches. */
   readonly nextAt: number | undefined
 }
 
@@ -53,7 +53,7 @@ export type LiveQuery<T> = {
   readonly isWatched: () => boolean
   /** Fetches regularly as long as somebody watches. @returns a function that stops watching */
   readonly watch: (listener: () => void) => () => void
-  /** Fetches now, or again once a running fetch ends. */
+  /** Fetches now. If a fetch is running, fetches again once that one ends. */
   readonly refetch: () => void
   /** Fetches soon, since the data may have changed. */
   readonly hint: () => void
@@ -82,7 +82,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  /** Sets the alarm for a fetch after a hint, unless an earlier alarm is set. */
+  /** Sets the alarm for a fetch after a hint, unless it is already set for an earlier time. */
   const soon = () => {
     const ms = Math.max(0, askedAt + Math.max(HINT_GAP_MS, everyMs * HINT_SHARE) - clock.now())
     if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)
@@ -169,7 +169,7 @@ function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => vo
   }
 }
 
-/** One alarm. Setting it again replaces the earlier time. */
+/** One alarm. Setting it again replaces the time it was set for. */
 function createAlarm(clock: LinkClock): { set: (ms: number, run: () => void) => void; clear: () => void } {
   let takeBack: (() => void) | undefined
   const clear = () => {

@@ -31,7 +31,7 @@ export type ScreenArea = { readonly width: number; readonly height: number }
 
 /** What the current screen shows and can do. The router runs its actions, the frame draws it. */
 export type Face = {
-  /** Until the new screen is drawn, this is still the old one. */
+  /** The screen that was drawn last. Until the next screen is drawn, this is still the previous one. */
   readonly screen: ScreenId
   /** Ids of the rows, in order. */
   readonly ids: readonly string[]

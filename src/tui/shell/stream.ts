@@ -39,7 +39,7 @@ function isSame(one: LiveEvent, other: LiveEvent): boolean {
   return isTogether && one.type === other.type && one.subject === other.subject
 }
 
-/** Adds an event. A new message replaces the row of earlier ones between the same two about the same. */
+/** Adds an event. A message replaces the row of earlier messages between the same parties about the same service. */
 function withEvent(events: readonly LiveEvent[], event: LiveEvent): readonly LiveEvent[] {
   const key = (one: LiveEvent) => `${one.type} ${Object.values(one.about).join(' ')}`
   const isTalk = event.type === 'message.created' && event.about.service !== ''
@@ -62,7 +62,7 @@ export type StreamOptions = {
 export type EventStream = Pick<StateStore<Stream>, 'get' | 'subscribe'> & {
   readonly start: () => void
   readonly stop: () => void
-  /** Starts again without a cursor, for another instance. */
+  /** Starts again without the last cursor, which another instance does not know. */
   readonly reset: () => void
 }
 
@@ -82,7 +82,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
   function take(event: LiveEvent): void {
     cursor = event.cursor
     const { events } = store.get()
-    // Both parties get an event about the same thing. Only the first one is shown.
+    // Each party gets its own event about the same act. Only the first of them is shown.
     const isTold = events.slice(0, EVENTS_COMPARED).some((one) => isSame(one, event))
     if (isTold) store.set({ state: 'live', events })
     else store.set({ state: 'live', events: withEvent(events, event) })

@@ -55,7 +55,7 @@ export const paneBeside: Pane = { open: 'beside', scroll: 0 }
 
 export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
 
-/** A list over the screen that typed text filters. */
+/** A list that is drawn over the screen and filtered by typed text. */
 export type Picker = {
   readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output'
   /** Title of the box (default: by kind). */
@@ -189,7 +189,7 @@ export function unnarrowed(ui: Ui, screen: ScreenId): Ui {
   }
 }
 
-/** Index of the chosen row. The first row if none is chosen or it is gone; -1 in an empty list. */
+/** Index of the chosen row. The first row if none is chosen or the chosen one is gone; -1 in an empty list. */
 export function chosenIndex(ui: Ui, ids: readonly string[]): number {
   const id = ui.chosen[ui.screen]
   if (id === LAST_ROW) return ids.length - 1

@@ -48,7 +48,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
       if (isProvider(thread)) say(offerDialog(host, thread))
       else only(`Only ${named(providerOf, thread)} can offer a price.`, 'propose', thread.id)
     }),
-    // Accepting pays, so it needs the buyer's wallet. Without it, the command is shown instead.
+    // Accepting pays, so it needs the buyer's wallet. Without that wallet, the command is shown instead.
     add: on((thread) => {
       const { proposal, agent_id: buyer } = thread
       if (speaker === undefined) only(`Its buyer pays ${priceOf(thread) ?? 'it'}.`, ...acceptWords(thread))
@@ -106,7 +106,7 @@ export function writeDialog(host: Host, thread: Thread, speaker: Speaker): Dialo
   }
 }
 
-/** Dialog that offers a price as the provider. The buyer sees it with the fee added. */
+/** Dialog that offers a price as the provider. The buyer sees the price with the fee added. */
 export function offerDialog(host: Host, thread: Thread): DialogSpec {
   const price: Field = {
     name: 'price',

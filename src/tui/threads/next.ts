@@ -7,7 +7,7 @@ import type { View } from '../shell/screen.ts'
 const WHO_COLUMNS = 10
 /** From this width, a hint says how to write as a party. */
 const ROOMY_COLUMNS = 60
-/** Columns that the command is indented by. */
+/** The command is indented by this many columns. */
 const SAME_COLUMNS = 10
 
 type Next = {

@@ -101,7 +101,7 @@ function useVoice({ link }: Host, { ui }: View): string | undefined {
   return ui.speaker?.id ?? self.value
 }
 
-/** A hook: the other views in which the filter matches, if this one has no match. */
+/** A hook: the other views in which the filter matches, if the current view has no match. */
 function useOtherViews({ link }: Host, which: Parameters<typeof fetchThreads>[1], found: Threads | undefined): string {
   const { admin, asked, view: current } = which
   const name = `threads ${JSON.stringify(which)}`

@@ -25,7 +25,7 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
   showToast(host, { text, tone: 'good', stays: false })
 }
 
-/** A dialog that runs its shell command, since only the command line has the wallet's key. */
+/** Makes a dialog run its shell command, since only the command line has the wallet's key. */
 export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined): DialogSpec {
   const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
   const command: DialogSpec['command'] = (values) => `${spec.command(values)}${as}`
