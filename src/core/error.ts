@@ -65,7 +65,7 @@ export type ErrorFacts = {
   cause?: unknown
 }
 
-/** The error that crosses modules; its message is public. */
+/** An error that modules may throw to each other. Its message is public. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode

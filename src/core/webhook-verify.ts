@@ -20,7 +20,7 @@ export type WebhookFault =
   | 'truncated'
   /** Wrong signature. */
   | 'mismatch'
-  /** Valid, but too old or in the future. */
+  /** Correctly signed, but too old or too far in the future. */
   | 'stale'
 
 export type ReceivedWebhook = {

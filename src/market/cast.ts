@@ -98,7 +98,7 @@ export type Shelf = Readonly<Record<Ware, string>>
 
 export type Opened = { readonly operator: Operator; readonly cast: Cast; readonly shelf: Shelf }
 
-/** Funds and registers the users and lists their services; Acme Corp first, since others name it as referrer. */
+/** Funds and registers the users and lists their services. Acme Corp comes first, because it refers other users. */
 export async function openCast(stage: Stage, hookUrl: string): Promise<Opened> {
   const operator = operatorOf(stage)
   const acme = await registered(stage, operator, { role: 'acme' })

@@ -45,7 +45,7 @@ const Problem = z
 
 const pausedAt = { paused_at: Time.nullable().meta({ description: 'business time' }) }
 
-/** Further error members by code (decisions §2). */
+/** Extra error members, by code (decisions §2). */
 const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   invalid_transition: {
     from: z.string(),

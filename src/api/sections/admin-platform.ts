@@ -27,7 +27,7 @@ const PauseChange = PauseState.extend({
 
 const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
 
-/** Maximum number of days until the default outcome of a dispute. */
+/** Longest time, in days, that a dispute can wait for its default outcome. */
 export const MAX_DEFAULT_DAYS = 365
 const disputesDefault = z
   .strictObject({ outcome: z.enum(rulings), days: z.int().min(1).max(MAX_DEFAULT_DAYS) })

@@ -13,7 +13,7 @@ const MAX_FILTER_CHARS = 200
 
 const JsonObject = KnownJsonObject
 
-/** Requests of x402 v1 and v2; unknown members are ignored. */
+/** Body of a facilitator request, in x402 v1 or v2. Unknown members are ignored. */
 const Asked = z
   .object({
     x402Version: z.int(),

@@ -52,7 +52,7 @@ export const Purchase = z
   })
   .meta({ id: 'Purchase' })
 
-/** A new product (decisions §9); form members are text. */
+/** A new product (decisions §9). When it is sent as a form, all its members are text. */
 const NewProduct = z.strictObject({
   name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS).optional(),

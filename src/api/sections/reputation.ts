@@ -10,7 +10,7 @@ const section = 'Reputation, trace, statistics'
 export const MAX_BATCH = 20
 export const ONCHAIN_PRICE = usdc(5_000n)
 
-/** Verdict on a wallet; `unknown` if not registered. */
+/** Verdict on a wallet; `unknown` if the wallet is not registered. */
 const WalletTrust = Trust.extend({
   wallet: Address,
   evidence_root: Bytes32.nullable().meta({ description: 'root hash of the evidence for the score' }),

@@ -141,7 +141,7 @@ export const PriceInput = z
   .union([PriceText, z.strictObject({ fixed: PriceText })], 'must be like "0.50", "$0.50", 0.5 or {"fixed": "0.50"}')
   .meta({ description: 'USDC, a multiple of 0.001 from 0.001 to 10000' })
 
-/** Fields of a new listing (decisions §7), which is created alone, in an onboarding, or from a file. */
+/** Fields of a new listing (decisions §7). It may be created alone, in an onboarding, or from a file. */
 export const listingFields = {
   name: PublicName,
   description: z.string().max(MAX_TEXT_CHARS),
