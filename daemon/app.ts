@@ -142,13 +142,13 @@ type Part = {
   readonly routes?: object
   /** Registers its hooks. */
   readonly follow?: () => void
-  /** Opens its resources, which live as long as the daemon. */
+  /** Opens the feature's resources, which live as long as the daemon. */
   readonly open?: (ctx: Context, outside: Outside) => Promise<void> | void
 }
 
 /**
- * Lowest layer first: a feature imports only earlier ones and finds their resources open. A stop closes them in reverse
- * order.
+ * Lowest layer first: a feature imports only features listed before it, whose resources are already open. A stop closes
+ * resources in reverse order.
  */
 const parts = {
   // `index.ts` of this feature lists the services.
@@ -323,8 +323,8 @@ const deliveryHooks = (ctx: Context): DeliveryHooks => ({
 })
 
 /**
- * Opens all resources. Those that work by themselves open last, so they stop first, while everything they use is still
- * open. Crons create deliveries, and both start background work.
+ * Opens all resources. Resources that start work by themselves open last and so stop first, while everything that they
+ * use is still open. Crons open after deliveries, because crons create deliveries. Both start background work.
  */
 export async function openResources(ctx: Context, outside: Outside): Promise<void> {
   for (const [, part] of contents) await part.open?.(ctx, outside)

@@ -64,7 +64,7 @@ export type WrittenHistory = 'written' | 'there' | 'in_use'
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
 type Create = (config: Config, ports: Ports) => Promise<Opened>
 
-/** Settings of an installation, which also exist before any trade. */
+/** Settings that an installation has even before any trade. */
 const carriedSettings = [IDENTITY, PLATFORM]
 const carriedByIndex = [
   { collection: sandboxAccounts, index: 'wallet' },
@@ -79,7 +79,7 @@ export async function liveHistory(create: Create, history: History): Promise<Wri
   const before = await lookAt(dataDir)
   if (before.state !== 'untouched') return before.state
   makeFolder(dataDir)
-  // Within the data folder, so that the next start removes leftovers.
+  // Staged within the data folder, so that the next start removes leftovers.
   return withStaged<WrittenHistory>(dataDir, async (staged) => {
     const folder = makeFolder(join(staged, 'past'))
     await begin(folder, before.rows, dataDir)
@@ -190,7 +190,7 @@ function pastClock(from: number, until: number): MovableClock {
   return { ...clock, wall: clock.now }
 }
 
-/** Makes `goTo`. It runs crons only if something is due, at the end, and after `LONGEST_QUIET_MS`. */
+/** Makes `goTo`. It runs crons if something is due, if `LONGEST_QUIET_MS` have passed, and at the history's end. */
 function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {

@@ -84,7 +84,7 @@ export type Daemon = {
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   const payees = config.payees && payeeFault(config.payees)
   if (payees) throw new AppError('invalid_request', `Invalid fee payees: ${payees}.`)
-  // Throws for an unknown seed before there is a store: the next start would treat that store as an existing one.
+  // Throws for an unknown seed before a store is created. Otherwise the next start would find an existing store.
   if (config.seed !== undefined) seedNamed(config.seed)
   makeFolder(config.dataDir)
   ports.onStep?.('port')

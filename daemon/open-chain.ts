@@ -17,7 +17,7 @@ export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly cha
 
 /**
  * Opens the chain of the data folder. It cannot change, because debts are recorded on it.
- * @throws AppError when another chain is requested, and what starting throws
+ * @throws AppError when another chain is requested; whatever starting the chain throws
  */
 export async function openChain(parts: Parts): Promise<OpenedChain> {
   const { config, store, wall, entropy, log, takeNamedLock } = parts

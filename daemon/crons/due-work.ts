@@ -7,10 +7,10 @@ import type { CronRound } from './cron.ts'
 const DUE_PAGE = 100
 /** Number of rows read in search of the next due time. The first of them may be overdue. */
 const LOOKED_AT = 1_000
-/** A run stops after this many failed items, because so many point to a general fault. */
+/** A run stops after this many failed items, because that many failures point to a general fault. */
 const MAX_FAILED = 1_000
 
-/** A kind of item that falls due. Features register these so that crons process them. */
+/** A kind of item that falls due. Features register such kinds, so that crons process the items. */
 export type DueWork = {
   readonly name: string
   /** Ids of items due at `now`, longest waiting first; processed items are not returned again. */

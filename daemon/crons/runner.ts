@@ -5,7 +5,7 @@ import type { CronStates } from './state.ts'
 
 type CronOutcome = Pick<CronRun, 'result' | 'reason'>
 
-/** Result of one call of a cron. `settled` resolves when its work has really ended, possibly after the deadline. */
+/** Result of one call of a cron. `settled` resolves when the work has really ended, possibly after the deadline. */
 type CronAttempt = { readonly outcome: Promise<CronOutcome>; readonly settled: Promise<void> }
 
 const MAX_REASON_CHARS = 300
@@ -40,7 +40,7 @@ export type Runner = {
   /** Resolves when the cron's current run is recorded; undefined if none is running. */
   readonly ended: (name: string) => Promise<void> | undefined
   readonly allEnded: () => Promise<unknown>
-  /** Whether the cron can start. Work that continues past its deadline also prevents it. */
+  /** Whether the cron can start. It cannot while an earlier run still works, even past its deadline. */
   readonly isFree: (name: string) => boolean
 }
 

@@ -32,7 +32,7 @@ export type Scheduler = {
   readonly run: (name: string) => Promise<CronRun>
   /** Pauses or resumes the cron; `also` joins the transaction. @throws AppError not_found. */
   readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
-  /** Runs `work` while no cron starts by itself. Waits first for active runs and for earlier work of this kind. */
+  /** Runs `work` while no cron starts by itself. Waits first for active runs and for earlier exclusive work. */
   readonly exclusively: <T>(work: (within: Within) => Promise<T>) => Promise<T>
   /** Starts every cron that is due. */
   readonly tick: () => void

@@ -101,7 +101,7 @@ function fresh(name: string, now: number): Draft<CronRow> {
   }
 }
 
-/** The members of a row that a run changes. The run also counts for all earlier scheduled times. */
+/** The members that a run changes in its cron's row. The run also counts for all earlier scheduled times. */
 function after(row: CronRow, run: CronRun): Partial<CronRow> {
   return {
     served_until: Math.max(row.served_until, run.at),

@@ -12,7 +12,7 @@ import { openCronState } from './state.ts'
 
 const CLOCK = 'clock'
 
-/** How business time was moved. Stored, so that a restart continues with it. */
+/** How business time was moved; stored, so that it stays moved after a restart. */
 const StoredSetting = z.strictObject({
   offset_ms: z.int(),
   frozen_at: z.int().nullable(),
@@ -29,7 +29,7 @@ async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
   await table.put({ id: CLOCK, value: setting })
 }
 
-/** Maximum number of jumps per move. A last jump then goes to the target. */
+/** Maximum number of jumps per move. After them, one last jump goes to the target. */
 const MAX_JUMPS = 5_000
 /** Number of newest runs that a move reports one by one. */
 const MAX_REPORTED_RUNS = 200
@@ -55,7 +55,7 @@ export type Move = {
 /** Moves business time and processes what falls due on the way (decisions §12). */
 export type Timeline = {
   readonly state: () => { readonly state: ClockState; readonly offsetMs: number }
-  /** If `signal` or a stop of the daemon ends the move early, business time stays where the move got to. */
+  /** If `signal` or a stop of the daemon ends the move early, business time stays at the point it has reached. */
   readonly move: (move: Move) => Promise<Moved>
 }
 
@@ -104,8 +104,8 @@ const resting: Within = {
 }
 
 /**
- * Freezes business time at `at`, or at the present if that is later. First it stores the time with the clock's state
- * after the move. So a crash leaves no row in the future and does not leave the clock frozen by the move.
+ * Freezes business time at `at`, or at the present if that is later. The time is stored first, with the clock's state
+ * after the move. A crash then leaves no row with a future time, and the clock does not stay frozen.
  */
 async function goTo(
   { clock, ctx, state }: Trip,
@@ -148,7 +148,7 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
   return ran
 }
 
-/** End of the next jump: the first run of a cron that will have work. */
+/** Time at which the next jump ends: the earliest scheduled run that will have work. */
 async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
@@ -159,7 +159,7 @@ async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   return stop
 }
 
-/** Crons with a scheduled time up to `stop`, each once, ordered by their last such time. */
+/** Crons with scheduled times up to `stop`. Each is listed once, ordered by the last of these times. */
 function dueUntil({ within }: Trip, stop: number): { readonly cron: Cron; readonly at: number }[] {
   return within
     .active()
@@ -173,7 +173,7 @@ type CronParts = {
   readonly clock: MovableClock
 }
 
-/** Opens the crons over their stored rows; none starts before `start`. */
+/** Opens the crons with their stored rows. No cron runs before `start` is called. */
 export async function openCrons(ctx: Context, { crons, clock }: CronParts): Promise<void> {
   const { store, entropy, config } = ctx
   const names = crons.map((cron) => cron.name)

@@ -65,7 +65,7 @@ export async function identify<A extends Access>(
   return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
 }
 
-/** The caller's name in the request log. For a token there is none, because it does not identify its bearer. */
+/** The caller's name in the request log; null for a token, because a token does not identify its bearer. */
 function nameOf(caller: Awaited<ReturnType<typeof callerFor>>): string | null {
   if (caller === null || typeof caller === 'string') return caller
   return 'token' in caller ? null : (caller.id ?? caller.wallet)
@@ -105,7 +105,7 @@ async function keyHolder(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
   return participant
 }
 
-/** Admits a caller without a key if the endpoint allows it. @throws AppError 401 */
+/** Admits a local or signed-in caller without a key, if the endpoint allows it. @throws AppError 401 for all others. */
 async function withoutKey(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
   const { access } = endpoint
   if ('orLocal' in access && access.orLocal && isLocalCall(ctx, exchange)) return null
@@ -129,7 +129,7 @@ function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppErr
   })
 }
 
-/** The holder of the sent key; null without one. @throws AppError 401 on an unknown key. */
+/** The holder of the key that was sent; null without a key. @throws AppError 401 on an unknown key. */
 export async function keyed(ctx: Context, exchange: Exchange): Promise<ParticipantRow | null> {
   const sent = readApiKey(exchange)
   if (sent === undefined) return null
@@ -146,7 +146,7 @@ async function keyOrToken(ctx: Context, endpoint: Endpoint, exchange: Exchange):
   return (await keyed(ctx, exchange)) ?? signedIn(ctx, endpoint, exchange)
 }
 
-/** The signed-in wallet's participant, or the wallet alone if it has none: ownership is by wallet. */
+/** The signed-in wallet's participant, or the bare wallet if it has no participant. Null without a sign-in. */
 async function signedIn(ctx: Context, endpoint: Endpoint, exchange: Exchange): Promise<Proven | null> {
   const wallet = takesSignIn(endpoint) ? signedInWallet(ctx, exchange) : undefined
   if (wallet === undefined) return null

@@ -21,7 +21,7 @@ export function encodeJson(
   }
 }
 
-/** A weak ETag, because a compressed copy has other bytes. */
+/** An ETag; it is weak, because a compressed copy has different bytes. */
 export function validatorOf(body: string | Buffer): string {
   return `W/"${hash('sha256', body, 'base64url')}"`
 }

@@ -50,7 +50,7 @@ export type Exchange = {
   readonly header: (name: string) => string | undefined
   /** Reads and parses the body once; undefined if there is none. @throws AppError 400, 408, 413, 415 */
   readonly body: () => Promise<unknown>
-  /** The raw body, available after `body`, for handlers that verify a signature. */
+  /** The raw body, for handlers that verify a signature. Call `body` first. */
   readonly rawBody: () => Buffer
   /** Reads a form with one file. @throws AppError 400, 408, 413, 415 naming the part; then nothing is stored. */
   readonly upload: (receiving: Receiving) => Promise<StoredFile>

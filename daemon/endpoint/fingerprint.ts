@@ -32,7 +32,7 @@ export function idempotencyKeyOf(exchange: Exchange): string | undefined {
   return value
 }
 
-/** Hash of caller, method, path and `Idempotency-Key`: another caller or path can use the same key. */
+/** Hash of caller, method, path and `Idempotency-Key`. So other callers and paths can use the same key. */
 export function idempotencyScope(exchange: Exchange, who: string, key: string): string {
   return hash('sha256', JSON.stringify([who, exchange.method, exchange.path, key]))
 }

@@ -131,11 +131,11 @@ export type Encoded = {
   readonly cache?: string
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * JSON that may be cached for every caller of the URL until the page cache is dropped; only for open endpoints
-   * without a switch.
+   * Set if this JSON may be cached for every caller of the URL, until the page cache is dropped. Only for open
+   * endpoints without a switch.
    */
   readonly shared?: true
-  /** The stored response of an earlier request. */
+  /** Set if this is the stored response of an earlier request. */
   readonly replayed?: true
 }
 

@@ -15,7 +15,7 @@ export async function parseInput<E extends Endpoint>(endpoint: E, exchange: Exch
   return { params: parseParams(exchange), query: parseQuery(endpoint, exchange), body } as Input<E> // shaped by the endpoint's own schemas
 }
 
-/** Error codes that `badBody` of an endpoint replaces. */
+/** Errors with these codes get the endpoint's `badBody` code instead, if it has one. */
 const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported_media_type', 'too_large'])
 
 async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
@@ -37,7 +37,7 @@ export function parseQuery(endpoint: Endpoint, exchange: Exchange): unknown {
   return endpoint.query ? parse(endpoint.query, known(endpoint.query, queryOf(endpoint, exchange)), 'query') : undefined
 }
 
-/** Drops empty parameters and those that the endpoint does not know: clients and forms send both. */
+/** Drops empty parameters, which forms send, and parameters that the endpoint does not know. */
 function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).filter(([name, value]) => value !== '' && isKeyOf(schema.shape, name)),

@@ -5,7 +5,7 @@ import type { Encoded, Retry } from './handler.ts'
 import { adminAnswers } from './rows.ts'
 
 type Once<V> = {
-  /** Undefined without an `Idempotency-Key`: then nothing is stored. */
+  /** Undefined without an `Idempotency-Key`. No response is stored in that case. */
   readonly retry: Retry | undefined
   readonly schema: z.ZodType<V>
   /** Business time. */
@@ -13,7 +13,7 @@ type Once<V> = {
 }
 
 /**
- * Runs something once for an `Idempotency-Key`, within its transaction. The same request with the same key gets the
+ * Runs `work` once for an `Idempotency-Key`, within the transaction `t`. The same request with the same key gets the
  * first response for 24 hours (decisions §4).
  * @throws AppError 409 idempotency_mismatch when the key was used for another request.
  */

@@ -65,7 +65,7 @@ function infoOf(ctx: Context, { path }: SignInRequest, { salt, issuedMs }: Issue
   }
 }
 
-/** A tag that makes nonces verifiable without a list: bound to one path and one time. */
+/** A tag, bound to one path and one time, by which a nonce is verified without a stored list. */
 function nonceTag(ctx: Context, bound: readonly string[]): string {
   return createHmac('sha256', signInKey.of(ctx))
     .update(JSON.stringify(bound))

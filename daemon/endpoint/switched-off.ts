@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
 
 type Asking = Pick<Exchange, 'header' | 'body'>
 
-/** Refuses with 404 when not enabled, 410 when deferred (counted for health), 503 when paused (decisions §2). */
+/** Refuses an endpoint: 404 if not enabled, 410 if deferred (counted for health), 503 if paused (decisions §2). */
 export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
   const switches = ctx.switches.now()
   if (endpoint.servedWith && ctx.config[endpoint.servedWith] === undefined) {
@@ -39,7 +39,7 @@ function sentenceOf(endpoint: Endpoint, feature: string): string {
 /** Whether the body asks for what the cutover still allows. An unreadable body does not. */
 async function isSpared({ spares }: Endpoint, exchange: Asking): Promise<boolean> {
   if (!spares) return false
-  // The error is not needed: an unreadable body is refused with 410, like any other that is not spared.
+  // The error is not needed: an unreadable body is refused with 410, like every body that is not spared.
   const body = await exchange.body().catch(() => undefined)
   if (typeof body !== 'object' || body === null) return false
   const told: Readonly<Record<string, unknown>> = { ...body }

@@ -21,11 +21,11 @@ export type WorkOrder = { readonly who: string; readonly id: string }
 type UnpaidTime = {
   /** @throws AppError unavailable when the caller has used up its thread time. */
   readonly refuse: (who: string) => Promise<void>
-  /** Adds the thread time of failed work. */
+  /** Adds the thread time of failed work to the caller's total. */
   readonly add: (who: string, ms: number) => Promise<void>
   /** Remembers the thread time of delivered work. */
   readonly remember: (order: WorkOrder, ms: number) => void
-  /** Adds the remembered time of an order whose payment was refunded. */
+  /** After a refund: adds the order's remembered thread time to its caller's total. */
   readonly wentBack: (id: string) => Promise<void>
 }
 
@@ -78,7 +78,7 @@ export type Operations = {
   readonly exampleInput: (schemaText: string) => JsonObject | undefined
   /** Computes the result of a first-party service from its input and the data fetched for it. */
   readonly make: (slug: string, input: never, source: unknown) => unknown
-  /** Runs one of a first-party service's steps, which parse untrusted data. */
+  /** Runs a step of a first-party service. Steps parse untrusted data. */
   readonly step: (name: string, args: readonly unknown[]) => unknown
 }
 type Name = keyof Operations
@@ -87,7 +87,7 @@ type Name = keyof Operations
 export type Compute = {
   /**
    * Runs an operation on a worker thread. `how.who` names the caller; waiting callers take turns.
-   * @throws ThreadError if it could not run or finish, its AppError, or Error for any other failure of the operation.
+   * @throws ThreadError if the operation did not finish; the AppError that it threw; Error for its other failures.
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
   readonly unpaid: UnpaidTime

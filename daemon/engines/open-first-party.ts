@@ -53,7 +53,7 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
 
 type WorkParams = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
 
-/** Runs a service. First waits until all engines have been checked, because a job may start earlier. */
+/** Runs a service. First waits until all engines have been checked, because a job may start before that. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,

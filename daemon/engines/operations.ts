@@ -30,11 +30,11 @@ export const operations: Operations = {
   step: runStep,
 }
 
-/** Limit of objects and arrays in one document: an empty one takes twenty times the memory of its text. */
+/** Maximum number of objects and arrays in one document. An empty one takes twenty times the memory of its text. */
 const MAX_CONTAINERS = 400_000
 const OPENING = /[[{]/g
 
-/** Checks a document before parsing: a thread that runs out of memory in the parser crashes the process. */
+/** Whether a text has too many objects and arrays: a parser that runs out of memory would crash the process. */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= MAX_CONTAINERS) return false
   let found = 0

@@ -124,7 +124,7 @@ function openSchemas(threads: Compute): SchemaChecks {
 /** Compiles the input schema of a stored listing. It was compiled before storing, so this cannot fail. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** Returns `beyond()` if a check exceeded its limits. @throws AppError unavailable if it did not run or was stopped. */
+/** Result of a check; `beyond()` if over a limit. @throws AppError unavailable if it did not run or was interrupted. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work
@@ -139,7 +139,7 @@ function isCheap(schemaText: string): boolean {
   return schemaText.split('{').length - 1 <= PLAIN_SCHEMA_OBJECTS
 }
 
-/** Caches by object: the store returns the same object at every read. */
+/** Caches results by schema object, because the store returns the same object at every read. */
 function memo<T>(make: (schema: JsonObject) => T): (schema: JsonObject) => T {
   const known = new WeakMap<JsonObject, { readonly made: T }>()
   return (schema) => {

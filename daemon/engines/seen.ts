@@ -6,11 +6,11 @@ import type { SeenEngine } from '../ports/engine.ts'
 import { commit } from '../store/draw.ts'
 import { engineBoard } from './engines.ts'
 
-/** Settings key for the engines of this marketplace, each with the time when it was last available. */
+/** Settings key of the engines that this marketplace had, each with the time when it was last available. */
 export const ENGINES_SEEN = 'engines_seen'
-/** How long a missing engine is reported. */
+/** How long an engine that is no longer available is reported as missing. */
 const MISSED_MS = 30 * DAY_MS
-/** Stored dates are updated when they are this old. */
+/** Age at which a stored time is renewed. */
 const RENEWED_MS = DAY_MS
 
 const Seen = z.record(z.string(), z.int())
@@ -21,7 +21,7 @@ const seenRow = async (ctx: Context): Promise<Seen> => {
   return row ? Seen.parse(row.value) : {}
 }
 
-/** Returns a function that tells whether an engine was available recently, also before a restart. */
+/** Returns a function that tells whether an engine was available recently, even if that was before a restart. */
 export async function missable(ctx: Context): Promise<(engine: SeenEngine) => boolean> {
   const seen = await seenRow(ctx)
   const since = ctx.clock.wall() - MISSED_MS

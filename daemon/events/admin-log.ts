@@ -23,10 +23,10 @@ export type AdminAct = {
   }
 }
 
-/** Number of newest actions searched for the same read in a client session. */
+/** Number of newest actions searched for an earlier entry of the same read. */
 const SITTING_ACTS = 100
 
-/** Logs a read in its transaction; a repeated read in a client session is logged once. */
+/** Logs an administrator's read in the transaction `t`. A read repeated in a client session is logged once. */
 export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'>): Promise<void> {
   const { sitting } = act.by
   const detail = { ...act.detail, ...(sitting === undefined ? {} : { sitting }) }
@@ -40,7 +40,7 @@ export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'
 const ADMINISTRATOR = 'admin'
 const ACT_COUNTER = 'admin_acts'
 
-/** Logs an administrator's action in its transaction; a change also emits an event. */
+/** Logs an administrator's action in the transaction `t`. An action that changed something also emits an event. */
 export async function audit(t: Tx, draw: Draw, act: AdminAct): Promise<void> {
   const table = t.table(counters)
   const seq = ((await table.getForUpdate(ACT_COUNTER))?.value ?? 0) + 1

@@ -81,7 +81,7 @@ export async function removedUpTo(t: ReadTx, participantId: string): Promise<num
   return (await t.table(counters).get(removedCounter(participantId)))?.value ?? 0
 }
 
-/** Records that an event was removed, so that a read from an older cursor gets an error. */
+/** Records that an event was removed, so that a read from a cursor before that event gets an error. */
 export async function markRemoved(t: Tx, { participant_id, seq }: EventRow): Promise<void> {
   if (participant_id === null) return
   const id = removedCounter(participant_id)

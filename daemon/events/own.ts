@@ -37,7 +37,7 @@ export const eventsRead = defineHook<[ctx: Context, participantId: string]>('eve
 
 export type EventReading = {
   readonly participantId: string
-  /** Last event already seen. */
+  /** Number of the last event already seen. */
   readonly from: number
   /** Type patterns; undefined for all. */
   readonly types: readonly string[] | undefined

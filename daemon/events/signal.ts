@@ -8,11 +8,11 @@ export const MAX_WAITERS_PER_CALLER = 8
 export const MAX_WAITERS = 500
 const TRY_AGAIN_SECONDS = 5
 
-/** Whose events a reader waits for; null: all, for the administrator. */
+/** The participant whose events a reader waits for; null: all events, for the administrator. */
 type Hearer = string | null
 
 export type SignalPlace = {
-  /** Signal count; read it before the log, so that no event is missed in between. */
+  /** Number of signals so far. Read it before the log, so that no event is missed in between. */
   readonly heard: () => number
   /** Resolves when the count exceeds `heard`, the daemon stops, or `signal` fires. */
   readonly after: (heard: number, signal: AbortSignal) => Promise<void>
@@ -21,7 +21,7 @@ export type SignalPlace = {
 
 /** Wakes readers that wait for events; they read the log themselves. */
 export type EventSignal = {
-  /** Registers a reader until it leaves or the signal fires. @throws AppError rate_limited when all places are taken */
+  /** Registers a reader until it leaves or `signal` fires. @throws AppError rate_limited when all places are taken */
   readonly enter: (hearer: Hearer, signal: AbortSignal) => SignalPlace
 }
 

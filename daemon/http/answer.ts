@@ -47,8 +47,8 @@ const documents = ['application/json', 'application/problem+json']
 const WILD = ['application/*', '*/*']
 
 /**
- * Whether an `Accept` prefers a page over JSON (RFC 9110 section 12.5.1). It must name `text/html`, with a higher
- * weight than the JSON types it names. If it names none, the weight of a wildcard is enough.
+ * Whether an `Accept` header prefers a page over JSON (RFC 9110 section 12.5.1). It must give `text/html` a higher
+ * weight than every JSON type in it. Without a JSON type, the weight of a wildcard is enough.
  */
 export function prefersPage(accept: string | undefined): boolean {
   if (accept === undefined) return false
@@ -61,7 +61,7 @@ export function prefersPage(accept: string | undefined): boolean {
   return page >= Math.max(0, ...wild)
 }
 
-/** Whether an `Accept` names this type, with at least the weight of plain JSON. */
+/** Whether an `Accept` header names this type, with at least the weight of `application/json`. */
 export function prefers(accept: string | undefined, type: string): boolean {
   if (accept === undefined) return false
   const weights = weightsOf(accept)
@@ -228,7 +228,7 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
   return { header: exchange.header, body: exchange.rawBody }
 }
 
-/** Retry data of a POST with an `Idempotency-Key`, from a participant or the admin. Undefined for uploads. */
+/** Retry data of a POST with an `Idempotency-Key`, from a participant or the admin. Undefined if it is an upload. */
 async function retryOf(
   { access, method, body }: Endpoint,
   caller: CallerOf<Access>,

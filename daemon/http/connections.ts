@@ -27,8 +27,8 @@ type Connection = {
 
 /**
  * Limits connections per address and in total. At a limit, a new connection takes the place of the oldest silent or
- * idle one, else of the oldest whose request is still arriving. A connection that is just open does not count as silent
- * yet, because its data may still be unread.
+ * idle one, else of the oldest whose request is still arriving. A connection that has just opened does not count as
+ * silent yet, because its data may still be unread.
  */
 export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
@@ -127,7 +127,7 @@ function openConnections(wall: () => number) {
     return true
   }
 
-  /** Closes idle connections, and others after their response. Node would wait for those that browsers open ahead. */
+  /** Closes idle connections now, others after their response. Node would wait for those that browsers open ahead. */
   function drain(): void {
     isDraining = true
     for (const [socket, { res }] of all) {

@@ -45,8 +45,8 @@ function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): strin
 }
 
 /**
- * Sends the body of a response. If the request is not fully received, closing the connection would lose the response:
- * so the rest is read and discarded, for a limited time, before the connection ends.
+ * Sends the body of a response. If the request is not fully received, closing the connection would lose the response.
+ * The rest of the request is therefore read and discarded, for a limited time, before the connection ends.
  */
 function endAnswer(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
@@ -172,7 +172,7 @@ async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSig
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  // Ends the stream. A stalled reader, such as a cockpit in the background, would never read the end: so close it soon.
+  // Ends the stream, then the connection: a stalled reader, such as a cockpit in the background, never reads the end.
   const leave = () => {
     res.end()
     setTimeout(() => res.destroy(), STREAM_END_MS).unref()

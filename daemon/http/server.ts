@@ -39,7 +39,7 @@ import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
 const BYTE_ORDER_MARK = '\uFEFF'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
-/** Whether a body is UTF-8. Express parses all others: it knows some charsets and refuses the rest. */
+/** Whether a body is UTF-8. Express parses bodies in other charsets, and refuses charsets that it does not know. */
 function isUtf8({ headers }: IncomingMessage): boolean {
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   return /^utf-?8$/i.test(charset)
@@ -111,7 +111,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     const fault = hostFault(req, isAllowed)
     const isLimited = rateLimits.covers(req)
     const { origin } = req.headers
-    // Before any header is set: cached pages write their headers in one piece.
+    // This comes before any header is set, because cached pages write their headers in one piece.
     if (!fault && !isLimited && origin === undefined && finished(req, res, requestId)) return
     res.setHeader(REQUEST_ID, requestId)
     res.setHeader('Vary', varying(req))

@@ -39,7 +39,7 @@ export type Config = {
   readonly payees?: readonly Payee[]
   /** File or URL of the sanctions list (default: the synthetic sample). */
   readonly sdnSource?: string
-  /** Whether this start accepts a list with less than half of the current addresses. */
+  /** Whether this start accepts a sanctions list with less than half of the addresses of the current list. */
   readonly sdnAcceptShrink?: boolean
   /** Named seed to load into an empty store. */
   readonly seed?: string

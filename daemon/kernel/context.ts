@@ -56,7 +56,7 @@ export type Context = {
 /** Work that no response waits for, such as sending payouts. A stop of the daemon waits for it. */
 export const background = defineResource<Set<Promise<void>>>('background')
 
-/** Starts work that no response waits for. A failure is logged; the next run takes up the rest. */
+/** Starts work that no response waits for. A failure is logged. The next run of this work does what is left. */
 export function inBackground(ctx: Context, name: string, work: () => Promise<unknown>): void {
   const running = work().then(
     () => undefined,

@@ -54,7 +54,7 @@ export type OwnQuery = {
   readonly offset: number
 }
 
-/** Ids of a wallet's jobs, threads or subscriptions, newest first, with their count. */
+/** A page of the ids of a wallet's jobs, threads or subscriptions, newest first, with their total number. */
 export async function ownIds(
   t: ReadTx,
   parties: Parties,

@@ -26,7 +26,7 @@ export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): 
 }
 
 const MAX_LABEL_CHARS = 40
-/** Number of labels shown per area, most refusals first; the rest is summed as `other`. */
+/** Maximum number of labels shown per area: those with most refusals. All others are summed as `other`. */
 const MAX_LABELS = 50
 const OTHER = 'other'
 /** The first product of a `User-Agent`, without version, after comments (RFC 9110). */

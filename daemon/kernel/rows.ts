@@ -35,7 +35,7 @@ export const ParticipantRow = z.strictObject({
   webhook_secret: z.string(),
   /** A custom header sent to the participant's endpoints; the value is sealed. */
   endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
-  /** The previous secret; deliveries are signed with it too until this wall time. */
+  /** The previous webhook secret. Until this wall time, it signs deliveries in addition to the present secret. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),
   updated_at: z.int(),
@@ -96,7 +96,7 @@ export const counters = defineCollection('counters', {
   indexes: [],
 })
 
-/** Counts one more in the transaction. */
+/** Increments a counter in the transaction. @returns the new value */
 export async function nextNumber(t: Tx, id: string): Promise<number> {
   const value = ((await t.table(counters).getForUpdate(id))?.value ?? 0) + 1
   await t.table(counters).put({ id, value })

@@ -53,7 +53,7 @@ export function platformOf(row: (Row & { readonly value: unknown }) | undefined)
 
 const EARLIER_DEFAULT_DAYS = 14
 
-/** Converts the bare outcome of earlier versions. They stored `refund` even if nobody chose it: it counts as unset. */
+/** Converts a bare outcome of earlier versions. They stored `refund` by default, so `refund` counts as unset. */
 function earlierDefault(stored: unknown): Platform['disputes_default'] | undefined {
   if (typeof stored !== 'string') return undefined
   return stored === 'release' ? { outcome: 'release', days: EARLIER_DEFAULT_DAYS } : null

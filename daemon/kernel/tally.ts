@@ -16,7 +16,7 @@ const OTHER = 'other'
 export type Tally = {
   readonly add: (group: string, name: string) => void
   readonly lastDay: (group: string) => Record<string, number>
-  /** Makes all earlier counts durable. */
+  /** Makes all counts so far durable. */
   readonly save: () => Promise<void>
 }
 

@@ -12,7 +12,7 @@ export type ByteRange = { readonly start: number; readonly end: number }
 
 export type SweepRule = {
   readonly isReferenced: (sha256: string) => Promise<boolean>
-  /** Epoch milliseconds; younger blobs stay, since their record may follow. */
+  /** Epoch milliseconds. Blobs stored after this time stay, because the record that names them may still follow. */
   readonly olderThanMs: number
 }
 

@@ -8,7 +8,7 @@ import type { Store, Tx } from './port.ts'
 const ID_BYTES = 8
 const SEED_BYTES = 32
 
-/** Random ids and secrets of a transaction from a seed: a repeated body draws the same ones. */
+/** Draws a transaction's random ids and secrets from a seed, so that a repeated body draws the same ones. */
 export type Draw = {
   id(noun: IdNoun): string
   bytes(count: number): Buffer

@@ -1,4 +1,4 @@
-/** The caller broke a rule of the port, by a nested, ended or too slow body, or a row not read for update. */
+/** The caller broke a rule of the port: a nested, ended or slow body, or a row that was not read for update. */
 export class StoreMisuse extends Error {
   override readonly name = 'StoreMisuse'
 }

@@ -15,7 +15,7 @@ export type Index<R> = {
   readonly unique?: boolean
   /** Default order of `page`. */
   readonly order?: SortOrder
-  /** Partial index: only rows whose member equals the value, or is present. */
+  /** Makes a partial index: it has only rows whose `field` equals the value, or is present. */
   readonly where?: Where<keyof R & string>
 }
 
@@ -95,7 +95,7 @@ export type Table<R extends Row> = Reader<R> & {
   /** @throws Conflict when the key or unique values are taken. It fails the transaction even if the body catches it. */
   insert(row: Draft<R>): Promise<R>
   insertIfAbsent(row: Draft<R>): Promise<boolean>
-  /** Replaces a row that getForUpdate or insert returned; inserts it if getForUpdate found none. */
+  /** Replaces a row that getForUpdate or insert returned; inserts a row if getForUpdate found none. */
   put(row: Draft<R>): Promise<R>
   /** Changes members; undefined removes one. @throws Conflict when the row has another version */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>

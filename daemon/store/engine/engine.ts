@@ -13,7 +13,7 @@ export const DEFAULT_WATCHDOG_MS = 10_000
 /** A committed transaction with its JSON text. */
 export type EncodedChange = { readonly change: Change; readonly json: string }
 
-/** Receives committed transactions. The engine applies each to its rows in the turn in which it appends it. */
+/** Receives committed transactions. The engine applies each one to its rows in the turn in which it is appended. */
 export type ChangeSink = {
   /** Serialises a change; throws before anything is applied. */
   encode(change: Change): string
@@ -82,7 +82,7 @@ function listenerSet(): { add(listener: (change: Change) => void): () => void; t
   }
 }
 
-/** Calls a listener. Its error must not affect other listeners or the durable transaction: it surfaces as uncaught. */
+/** Calls a listener. Its error surfaces as uncaught and affects neither other listeners nor the transaction. */
 function tellOne(listener: (change: Change) => void, change: Change): void {
   try {
     listener(change)

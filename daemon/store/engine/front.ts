@@ -11,7 +11,7 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
   write(batch: DeepBatch, taken: () => void): Promise<void>
 }
 
-/** Changes since the last batch, up to the transaction `reflects`. */
+/** Changes since the last batch, up to the transaction with the number `reflects`. */
 export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
 
 /** An in-memory base in front of a deep one. It holds the changes that the deep base does not have yet. */
@@ -19,7 +19,7 @@ export type Front = Base & {
   /** Number of changes not yet passed to the deep base. */
   waiting(): number
   /**
-   * Writes the changes applied so far to the deep base, or the last batch again if that failed. Calls must not overlap.
+   * Writes the waiting changes to the deep base; after a failed flush, its batch again. Calls must not overlap.
    * @param ready - awaited before anything is written
    */
   flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
@@ -48,7 +48,7 @@ function openTable(deep: TableReads) {
       top = layerOver(redirect(deep, () => below))
       return {
         staged: sealed.staged(),
-        /** Called when the deep rows contain the sealed layer. */
+        /** Removes the sealed layer; called when the deep rows contain its changes. */
         release: () => {
           below = deep
         },

@@ -4,20 +4,20 @@ import type { AnyRow } from './order.ts'
 import { countOf, createRowSet, pageOf, putRow, type RowSet, uniqueOf } from './rows.ts'
 import { keyOf, placeIn, type RowIndex } from './tables.ts'
 
-/** Changes over a table that hide its rows, such as a transaction's writes. */
+/** A set of changes above a table, such as a transaction's writes. Reads see them instead of the table's rows. */
 export type Layer = TableReads & {
   /** Writes a row; null removes it. @param current - the row visible until now */
   put(key: string, row: AnyRow | null, current: AnyRow | undefined): void
-  /** Changes in order of first write. A row that is inserted and deleted again leaves none. */
+  /** Changes in order of first write. A row that is inserted and deleted again leaves no change. */
   staged(): Staged[]
 }
 
 export function layerOver(below: TableReads): Layer {
   const { shape } = below
-  /** Rows of the table below that this layer hides, by key. */
+  /** Rows of the lower table that this layer hides, by key. */
   const covered = new Map<string, AnyRow | undefined>()
   const fresh = createRowSet(shape)
-  /** Hidden rows, built on the first count. */
+  /** The hidden rows as a row set, built on the first count. */
   let hidden: RowSet | undefined
 
   function put(key: string, row: AnyRow | null, current: AnyRow | undefined): void {
@@ -74,7 +74,7 @@ export function layerOver(below: TableReads): Layer {
 
 type Cover = { readonly isBelow: (row: AnyRow) => boolean; readonly fresh: RowSet }
 
-/** Merges visible rows from below with fresh ones. */
+/** Merges the visible rows of the lower table with the layer's own rows. */
 function pageThrough(below: TableReads, { isBelow, fresh }: Cover, slice: Slice): Awaitable<readonly AnyRow[]> {
   const { index, limit } = slice
   const read = (known: readonly AnyRow[]): Awaitable<readonly AnyRow[]> => {

@@ -17,7 +17,7 @@ export function createRowSet(shape: TableShape): RowSet {
   return { shape, rows: new Map(), sorted: undefined }
 }
 
-/** Puts or, for null, removes a row. */
+/** Puts a row; null removes it. */
 export function putRow({ rows, sorted }: RowSet, key: string, row: AnyRow | null): void {
   const before = sorted && rows.get(key)
   if (row === null) rows.delete(key)

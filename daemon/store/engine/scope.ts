@@ -1,10 +1,10 @@
 import { StoreMisuse } from '../errors.ts'
 import type { Awaitable } from './base.ts'
 
-/** Runs a call of a handle. It refuses calls after the body's end, and a failed call fails the body. */
+/** Runs a call on a transaction. It refuses calls after the body's end, and a failed call fails the body. */
 export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 
-/** State of a transaction body: its handles work while it is open, and its first failure is kept. */
+/** State of a transaction body. Its handles work while `open` is true; `failure` is its first failure. */
 export type Scope = {
   open: boolean
   failure: { readonly error: unknown } | undefined
@@ -70,10 +70,10 @@ export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog
   }
 }
 
-/** Limits a body's time, since it blocks all writers. */
+/** Limits a body's time, since a body blocks all writers. */
 export type Watchdog = <T>(body: Promise<T>) => Promise<T>
 
-/** Bodies run one at a time, so one timer is enough: a body that it finds twice has used up its time. */
+/** Bodies run one at a time, so one timer is enough. A body that the timer finds twice has used up its time. */
 export function createWatchdog(ms: number): Watchdog {
   type Running = { readonly giveUp: (error: StoreMisuse) => void }
   let isArmed = false

@@ -18,7 +18,7 @@ function indexOf(table: TableShape, name: string): RowIndex {
   return index
 }
 
-/** Place of a cursor; the prefix replaces its leading values. */
+/** The place of a cursor, with its leading values replaced by the prefix. */
 function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Required<IndexPlace> {
   const { definition } = index
   const place = decodeCursor(definition.name, definition.fields.length, cursor)

@@ -9,7 +9,7 @@ export function codeOf(error: unknown): number {
   return typeof code === 'number' ? code & PRIMARY_CODE_MASK : 0
 }
 
-/** Whether the file is at fault, not the statement. */
+/** Whether an error means that the file is damaged, not that the statement is wrong. */
 export function isDamage(error: unknown): boolean {
   return DAMAGED.has(codeOf(error))
 }

@@ -84,7 +84,7 @@ export function textOf(bytes: Buffer): string {
   let from = 0
   for (let at = bytes.indexOf(SURROGATE_LEAD); at !== -1; at = bytes.indexOf(SURROGATE_LEAD, at + 1)) {
     const [second = 0, third = 0] = bytes.subarray(at + 1)
-    // Characters from U+D000 to U+D7FF begin with the same byte, but are no surrogates.
+    // Characters from U+D000 to U+D7FF begin with the same byte as surrogates, but are none.
     if (second < CONTINUED + 0x20) continue
     text +=
       bytes.toString('utf8', from, at) + String.fromCharCode(0xd000 | ((second & LOW_BITS) << 6) | (third & LOW_BITS))

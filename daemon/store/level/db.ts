@@ -95,7 +95,7 @@ export async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<
     // Delete first: a unique value may move from one row to another.
     await inTurns(removed, HANDED_AT_ONCE, (key) => batch.del(key))
     await inTurns(put, HANDED_AT_ONCE, ([key, value]) => batch.put(key, value))
-    // Without sync, a power failure may lose an older LevelDB log but keep a newer one.
+    // Without sync, a power failure may lose one LevelDB log but keep a newer one.
     await batch.write({ sync: true })
   } finally {
     await batch.close()

@@ -42,7 +42,7 @@ async function requireEmpty(disk: Disk, dir: string): Promise<void> {
   await disk.makeDir(dir)
 }
 
-/** Copies a store to an empty directory; only closed files, without the lock folder. */
+/** Copies the closed files of a store to an empty directory, without the lock folder. */
 export async function backUp(job: BackupJob): Promise<BackupReport> {
   const { disk, dir, target, manifest, level } = job
   await requireEmpty(disk, target)

@@ -48,7 +48,7 @@ async function claimed(db: LevelDb, { dir, store, collections }: RowsOf): Promis
   }
 }
 
-/** Moves a store's rows to LevelDB. Its files stay valid until the manifest changes, so a killed move can restart. */
+/** Moves a store's rows to LevelDB. The old files stay valid until the manifest changes, so a move can restart. */
 export async function moveToLevel(
   job: RowsOf & { readonly disk: Disk; readonly state: State; readonly manifest: Manifest; readonly seq: number },
 ): Promise<{ readonly manifest: Manifest; readonly behind: Behind }> {

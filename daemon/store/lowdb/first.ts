@@ -29,7 +29,7 @@ export type FirstInput = {
   readonly disk: Disk
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Whether to move rows to LevelDB. Rows that are there already stay. */
+  /** Whether to move rows to LevelDB. Rows that are already in LevelDB stay there. */
   readonly isLevel: boolean
   readonly openDb?: OpenDb | undefined
   readonly migrations: readonly Migration[]
@@ -64,7 +64,7 @@ export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
 /** Loads the journal's changes that LevelDB does not have yet. */
 async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedStore> {
   const { disk, dir, collections, migrations, openDb } = input
-  // Migrations run while rows are loaded; rows in LevelDB stay there.
+  // Migrations run on rows as they are loaded. Rows in LevelDB are not loaded, so they cannot be migrated.
   if (found.format !== migrations.length + 1)
     throw new StoreFormatUnknown(`${dir} has LevelDB rows in format ${found.format}, which is no longer supported`)
   const level = await openRows({ dir, store: found.store, collections, openDb })
@@ -80,7 +80,7 @@ async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedSto
   }
 }
 
-/** Removes a torn tail and reports a loss once, not again at the next start. */
+/** Removes a torn tail, and records a loss so that only this start reports it. */
 async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Recovery) {
   if (recovery.torn !== undefined) await cut(disk, dir, recovery)
   await removeUnlisted(disk, dir, found)

@@ -103,7 +103,7 @@ function nameOf(collection: string, key: string): string {
   return `${collection}\n${key}`
 }
 
-/** Number of the last write of each needed row, counted over all writes. */
+/** For each needed row, the position of its last write among all writes. */
 async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const newest = new Map<string, number>()
   let number = 0

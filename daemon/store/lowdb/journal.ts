@@ -9,7 +9,7 @@ import { frame } from './frame.ts'
 /** Bytes per write and sync. */
 export const MAX_BATCH_BYTES = 1024 * 1024
 
-/** `full`: fdatasync before a transaction resolves. `os`: a power failure loses the newest transactions. */
+/** `full`: fdatasync before a transaction resolves. `os`: a power failure may lose the newest transactions. */
 export type Durability = 'full' | 'os'
 
 type Queued = {

@@ -15,7 +15,7 @@ export type Loader = {
   saw?(bytes: number): void
 }
 
-/** Drops all rows, for scans of files of any size. */
+/** A loader that drops all rows, to scan files of any size. */
 export const discarding: Loader = { put: () => undefined, putWhole: () => undefined }
 
 /** Where loaded rows go. */

@@ -52,7 +52,7 @@ function removeUnheld(dir: string): void {
 }
 
 /**
- * Takes the lock or fails. Never open the file elsewhere: closing another descriptor would release it.
+ * Takes the lock or fails. Never open the lock file elsewhere: closing another descriptor of it would release the lock.
  * @throws StoreLocked
  */
 export function takeLock(dir: string, waitMs = 0): Lock {

@@ -10,7 +10,7 @@ import type { Space } from './space.ts'
 /** The journal is compacted when it is larger than this and than half of the snapshot. */
 export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
-/** Writers wait when the journal exceeds its limit by this factor while rows go to LevelDB. */
+/** For a store with rows in LevelDB: writers wait when the journal exceeds its limit by this factor. */
 const WAIT_ABOVE = 2
 
 /** Runs snapshots and backups, one at a time, while transactions go on. */
@@ -53,7 +53,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   const openedAt = isBehind(kept) ? kept.level.reflects() : 0
   const fold = () => (isBehind(kept) ? flush(files, options, { ...kept, openedAt }) : snapshot(files, options, kept))
   let folding: Promise<void> = Promise.resolve()
-  /** Journal size above which a compaction is tried again; higher if the disk had no room for the last one. */
+  /** Journal size above which a compaction is tried; higher if the disk had no room for the last compaction. */
   let dueAtBytes = 0
 
   /** Size limit of the journal. */
@@ -150,7 +150,7 @@ function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
   }
 }
 
-/** Folds the journal into a snapshot; the previous one stays as a fallback. */
+/** Folds the journal into a new snapshot; the previous snapshot stays as a fallback. */
 async function snapshot(files: Files, { disk, dir, journal, lastSeq }: MaintenanceOptions, state: State) {
   const seq = (await files.endSegment()) - 1
   const { format, snapshot: previous } = files.manifest()

@@ -179,7 +179,7 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
   }
 }
 
-/** Removes no blobs during a backup, and stores them only while the disk has room. */
+/** A blob store that removes no blobs during a backup, and stores blobs only while the disk has room. */
 function besideBackups(blobs: BlobStore, space: Space, { alone }: Maintenance): BlobStore {
   return {
     ...blobs,
@@ -242,7 +242,7 @@ function journalSink(parts: EngineParts, writing: Pick<ChangeSink, 'encode' | 'a
 
 type Pump = { readonly low: Low<Base>; readonly journal: () => Journal | undefined; readonly onFlushed: () => void }
 
-/** Calls lowdb's `write` until the queue is empty. Entries queued during a write share the next one. */
+/** Calls lowdb's `write` until the queue is empty. Entries queued during a write share the next write. */
 function pump({ low, journal, onFlushed }: Pump): () => void {
   let isRunning = false
   async function run(): Promise<void> {

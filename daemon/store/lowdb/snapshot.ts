@@ -118,7 +118,7 @@ async function writeTable(
   { shape, rows }: RowSet,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
-  // Rows added during the walk are in the journal. Counting down guarantees that the loop ends.
+  // Rows added during the walk are in the journal and can be skipped. Counting down makes sure that the loop ends.
   let left = rows.size
   let slice: string[] = []
   for (const row of rows.values()) {
@@ -203,7 +203,7 @@ export async function salvageSnapshot(
   if ((await disk.stat(path)) === undefined) return 0
   const file = await disk.open(path, 'read')
   let lost = 0
-  // Used until a header is read: it may be damaged.
+  // Used until a header is read, because the header may be damaged.
   let loader = want.loaderOf(want.format)
   try {
     const end = await scanLines(file, (line) => {

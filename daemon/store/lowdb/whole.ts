@@ -60,7 +60,7 @@ const WRITTEN_AT_ONCE = 256
 /** All rows belong to one transaction. */
 const SEQ = 1
 
-/** Writes a new store to an empty folder; it is incomplete until `end`. */
+/** Writes a new store to an empty folder. The store is incomplete until `end` is called. */
 export async function writeWhole(dir: string, storeId: string, disk: Disk = realDisk): Promise<WholeWriter> {
   await disk.makeDir(`${dir}/${BLOB_DIR}`)
   const name = snapshotFile(SEQ)
@@ -99,7 +99,7 @@ export async function writeWhole(dir: string, storeId: string, disk: Disk = real
 /** A checked row, as JSON and in memory. */
 export type CheckedRow = { readonly collection: AnyCollection; readonly json: AnyRow; readonly row: AnyRow }
 
-/** Makes a function that migrates and checks a row of a format. It throws RowInvalid. */
+/** Makes a function that migrates and checks rows of a format. That function throws RowInvalid for an invalid row. */
 export function rowChecker(collections: readonly AnyCollection[], format: number) {
   const state = createState(collections)
   const steps = migrations.slice(format - 1)

@@ -9,7 +9,7 @@ export type MemoryStoreOptions = {
   /** Freezes returned rows, so that tests find mutations (default: true). */
   readonly freeze?: boolean
   readonly watchdogMs?: number
-  /** Wraps the base, to test slower ones. */
+  /** Wraps the base, so that tests can use a slower one. */
   readonly wrap?: (base: Base) => Base
 }
 
