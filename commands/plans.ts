@@ -95,13 +95,10 @@ export const plansEdit = defineCall({
     name: z.string().optional().meta({ description: 'public name', value: 'name' }),
     price: z.string().optional().meta({ description: 'what you earn per period', value: 'usd' }),
     period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period' }),
-    service: z
-      .array(z.string())
-      .default([])
-      .meta({
-        description: 'id of a listing in the plan; repeat it for each, since these replace all current ones',
-        value: 'service',
-      }),
+    service: z.array(z.string()).default([]).meta({
+      description: 'id of a listing in the plan; repeat it for each, since these replace all current ones',
+      value: 'service',
+    }),
     description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [

@@ -59,7 +59,7 @@ describe('a wire field that is renamed in the contract breaks', () => {
     [
       'the receipt of a job: command, screen and test data',
       { file: 'src/api/sections/jobs.ts', from: 'receipt_id: idOf', to: 'receipt: idOf' },
-      ['commands/jobs.ts', 'src/tui/job/facts.ts', 'src/tui/jobs/jobs.testkit.ts'],
+      ['commands/jobs.ts', 'src/tui/job/lines.ts', 'src/tui/jobs/jobs.testkit.ts'],
     ],
     [
       'the age of a cron: command, screen and test data',

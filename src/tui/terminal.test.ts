@@ -86,6 +86,8 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
   afterEach(async () => {
     if (isOpen) await terminal.close()
     isOpen = false
+    // The next cockpit would open its lists as this one left them.
+    await rm(join(home, '.local/state/souk/cockpit-views.json'), { force: true })
   })
 
   describe.each([

@@ -64,7 +64,9 @@ test('while it is not final nothing of the job is booked, paid or sent, and the 
   // The books agree with the chain but for what is said to wait.
   const { checks } = await auditBooks(bench.market.ctx())
   expect(checks.filter(({ ok }) => !ok)).toEqual([])
-  expect(checks.find(({ name }) => name === 'escrow')?.detail).toContain(`of ${id} (withdrawn), which counts once`)
+  expect(checks.find(({ name }) => name === 'escrow')?.detail).toContain(
+    `of ${id} (withdrawn): not in the sums until the block is final`,
+  )
   expect(items.filter((item: { id: string }) => item.id === 'chain drift')).toEqual([])
   expect([await postingsOf(id), await sentByUs()]).toEqual([books, sent])
   // A reorganisation drops it: nothing was booked, and the job goes on.
