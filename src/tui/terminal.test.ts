@@ -87,7 +87,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     if (isOpen) await terminal.close()
     isOpen = false
     // The next cockpit would open its lists as this one left them.
-    await rm(join(home, '.local/state/souk/cockpit-views.json'), { force: true })
+    await rm(join(home, '.local/state/souk/default/cockpit-views.json'), { force: true })
   })
 
   describe.each([
