@@ -24,7 +24,7 @@ export type DueWork = {
 type DueRows<R extends Row> = {
   readonly name: string
   readonly collection: Collection<R>
-  /** An index ordered by due time after the values of `prefix`. */
+  /** Name of an index. Its first fields match `prefix`; the next one is the due time. */
   readonly index: string
   readonly prefix?: readonly Scalar[]
   /** Null: not due. */

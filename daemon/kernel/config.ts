@@ -29,7 +29,7 @@ export type Config = {
   readonly facilitator?: FacilitatorConfig
   /** Address of an index that lists this marketplace (default: the marketplace's own). */
   readonly bazaar?: string
-  /** `observed` starts paused with the cutover on (decisions §12). */
+  /** `observed` starts with the platform paused and the checkout cutover on (decisions §12). */
   readonly profile: 'local' | 'observed'
   readonly checkoutV2?: boolean
   readonly crons: boolean

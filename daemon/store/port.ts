@@ -62,7 +62,9 @@ export type Draft<R extends Row> = Omit<R, 'version'>
 export type PageQuery = {
   /** Cursor of the last row seen; exclusive. */
   readonly after?: string
-  /** Alternative to `after`: values that follow the prefix. The page starts after all rows that have them. */
+  /**
+   * Instead of `after`: values of the index fields after the prefix. The page starts after all rows with these values.
+   */
   readonly beyond?: readonly Scalar[]
   /** Last cursor; inclusive. */
   readonly until?: string

@@ -86,7 +86,7 @@ function knownOf(shared: Shared): Known {
   return { shared, answers: new Map(), shapes: new Map(), members: new Map(), patterns: new Map() }
 }
 
-/** What was parsed for each table of shared shapes. */
+/** Parsed shapes, cached by their table of shared shapes. */
 const knownTables = new WeakMap<Shared, Known>()
 
 function knownFor(shared: Shared): Known {

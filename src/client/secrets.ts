@@ -98,7 +98,7 @@ export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey
   return read(places).job_tokens[`${instance} ${id}`]
 }
 
-/** Ids of anonymous purchases at an instance, newest first. */
+/** Ids of the jobs and conversations whose access tokens are saved for an instance, newest first. */
 export function tokensAt(places: Pick<Places, 'config'>, instance: InstanceKey): readonly string[] {
   const names = Object.keys(read(places).job_tokens).filter((name) => name.startsWith(`${instance} `))
   return names.map((name) => name.slice(instance.length + 1)).reverse()

@@ -103,7 +103,7 @@ export async function keepWallet(places: SeedContext['places'], name: string, cr
 
 /** A URL that refuses connections, since port 9 (discard) is unused. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** Delays after an event. By each of them, another delivery attempt of the event is due. */
+/** Times after an event at which the clock stops, each late enough for the next delivery attempt. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -128,7 +128,7 @@ export function planFinale(scene: Scene): void {
   planPeople(scene)
 }
 
-/** Schedules subscriptions: two plans and three buyers, one of whom cannot pay the renewal. */
+/** Schedules subscriptions to two plans by three buyers. One buyer cannot pay the renewal. */
 function planSubscriptions({ play, stock, until }: Scene): void {
   const { agenda, cast, shelf } = play
   let palettes = ''

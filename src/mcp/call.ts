@@ -14,7 +14,7 @@ import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secre
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** A tool's response, and what was paid for it in words (null if nothing was paid). */
+/** A tool's response, and a sentence about the payment (null if nothing was paid). */
 export type Called = { readonly body: unknown; readonly paid: string | null }
 
 /** Calls a tool's endpoint as the server's wallet. @throws command errors */

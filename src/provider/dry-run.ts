@@ -34,7 +34,7 @@ function would(step: Step, does: string): ShopFacts {
 }
 
 function standingSteps({ wallet, isRegistered, name }: SellerStanding, isFree: boolean): readonly ShopFacts[] {
-  const byHand = 'refuse: with real money, create the wallet and account yourself'
+  const byHand = 'stop here: with real money, you create the wallet and the account yourself'
   return [
     ...(wallet === undefined ? [would('wallet', isFree ? `create wallet ${name}, with test money` : byHand)] : []),
     ...(isRegistered ? [] : [would('account', isFree ? `register ${name}, for $0.01 of test money` : byHand)]),

@@ -76,8 +76,7 @@ export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> 
 export type RunResult = PaymentRow['outcome']
 
 /**
- * A paid call for its fulfilment. It can be rebuilt from the payment row, so that a crash after settlement still ends
- * in fulfilment.
+ * What `fulfil` gets of a paid call. It can be rebuilt from the payment row, so a call is fulfilled even after a crash.
  */
 export type Fulfilment<E extends Endpoint> = {
   readonly input: Input<E>

@@ -169,7 +169,7 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
   return { plan, subscriber }
 }
 
-/** The subscription behind the named path (decisions §7). */
+/** `POST /v1/services/maintenance-plan`: subscribes to the plan that the operator set for this path (decisions §7). */
 const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = {
   async quote({ query }, call) {
     const id = planBehind(call.ctx)

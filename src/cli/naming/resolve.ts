@@ -99,7 +99,7 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** The matches of one owner: the caller's own, else the house's, else those of others. A buyer's own come last. */
+/** The caller's own matches; without any, the house's; without these, all others. A buyer's own come last. */
 function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
   const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
   return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []

@@ -18,11 +18,11 @@ const SENT_MAX = 3
  * deducted: a signature can be used whatever the response was.
  */
 export type Budget = {
-  /** @throws SpendRefused if the price is above what is left of the limit */
+  /** @throws SpendRefused if the price exceeds the remaining limit */
   check(price: Usdc, limit: Usdc): void
-  /** Deducts a price. @throws SpendRefused if the price is above what is left of the limit */
+  /** Deducts a price. @throws SpendRefused if the price exceeds the remaining limit */
   take(price: Usdc, limit: Usdc): void
-  /** What is left of a limit. */
+  /** The remaining limit. */
   left(limit: Usdc): Usdc
   /** Records an amount that a response says was charged; `agreed` is the amount that was deducted before. */
   spend(stated: Usdc, agreed: Usdc): void

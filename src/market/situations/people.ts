@@ -117,7 +117,7 @@ async function adjusted(scene: Scene): Promise<void> {
   await scene.operator.call('adjustBalance', { params: { id }, body })
 }
 
-/** Makes sales at `prices` between two users whom a third user referred. @returns the referrer */
+/** A user refers two others, who then trade at `prices`. @returns the referrer */
 async function rewarded({ cast, operator, ...scene }: Scene, prices: readonly string[]): Promise<Person> {
   const all: Scene = { cast, operator, ...scene }
   const referrer = await visitor(all)

@@ -149,7 +149,7 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'posting.completed': (t) => [done, '', `The request of ${t.buyer}${quoted(t.said.title)} is done`],
   'posting.cancelled': (t) => [over, '', `${t.buyer} withdrew a request${quoted(t.said.title)}`],
   'posting.expired': (t) => [over, '', `A request of ${t.buyer}${quoted(t.said.title)} expired`],
-  'posting.suspended': (t) => [off, '', `A request of ${t.buyer} is hidden during its suspension`],
+  'posting.suspended': (t) => [off, '', `A request of ${t.buyer} is hidden while its buyer is suspended`],
   'posting.reinstated': (t) => [news, '', `A request of ${t.buyer} is shown again`],
   'bid.submitted': (t) => [news, '', `${t.buyer} has a bid on its request`],
   'bid.accepted': (t) => [done, '', `The bid of ${t.buyer} was accepted`],

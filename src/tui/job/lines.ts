@@ -142,7 +142,7 @@ function inWords(entry: HistoryEntry): Entry {
   return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
 }
 
-/** Whom the job waits for, and what happens if that party does nothing. */
+/** Names the party that must act next, and what happens if it does nothing. */
 function waiting(job: Job, now: number | undefined): Entry[] {
   const words = isAtStake(job) ? 'for a ruling of the operator' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]

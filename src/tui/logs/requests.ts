@@ -137,7 +137,7 @@ const fetchRequests =
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-/** What is shown of a logged request. Texts are sanitised; `raw` is not. */
+/** Displayed fields of a logged request. Texts are sanitised; `raw` is not. */
 type AskedFacts = ReturnType<typeof readRequest>
 
 function readRequest(request: Answered) {

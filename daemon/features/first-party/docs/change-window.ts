@@ -26,7 +26,7 @@ export function windowOf(text: string, now: number): Window {
   if (since !== undefined && isDay(since)) return { from: since, to: today }
   const [from = '', to = ''] = wanted.split(/\s*(?:\.\.|\/|\sto\s)\s*/)
   if (isDay(from) && isDay(to) && from <= to) return { from, to }
-  throw wrongField('change_window', 'must look like: last 30 days, since 2026-01-01 or 2026-01-01..2026-03-31')
+  throw wrongField('change_window', 'must look like "last 30 days", "since 2026-01-01" or "2026-01-01..2026-03-31"')
 }
 
 function isDay(text: string): boolean {

@@ -80,7 +80,7 @@ const CHAPTER_LEVEL = 2
 /** Headings of chapters in which a path alone is an operation. */
 const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
 
-/** Removes operations that are examples of others: `/ducks/raymarine-1` is one of `/ducks/{id}`. */
+/** Removes operations on example paths, such as `/ducks/raymarine-1` if `/ducks/{id}` is there. */
 function withoutExamples(all: readonly Open[]): Open[] {
   const split = all.map((operation) => ({ operation, parts: operation.path.split('/') }))
   return split

@@ -112,7 +112,7 @@ export function checkKeys(
   ]) {
     if (began === now) continue
     if (mode === 'devnet') {
-      const way = 'restore the folder chain in the data folder, or start over with souk reset'
+      const way = 'restore the folder "chain" of the data folder, or start over with souk reset'
       throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
     throw refused(
