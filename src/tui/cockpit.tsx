@@ -148,7 +148,7 @@ function dimmed(line: Line, keepsChosen: boolean): Line {
 
 function Card({ host, look, view, size, painter, face }: PartProps & { readonly host: Host }) {
   const river = useQuery(fetchRiver(host.link), { name: 'river', every: host.refreshMs })
-  // Figures are left out while the instance cannot be reached, since they would be old.
+  // Money figures are left out while the instance cannot be reached, since they would be stale.
   const current = view.health.problem === undefined && river.problem === undefined ? river.value : undefined
   useLayoutEffect(() => face({ ...faceless(view.ui.screen), isCard: true }))
   return <Rows lines={cardLines(view, current, size)} {...{ size, look, painter }} />
@@ -191,7 +191,6 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   }
 }
 
-/** Draws header, body and footer. */
 function Whole({ body, view, size, look, painter }: PartProps & { readonly body: readonly Line[] }) {
   const lines = [...linesAbove(view, size), ...toHeight(body, view.area.height), ...linesBelow(view, size)]
   return <Rows {...{ lines, size, look, painter }} />

@@ -73,7 +73,7 @@ function toItsRequests(host: Host, door: CalledDoor | undefined): void {
   host.ui.set({ ...ui, logs: { ...ui.logs, view: 'requests' }, filters: { ...ui.filters, logs: filter } })
 }
 
-/** Begins a command that calls the endpoint. The user types the path parameters. */
+/** Opens the palette with a command that calls the endpoint. The user types the path parameters. */
 function tryOne(host: Host, door: CalledDoor | undefined): void {
   if (door === undefined) refuse(host, 'No endpoint is chosen.')
   else beginLine(host, `api ${door.path}${door.method === 'GET' ? '' : ` --method ${door.method}`}`)
@@ -135,7 +135,6 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   return [...headLines(model, area.width), table.head, ...table.body, ...drawer]
 }
 
-/** Title of the drawer: endpoint and what it earned. */
 function drawerRule(door: CalledDoor, width: number): Line {
   const sold = door.calls?.sold ?? ''
   return rule(width, idOf(door), sold === '' ? [] : [strong(sold)])
@@ -204,7 +203,7 @@ function aboutLines(door: CalledDoor, { width, height }: ScreenArea): Line[] {
       dim(' price   '),
       price,
       dim('   a pause  '),
-      price === 'free' ? 'does not stop it' : 'stops it, since it takes money',
+      price === 'free' ? 'does not stop this endpoint' : 'stops this endpoint, since it takes money',
     ],
     ...(calls === undefined ? [] : [outcomeLine(calls, width), ...seenLines(calls, width)]),
   ]
@@ -224,7 +223,6 @@ function outcomesOf({ answered, asked, refused, broken }: CallFacts, isShort: bo
 const wordsWidth = (outcomes: readonly Outcome[]) =>
   outcomes.reduce((sum, [, text]) => sum + widthOf(text) + OUTCOME_GAP, 1)
 
-/** Calls by outcome, with bars if there is room. */
 function outcomeLine(calls: CallFacts, width: number): Line {
   const { total } = calls
   // Each bar is followed by a gap, and an outcome that occurred gets at least one column.

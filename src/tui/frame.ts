@@ -42,7 +42,6 @@ export function isTooSmall({ columns, rows }: Size): boolean {
   return columns < LEAST_COLUMNS || rows < LEAST_ROWS
 }
 
-/** Cuts or fills lines to a height. */
 export function toHeight(lines: readonly Line[], height: number): Line[] {
   return Array.from({ length: height }, (_, i) => lines[i] ?? blank)
 }
@@ -168,7 +167,7 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
 const BOX_COLUMNS_MAX = 76
 const BOX_MARGIN = 4
 
-/** Draws a dialog. If rows are short it drops facts, but never fields or buttons. */
+/** Draws a dialog. If rows are scarce, drops facts, but never fields or buttons. */
 export function dialogBox(dialog: Dialog, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4

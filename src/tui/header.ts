@@ -20,7 +20,7 @@ import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
-/** Clock offsets are rounded to this, since small ones are only the latency of the request. */
+/** Clock offsets are rounded to whole minutes, since smaller ones are only request latency. */
 const LEAST_SHIFT_MS = 60_000
 const MS_PER_SECOND = 1_000
 /** From this width the header shows money and uptime. */

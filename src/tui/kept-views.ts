@@ -3,8 +3,6 @@ import { postingStatuses, screenIds } from '../model/words.ts'
 import type { StateStore } from './shell/query.ts'
 import { endpointViews, jobViews, logViews, moneyViews, shopViews, threadViews, type Ui } from './shell/ui.ts'
 
-/* What lists look like, saved for the next start: views with their filters, orders and columns. */
-
 /** Storage for one marketplace. */
 export type KeptViewsFile = {
   readonly read: () => KeptViews | undefined

@@ -233,7 +233,7 @@ it('compliance has two rows of two panels over the checks where there is room', 
     ['Refused requests', 50],
     ['Kept back', 0],
     ['Reads of private data', 50],
-    ['Calls to disabled parts', 0],
+    ['Calls to disabled areas', 0],
     ['Identity checks', 0],
   ])
 })

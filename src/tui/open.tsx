@@ -26,7 +26,7 @@ export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' |
   readonly signal: AbortSignal
 }
 
-/** Runs the cockpit, then restores the terminal. @returns the marketplace to open next @throws whatever crashed it */
+/** Runs the cockpit, then restores the terminal. @returns the marketplace to open next @throws the cockpit's error */
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
   const { look, stdin, stdout, signal, others } = options
   showTimesIn(options.zone)

@@ -104,7 +104,7 @@ export function palettePicks(palette: Palette): readonly Pick[] {
   const words = line?.split(typed) ?? []
   const whole = line === undefined ? [] : linePicks(host, line, words)
   const begun = typed.slice(0, typed.length - (/\S*$/.exec(typed)?.[0].length ?? 0))
-  // A value with control characters is left out, since it could not be shown as it is.
+  // Values with control characters are left out, since they cannot be displayed unchanged.
   const completed = next
     .filter(({ value }) => safe(value) === value)
     .map(
@@ -144,7 +144,7 @@ function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
 function screenPicks(host: Host, typed: string): readonly Pick[] {
   const [first = '', ...said] = typed.trim().split(/\s+/)
   const rest = said.length === 0 ? [] : (host.commandLine?.split(typed)?.slice(1) ?? said)
-  // Words with `--` are list flags if the screen has those. All other words are a filter.
+  // If a word begins with `--`, the words are read as list flags. Otherwise, or if that fails, they are a filter.
   const flagged = rest.some((word) => word.startsWith('--')) ? viewIn(rest) : undefined
   const view = flagged ?? { filter: rest.length === 0 ? undefined : rest.join(' '), sort: undefined }
   const by = [view.filter && `filtered by ${view.filter}`, view.sort && `by ${view.sort}`].filter(Boolean)
@@ -162,7 +162,7 @@ function screenPicks(host: Host, typed: string): readonly Pick[] {
     }))
 }
 
-/** What enter does with the line as it is typed. */
+/** What enter does with the typed line. */
 function linePicks(host: Host, line: CommandLine, words: readonly string[]): readonly Pick[] {
   if (words[0] === 'as' && words.length <= 2) return [speakPick(host, words[1])]
   const named = commandIn(line, words)
@@ -253,7 +253,6 @@ const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '
 const WORDS_COLUMNS = 34
 const KEY_COLUMNS = 8
 
-/** Draws a picker: the typed text, and the choices below it. */
 export function pickerLines(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const inner = area.width
   const room = Math.max(1, area.height - 2)

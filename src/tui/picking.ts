@@ -24,7 +24,6 @@ export function nextWordsName(picker: Picker | undefined): string {
   return picker?.kind === 'palette' ? `line ${picker.text}` : 'no line'
 }
 
-/** Choices that match the typed text. */
 export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
@@ -42,7 +41,6 @@ type PickerStep =
   /** Runs the action of a key. */
   | { readonly to: 'key'; readonly key: Key }
 
-/** What a key does in an open picker. */
 export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep {
   const key = pressed === 'space' && picker.kind === 'columns' ? 'enter' : pressed
   const out = wayOut(host, picker, key)
@@ -67,7 +65,7 @@ function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | 
   return text === '' && kind === 'help' && /^\d$/.test(key) ? { to: 'key', key } : undefined
 }
 
-/** Keys that close a picker without typed text. */
+/** Keys that close a picker if nothing is typed in it. */
 const closing: readonly Key[] = ['backspace', 'delete']
 
 export const writtenIn = ({ text, cursor = atEnd }: Picker): Written => ({ text, cursor })
@@ -77,7 +75,6 @@ function rewritten(picker: Picker, written: Written): Picker {
   return { ...picker, ...written, at: written.text === picker.text ? picker.at : 0 }
 }
 
-/** Inserts pasted text at the cursor. */
 export function pickerPaste(picker: Picker, text: string): Picker {
   return rewritten(picker, inserted(writtenIn(picker), text, TEXT_CHARS_MAX))
 }

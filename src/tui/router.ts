@@ -149,7 +149,7 @@ const beside =
     host.ui.set(goTo(ui, ids[(ids.indexOf(ui.screen) + by + ids.length) % ids.length] ?? ui.screen))
   }
 
-/** Actions that a key has if the screen has none of its own for the key. */
+/** Default actions, used where the screen defines none of its own. */
 const common: Readonly<Partial<Record<Action, Act>>> = {
   ...tableOf(stepNames, (step) => move((ui, ids) => walked(ui, ids, { step, lastPage: 0 }))),
   goto: ({ host, digits }, key) => {
@@ -242,7 +242,7 @@ function writeFilter(
 }
 
 function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
-  // Copies the command only from the buttons. In a field, `c` is text.
+  // `c` copies the command only while a button has the focus. In a field it is text.
   if (key === 'c' && dialog.focus >= dialog.spec.fields.length) {
     copy(host, dialog.spec.command(dialog.values))
     return

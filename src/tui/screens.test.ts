@@ -212,7 +212,7 @@ describe('calls of endpoints', () => {
     const bars = text().match(/[━╸]+/g) ?? []
     expect(bars.map((one) => one.length)).toEqual([10, 29, 2, 1])
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')
-    expect(text()).toContain('price   varies   a pause  stops it, since it takes money')
+    expect(text()).toContain('price   varies   a pause  stops this endpoint, since it takes money')
     for (const one of ['called', 'paid', 'paused', 'off', 'broken']) {
       await type('v')
       const isThere = ['called', 'paid', 'broken'].includes(one)
@@ -257,7 +257,7 @@ describe('what became of calls', () => {
   it('has no bar for none, and says nothing of a sale that was not', async () => {
     const { text } = await cockpit({ screen: 'endpoints', link: called({ answered: 7 }, 7), columns: 160, rows: 40 })
     expect(text()).toMatch(/ ✓ 7 answered ━{40} {2}\? 0 asked to pay {2}! 0 refused {2}✗ 0 broken {2}of 7 calls/)
-    expect(text()).toContain('does not stop it')
+    expect(text()).toContain('does not stop this endpoint')
     expect(text()).not.toContain('sold for')
   })
 })

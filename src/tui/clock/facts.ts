@@ -6,14 +6,13 @@ import type { CronFacts } from '../shell/cron-facts.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Limit on fetched holds, and on fetched payouts. Further holds are only counted. */
+/** Maximum number of holds, and of payouts, that are fetched. Further holds are only counted. */
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 
 export const fetchClockFacts = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getClock', asked: { signal } }, readClock)
 
-/** Business time and the machine's time. */
 export type ClockFacts = ReturnType<typeof readClock>
 
 function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>) {
@@ -43,11 +42,11 @@ export type DueFacts = {
 }
 
 export type Due = {
-  readonly rows: readonly DueFacts[] /** Held amounts that were not fetched. */
+  readonly rows: readonly DueFacts[] /** Number of held amounts that were not fetched. */
   readonly unseen: number
 }
 
-/** Held money and payouts that will move at a known time. */
+/** Fetches the held money and the payouts that will move at a known time. */
 export const fetchDue =
   (link: Link) =>
   async (signal: AbortSignal): Promise<Outcome<Due>> => {

@@ -18,7 +18,6 @@ import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import { type ClockFacts, type Due, type DueFacts, dueCrons, dueKinds, fetchClockFacts, fetchDue } from './facts.ts'
 
-/** A hook: business time, and what falls due next. */
 export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
   const { link, refreshMs } = host
   const clock = useQuery(fetchClockFacts(link), { name: 'clock facts', every: refreshMs })
@@ -87,7 +86,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   return [...above, table.head, ...table.body]
 }
 
-/** Current business time: that of the last response plus the machine's time since then, unless it is frozen. */
+/** Business time now: the last response's, plus the time elapsed since then unless the clock is frozen. */
 function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   if (value === undefined) return wall
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
@@ -149,7 +148,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
   ]
 }
 
-/** Long timeout, since a move by a day runs many crons one after the other. */
+/** Long timeout, since moving the clock by a day runs many crons in sequence. */
 const MOVE_TIMEOUT_MS = 5 * 60_000
 const SNAPSHOT = 'before-clock'
 
@@ -157,7 +156,7 @@ const steps = ['1h', '1d', 'next cron'] as const
 const answers = ['yes', 'no'] as const
 
 const step = needed({ name: 'step', label: 'How far', choices: steps }, 'how far')
-const keeping = `Keep a snapshot of the store first, ${SNAPSHOT} (replaces the previous one)`
+const keeping = `Save a snapshot of the store first as ${SNAPSHOT} (replaces the previous one)`
 const snapshot = needed({ name: 'snapshot', label: keeping, choices: answers }, 'yes or no')
 
 type Move = {
@@ -219,7 +218,6 @@ async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outco
   return { ok: true, value: `${dateTime(Date.parse(now))} now, ${count(runs)} cron runs on the way.${back}` }
 }
 
-/** Dialog that freezes or resumes business time. */
 export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
   return {
     title: isFrozen ? 'RESUME THE CLOCK' : 'STOP THE CLOCK',

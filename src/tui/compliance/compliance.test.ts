@@ -126,7 +126,7 @@ describe('compliance', () => {
       /▌ \? vendor +Pixel\uFFFD\[2Jforge +e-mail → identity +Ines\uFFFD\[2J Keller +4h +20h +vat_0000000000000002/,
     )
     expect(text()).toMatch(/─ Identity checks 3 ─+ 2 open, end after 24h ─/)
-    expect(text()).toMatch(/─ Calls to disabled parts ─+ 1 in 24 h ─\n requests +1 {2}lab 1 /)
+    expect(text()).toMatch(/─ Calls to disabled areas ─+ 1 in 24 h ─\n requests +1 {2}lab 1 /)
   })
 
   it('tells whose money is kept back, how much and why, and who read what of others', async () => {

@@ -13,8 +13,6 @@ import type { ScreenArea, View } from '../shell/screen.ts'
 import type { SanctionFacts } from './facts.ts'
 import type { Kept, KeptFacts, ReadFacts, ReadLog } from './watch.ts'
 
-/* Panels above the identity checks: sanctions, kept money, reads of private data. */
-
 const PANES_FROM = 80
 const BAR_COLUMNS = 14
 const COUNT_COLUMNS = 6
@@ -32,7 +30,7 @@ const HOURS_UNTIL = 72
 export type PanelsModel = {
   readonly sanctions: Query<SanctionFacts>
   readonly kept: Query<Kept>
-  /** Sum of all kept money in decimal USDC. Undefined until known. */
+  /** Sum of all payouts kept back, in decimal USDC. Undefined until known. */
   readonly keptSum: string | undefined
   readonly reads: Query<ReadLog>
   readonly exports: Query<readonly ReadFacts[]>
@@ -41,7 +39,7 @@ export type PanelsModel = {
   readonly view: View
 }
 
-/** Draws the panels in pairs, or stacked if the window is narrow. If rows are short, drops the last panels first. */
+/** Draws the panels in pairs, or stacked if the window is narrow. If rows are scarce, drops the last panels first. */
 export function panelLines(model: PanelsModel, { width, height }: ScreenArea): Line[] {
   const { health } = model.view
   const shelved = health.value?.shelved ?? []
@@ -152,7 +150,7 @@ function shelvedLines(shelved: HealthFacts['shelved'], width: number): Line[] {
       const named = namedWords(callers.map(([who, times]) => `${who} ${count(times)}`))
       return [` ${area.replaceAll('_', ' ').padEnd(20)}`, count(one).padStart(COUNT_COLUMNS), '  ', dim(named)]
     })
-  return [rule(width, 'Calls to disabled parts', [dim(`${count(sum)} in 24 h`)]), ...rows]
+  return [rule(width, 'Calls to disabled areas', [dim(`${count(sum)} in 24 h`)]), ...rows]
 }
 
 const kinds: Readonly<Record<KeptFacts['kind'], string>> = {
@@ -190,9 +188,7 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
   return [left, strong(money), `  ${whose}`, dim(what)]
 }
 
-/**
- * Who read private data: administrators, and participants who exported their own. Last, the count of all admin actions.
- */
+/** Who read private data: administrators, and participants who exported their own. Last: number of admin actions. */
 function readLines({ reads, exports, view }: PanelsModel, width: number): Line[] {
   const { value } = reads
   const head = rule(width, 'Reads of private data', [dim('in 24 h')])

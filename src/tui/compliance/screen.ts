@@ -26,7 +26,6 @@ import { ATTEMPTS_PAGE, fetchAttempts, fetchSanctions } from './facts.ts'
 import { type PanelsModel, panelLines } from './panels.ts'
 import { fetchExports, fetchKept, fetchReads } from './watch.ts'
 
-/** A hook: sanctions, gate refusals and identity checks. */
 export function useCompliance(host: Host, view: View): ReturnType<Screen['use']> {
   const finding = findingOf(view.ui, 'compliance', verificationFields)
   const which = { page: view.ui.pages.compliance ?? 0, asked: useListQuery(host, finding, verificationFields) }
@@ -60,7 +59,6 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
   }
 }
 
-/** A hook: fetches the data of the panels. */
 function useWatched({ link, clock, refreshMs }: Host): Omit<PanelsModel, 'now' | 'view'> {
   const every = SLOW_EVERY_MS
   const sanctions = useQuery(fetchSanctions(link), { name: 'sanctions', every })
@@ -107,7 +105,7 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   const note = ends === '' ? counted : `${counted}, ${ends}`
   const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(note)])
   if (rows.length === 0)
-    return [head, [dim(ui.filters.compliance ? ' nothing matches: esc clears it' : ' no identity checks')]]
+    return [head, [dim(ui.filters.compliance ? ' nothing matches the filter: esc clears it' : ' no identity checks')]]
   const why = text(rows[chosen]?.reason)
   const list = { columns: columnsOf(now), rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })
@@ -175,7 +173,7 @@ export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
     title: isAdded ? 'REFUSE A WALLET' : 'REMOVE A MANUALLY BLOCKED WALLET',
     facts: () => [
       isAdded
-        ? ['What it does', 'it can no longer pay or be paid; payouts to it are blocked']
+        ? ['What it does', 'the wallet can no longer pay or be paid; payouts to it are blocked']
         : ['What it does', 'removes the manual entry; listed wallets stay blocked'],
     ],
     fields: [wallet, ...(isAdded ? [reason] : [])],
@@ -193,7 +191,7 @@ export function walletDialog(host: Host, change: 'add' | 'remove'): DialogSpec {
         : ask(
             host.link,
             { name: 'removeSanction', asked: { params: { wallet: at } } },
-            () => `${at} is no longer blocked by hand.`,
+            () => `${at} is no longer on the manual blocklist.`,
           )
     },
   }

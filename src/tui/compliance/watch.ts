@@ -23,7 +23,7 @@ export type KeptFacts = {
   readonly amount: string
   readonly since: number | undefined
   readonly nextLook: number | undefined
-  /** Why the wallet is sanctioned. Empty if it no longer is. */
+  /** Why the wallet is sanctioned. Empty if the wallet is no longer sanctioned. */
   readonly why: string
 }
 

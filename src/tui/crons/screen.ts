@@ -133,7 +133,7 @@ function emptyLines(model: CronsModel, { width }: ScreenArea): Line[] {
 function filterLine({ ui, crons, total, stale, automatic }: CronsModel, width: number): Line[] {
   const filter = ui.filters.crons ?? ''
   const notes = [
-    ...(automatic ? [] : [warn('! they do not run automatically here')]),
+    ...(automatic ? [] : [warn('! crons do not run automatically here')]),
     ...(stale === undefined ? [] : [warn(`! ${stale}`)]),
   ]
   if (filter === '' && !ui.typing && notes.length === 0 && ui.sorts.crons === undefined) return []

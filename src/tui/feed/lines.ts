@@ -105,7 +105,7 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'job.dispatched': (t) => [
     news,
     '+',
-    `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}${isHeld(t) ? '; held until it is verified' : ''}`,
+    `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}${isHeld(t) ? '; money held until verified' : ''}`,
   ],
   'job.in_progress': (t) => [news, '', `${t.provider} started ${t.service} for ${t.buyer}`],
   'job.completed': (t) =>
@@ -227,12 +227,12 @@ export function sentenceOf({ type, subject, said, about, detail, times }: LiveEv
     return { sign, way, amount, words: times === undefined ? words : `${words}, ${times} times` }
   }
   const who = about.buyer === '' ? '' : `${about.buyer}: `
-  // An event type that this version does not know is shown as it is, with its subject and data.
+  // An event of a type that this version does not know shows its type, subject and data.
   const words = known[type] ?? `${type} ${subject}  ${detail}`
   return { sign: known[type] === undefined ? off : news, way: '', amount, words: `${who}${words}` }
 }
 
-/** The sentence for an event type. Undefined if the type has none, such as a type of another version. */
+/** The sentence for an event type. Undefined if the type has no sentence, such as a type of another version. */
 function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
   return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
 }

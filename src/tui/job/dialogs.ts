@@ -53,7 +53,7 @@ function buyerField(job: Job): Field {
   const { amount } = shownJob(job)
   return {
     name: 'buyer',
-    label: `Amount for the buyer, of ${amount} (only for a split)`,
+    label: `Amount for the buyer, out of ${amount} (only for a split)`,
     check: (value, { outcome }) => {
       if (outcome !== 'split') return value === '' ? undefined : 'only a split takes an amount'
       const [part, whole] = [microOf(value), microOf(amount)]

@@ -144,7 +144,7 @@ function inWords(entry: HistoryEntry): Entry {
 
 /** Names the party that must act next, and what happens if it does nothing. */
 function waiting(job: Job, now: number | undefined): Entry[] {
-  const words = isAtStake(job) ? 'for a ruling of the operator' : waitsFor(job, now)
+  const words = isAtStake(job) ? 'for a ruling by the operator' : waitsFor(job, now)
   return words === undefined ? [] : [{ when: 'now', at: undefined, head: dim('○ waits'), words }]
 }
 

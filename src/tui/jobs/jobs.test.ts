@@ -61,7 +61,7 @@ describe('jobs', () => {
       ' Bot7 → Inkwell  paid x402  held, waits for a ruling',
       ' 14:00:07  paid        0.525 USDC by x402',
       ' 14:02:07  ? disputed  Half of it is missing',
-      ' now       ○ waits     for a ruling of the operator',
+      ' now       ○ waits     for a ruling by the operator',
       ' held $0.525   release pays $0.50, fee $0.025   refund gives $0.525',
       '',
     ])
@@ -93,7 +93,7 @@ describe('jobs', () => {
     ])
     expect(right.join('\n')).toContain(
       [
-        ' now       ○ waits     for a ruling of the operator',
+        ' now       ○ waits     for a ruling by the operator',
         '',
         ' ── what each ruling does ──',
         ' buyer paid    $0.525  $0.50 + $0.025 fee',

@@ -177,7 +177,6 @@ type Model = {
   readonly jobs: readonly Job[]
   readonly chosen: number
   readonly detail: Query<JobDetail | undefined>
-  /** Lines of the current tab. */
   readonly lines: readonly Line[]
   readonly isOpen: boolean
   readonly admin: boolean
@@ -236,7 +235,7 @@ const FEED_ROWS = 5
 
 function emptyWords({ filters, jobView }: Ui, elsewhere: string): string {
   if (filters.jobs) return noMatchWords('job', jobView, elsewhere)
-  return jobView === 'all' ? ' no jobs yet' : ` no job is ${jobView}: v shows the others`
+  return jobView === 'all' ? ' no jobs yet' : ` no jobs in view ${jobView}: v changes the view`
 }
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })

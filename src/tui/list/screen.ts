@@ -31,8 +31,6 @@ import { type Fetch, type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 
-/* A list screen for any noun: filter, sort, pages, and the facts of the chosen row. */
-
 const PAGE = 50
 
 /** A page of rows. `among` says how many rows were searched, if not all. */
@@ -51,7 +49,7 @@ export type ListScreen<R> = {
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
   /** Words for the default order. */
   readonly order?: string
-  /** A list in place of the operator's list. Its rows are filtered here. */
+  /** The caller's own list, shown in place of the operator's list. The cockpit filters its rows. */
   readonly own?: {
     readonly factsOf: (row: R) => Facts
     readonly fetch: (link: Link, wanted: ListWish, ui: Ui) => Fetch<NounRows<R>>
@@ -205,7 +203,7 @@ function headLines<R>({ id, title, noun, own, order, listed, rows, views, view }
 }
 
 function emptyWords<R>({ id, none, view: { ui } }: Model<R>): string {
-  return ui.filters[id] ? ' nothing matches: esc clears it' : ` ${none}`
+  return ui.filters[id] ? ' nothing matches the filter: esc clears it' : ` ${none}`
 }
 
 /** All facts of a row, shown in place of the list. */
@@ -217,8 +215,6 @@ function wholeLines<R>(noun: Noun<R>, row: R, { width, now }: { width: number; n
     ...factLines(noun.facts?.(row) ?? [], width),
   ]
 }
-
-/* Cells and facts of a noun for the screen. Untrusted text is sanitised here. */
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 

@@ -112,7 +112,7 @@ function headLines<R>({ query, rows, of, more = [], view: { ui, now, keys } }: L
 }
 
 function emptyWords({ empty, view: { ui } }: Pick<Listed<unknown>, 'empty' | 'view'>): string {
-  return ui.filters.logs ? 'nothing matches: esc clears the filter' : empty
+  return ui.filters.logs ? 'nothing matches the filter: esc clears it' : empty
 }
 
 /** The current tab. It is JSON if the row is opened as JSON. */
@@ -143,8 +143,8 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
   return {
     nextTab: turn(1),
     previousTab: turn(-1),
-    testHook: () => refuse(host, 'Only webhook deliveries are sent again: press v to show webhooks.'),
-    level: () => refuse(host, 'Only the log has levels: press v to show everything.'),
+    testHook: () => refuse(host, 'Only webhook deliveries can be sent again: press v until the view is webhooks.'),
+    level: () => refuse(host, 'Only the view everything has log levels: press v until it is shown.'),
     view() {
       const { logs } = ui.get()
       const next = logViews[(logViews.indexOf(logs.view) + 1) % logViews.length] ?? logs.view
@@ -180,7 +180,6 @@ function openActions(host: Host, model: Opened, area: ScreenArea): Face['actions
   return { ...moving, open: holding(open), raw: holding(raw) }
 }
 
-/** Row ids, and the lines of the opened row if any. */
 type Opened = { readonly ids: readonly string[]; readonly lines: readonly Line[] | undefined }
 
 function held(ui: Ui, first: string | undefined): Ui {

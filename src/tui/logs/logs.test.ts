@@ -105,7 +105,7 @@ describe('a view', () => {
     expect(runs.length).toBeGreaterThan(0)
     expect(text()).toMatch(/TIME +WHAT +CRON +TOOK +BY/)
     await type('l')
-    expect(text()).toContain('✗ Only the log has levels: press v to show everything.')
+    expect(text()).toContain('✗ Only the view everything has log levels: press v until it is shown.')
     await type('vv')
     expect(text()).toContain('[everything]   level ≥ info')
     await type('v')
@@ -114,7 +114,7 @@ describe('a view', () => {
 
   it.each([
     ['', 'no requests yet'],
-    ['v', 'no payments yet: v shows all requests'],
+    ['v', 'no payments yet: v changes the view'],
     ['vv', 'no refused requests'],
     ['vvv', 'no webhook deliveries yet'],
     ['vvvvv', 'no changes by the operator yet'],
@@ -126,7 +126,7 @@ describe('a view', () => {
     expect(text()).toContain(` ${sentence}`)
     await type('/no-such-thing\r')
     await advance(1_000)
-    expect(text()).toContain('nothing matches: esc clears the filter')
+    expect(text()).toContain('nothing matches the filter: esc clears it')
   })
 })
 

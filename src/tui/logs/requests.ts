@@ -26,7 +26,7 @@ type Counted = AskedFacts & { readonly steps: number | undefined }
 
 const empty: Readonly<Record<AskedView, string>> = {
   requests: 'no requests yet',
-  paid: 'no payments yet: v shows all requests',
+  paid: 'no payments yet: v changes the view',
   refused: 'no refused requests',
   admin: 'no changes by the operator yet',
 }
@@ -87,7 +87,7 @@ function viewOf({ ui }: View): AskedView {
   return view === 'paid' || view === 'refused' || view === 'admin' ? view : 'requests'
 }
 
-/** Ids of the visible rows, at most as many as one query may count. */
+/** Ids of the visible rows, at most `COUNTED_MAX`. */
 function inSight(ids: readonly string[], chosen: number, height: number): readonly string[] {
   const many = Math.min(height, COUNTED_MAX)
   const first = windowStart({ rows: ids, chosen, height: many })
@@ -177,7 +177,7 @@ const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
   admin: (asked) => asked.isOperator && (asked.method !== 'GET' || isRefused(asked)),
 }
 
-/** Error code of the 402 that tells the price at the start of a purchase. It does not count as refused. */
+/** Error code of the 402 that tells the price at the start of a purchase. Such a request does not count as refused. */
 const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 
@@ -233,7 +233,7 @@ const COUNTED_MAX = 50
 
 type StepCounts = ReadonlyMap<string, number>
 
-/** Fetches the number of steps of requests. @param ids - comma-separated */
+/** Fetches each request's number of steps. @param ids - comma-separated */
 const fetchSteps =
   (link: Link, ids: string) =>
   async (signal: AbortSignal): Promise<Outcome<StepCounts>> => {

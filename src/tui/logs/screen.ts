@@ -30,7 +30,6 @@ import { storyLines, useStory } from './story.ts'
 
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 
-/** One line of the instance's log. */
 type LogFacts = ReturnType<typeof readLogRecord>
 
 /** A log record as shown. Its members may be any JSON. */

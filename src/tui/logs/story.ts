@@ -76,7 +76,7 @@ function timeAt(ms: number, width: number): string {
   return `${clockTime(ms)}.${String(ms % 1_000).padStart(3, '0')}`
 }
 
-/** Duration of a step. That of a whole request is marked `in all`. */
+/** Duration of a step. The duration of a whole request is marked `in all`. */
 function tookWord({ kind, depth, ms }: Pick<Step, 'kind' | 'depth' | 'ms'>): string {
   if (ms === null) return ''
   return `${count(ms)} ms${kind === 'request' && depth === 0 ? ' in all' : ''}`

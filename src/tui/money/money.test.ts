@@ -203,7 +203,7 @@ describe('money', () => {
       },
     }
     const { rows } = await money({ 'GET /dashboard/api/admin/chain': told })
-    expect(rows().join('\n')).toContain(' ✓ chain  devnet   block 41, 2 s   2 wait, 1 in no block')
+    expect(rows().join('\n')).toContain(' ✓ chain  devnet   block 41, 2 s   2 queued, 1 not in a block yet')
     open?.close()
     const faults = [{ code: 'gas_empty', sentence: 'The gas key is empty.' }]
     const down = await money({ 'GET /dashboard/api/admin/chain': { ...told, health: 'down', faults } })

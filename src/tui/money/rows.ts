@@ -33,7 +33,7 @@ export const fetchChain = (link: Link) => (signal: AbortSignal) =>
     const { mode, head, queue, health, faults, gas_key: gas } = told
     if (mode === 'sandbox') return null
     const at = head === null ? 'no block yet' : `block ${head.block}, ${head.age_seconds} s`
-    const waits = `${queue.waiting} wait, ${queue.in_flight} in no block`
+    const waits = `${queue.waiting} queued, ${queue.in_flight} not in a block yet`
     const left = gas === null ? '' : `   gas for ${gas.payments}`
     return { health, words: `${text(mode)}   ${at}   ${waits}${left}`, fault: text(faults[0]?.sentence) }
   })

@@ -18,7 +18,7 @@ import { booksLines } from './books.ts'
 import { audit, type ChainHead, fetchBooks, fetchChain } from './rows.ts'
 import { standingLines, useStanding } from './standing.ts'
 
-const NONE = 'none: v shows the others'
+const NONE = 'nothing here: v changes the view'
 const id = 'money'
 /** The views of money. Each is a list with its own hooks. */
 const lists = {
@@ -52,7 +52,6 @@ const lists = {
   }),
 } satisfies Record<MoneyView, unknown>
 
-/** A hook: the current list, and whether the books agree. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { moneyView } = view.ui
   const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })

@@ -13,8 +13,6 @@ import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 
-/* Side panels: money paid in by hour, top sellers, largest balance and oldest hold. */
-
 type Searched = { readonly rows: number; readonly of: number } | undefined
 
 /** Whether all rows were searched. If not, a larger value may exist. */
@@ -72,7 +70,7 @@ export function standingLines(standing: Beside, { width, height, now }: Room): L
   if (series === undefined) return []
   const sold = sellers === undefined ? [] : [blank, ...sellerLines(sellers, width)]
   const facts = factLines(standing, { width, height, now })
-  // Rows below the chart are dropped before it becomes too low to read.
+  // If rows are scarce, those below the chart are dropped first, so that the chart stays readable.
   const below =
     [[...sold, blank, ...facts], sold, []].find((lines) => lines.length + CHART_ROWS_LEAST + 2 <= height) ?? []
   return [...paidInLines(series, { width, rows: Math.min(CHART_ROWS, height - 2 - below.length) }), ...below]

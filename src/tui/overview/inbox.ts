@@ -142,7 +142,6 @@ export function briefNeed(need: Need, width: number): Line {
 
 const LEAST_WHO = 4
 
-/** Draws a problem in one or two rows. */
 function needLines(
   need: Need,
   { business, readonly, keys }: Inbox,

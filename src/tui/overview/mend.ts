@@ -92,7 +92,7 @@ function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): Dia
     facts: () => [
       ['subscriber', who],
       ['so far', sentence],
-      ['What happens', `${amount} is added to the balance of ${who}, and the period is settled`],
+      ['What happens', `${amount} is added to the balance of ${who}, and the period counts as settled`],
     ],
     fields: [reasonField('Reason (the subscriber reads it)')],
     verb: 'Settle',
@@ -105,7 +105,7 @@ function settleDialog(host: Host, { id, who, amount, sentence, fix }: Need): Dia
           name: 'adjustBalance',
           asked: { params: { id: participant }, body: { amount: credit, reason: reason.trim(), settles: period } },
         },
-        () => `${who} has ${amount} more, and the period is settled.`,
+        () => `${amount} was added to the balance of ${who}. The period is settled.`,
       ),
   }
 }

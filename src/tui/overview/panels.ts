@@ -276,7 +276,7 @@ export function cronStrip(crons: readonly CronFacts[], now: number | undefined):
 }
 
 const STRIP_RUNS = 12
-/** Columns for a cron's name and both its times. The strip of runs gets the rest. */
+/** Columns for a cron's name, last success and next run. The strip of runs gets the rest. */
 const STRIP_FROM = 43
 
 type CronRows = {

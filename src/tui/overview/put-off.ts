@@ -31,7 +31,7 @@ export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly
   }
 }
 
-/** Text by which a change of a problem is noticed. It has no ages, since waiting longer is no change. */
+/** Text of a problem, whose change ends a snooze. It has no ages, since waiting longer is no change. */
 function saidOf({ sentence, who, amount, since, due }: Need): string {
   return `${who} ${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
 }
@@ -75,7 +75,7 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
   const need = ui.panel === 'needs' ? needs.items[chosenIndex(ui, ids)] : undefined
   const back = {
     words: `show the ${needs.putOff} snoozed problems`,
-    summary: 'they are listed again now',
+    summary: 'list them again now',
     act: () => haveBack(host),
   }
   const later = need === undefined ? [] : laterChoices(host, need)
@@ -85,7 +85,7 @@ export function putOffChoices(host: Host): readonly PutOffChoice[] {
 function laterChoices(host: Host, need: Need): readonly PutOffChoice[] {
   const of = (words: string, hours?: number): PutOffChoice => ({
     words,
-    summary: hours === undefined ? 'it comes back when it changes' : `it comes back in ${shortSpan(hours * HOUR_MS)}`,
+    summary: hours === undefined ? 'listed again when it changes' : `listed again in ${shortSpan(hours * HOUR_MS)}`,
     act() {
       putOff(host, need, hours)
       showToast(host, { text: `snooze ${words}: ${need.sentence}`, tone: 'dim', stays: false })

@@ -129,7 +129,7 @@ function overviewLines(model: Model, area: ScreenArea): Line[] {
   return isWideArea(area) ? wideLines(model, area) : narrowLines(model, area)
 }
 
-/** Panels below each other. The feed gets the remaining rows. */
+/** Draws the panels one below another. The feed gets the remaining rows. */
 function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
   const inbox = inboxPanel(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })

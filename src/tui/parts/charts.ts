@@ -1,8 +1,6 @@
 import { dim, type Line, type Piece, toned } from './line.ts'
 import { markTones } from './palettes.ts'
 
-/* Charts as pure functions. Bars in adjacent rows never touch. */
-
 const STEPS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 /** Sparklines use seven of eight steps, so that they do not touch the row above. */
 const SPARK_STEPS = 7
@@ -40,7 +38,6 @@ export function chart(values: readonly number[], { width, height }: { width: num
   })
 }
 
-/** Label at the upper edge of a row. */
 function labelAt({ row, height, most }: { row: number; height: number; most: number }): string {
   if (row === 0) return short(most)
   const isHalf = height >= HALF_FROM && height % 2 === 0 && row === height / 2
@@ -73,7 +70,7 @@ export function bar(share: number, width: number): string {
   return `${'━'.repeat(Math.floor(halves / 2))}${halves % 2 === 1 ? '╸' : ''}`.padEnd(width, ' ')
 }
 
-/** Bar of a whole with three parts, drawn in different heights. Each part above zero takes at least a column. */
+/** A bar with three parts, drawn at different heights. Each part above zero takes at least a column. */
 export function tank(
   { good, late, disputed }: Readonly<Record<'good' | 'late' | 'disputed', number>>,
   width: number,

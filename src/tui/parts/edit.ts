@@ -71,7 +71,7 @@ function undone(written: Written): Written {
   return text === undefined ? written : { text, cursor: { after: 0, undo: undo.slice(0, -1) } }
 }
 
-/** The text with its cursor, in at most `width` columns. Of a longer text, the part around the cursor. */
+/** The text with its cursor, in at most `width` columns. A longer text is cut to the part around the cursor. */
 export function writtenLine(written: Written, width: number): Line {
   const [before, after] = partsOf(written).map((part) => part.join(''))
   const room = Math.max(0, width - 1)

@@ -55,7 +55,7 @@ const singles: Readonly<Record<string, Key>> = {
   '\u001F': 'ctrl-_',
 }
 
-/** The keys in a chunk of input. A chunk has several if a key is held down or the line is slow. */
+/** The keys in a chunk of input. A chunk has several if a key is held down or the connection is slow. */
 export function keysOf(input: string, flags: KeyFlags): Key[] {
   // Terminals send alt-x as esc and x. No action uses alt, so these are read as two keys.
   if (flags.meta) return ['esc', ...keysOf(input, { ...flags, meta: false })]

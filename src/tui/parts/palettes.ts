@@ -1,7 +1,5 @@
 import type { PaletteName } from '../../text/text.ts'
 
-/* Colors by meaning. A test checks the contrast of each on every background. */
-
 export const themes = ['dark', 'light'] as const
 export type ThemeName = (typeof themes)[number]
 /** Color depths: 24 bits, xterm's 256, or 16. */

@@ -13,7 +13,7 @@ export function sideOf(width: number): number {
 export type Panels = { readonly width: number; readonly split: number; readonly height: number }
 
 type Joined = { readonly other: Line; readonly joint: string; readonly at: string; readonly line: Line }
-/** Joined rows by their left row. A joined row stays the same object while both halves do. */
+/** Cache of joined rows, by left row. A joined row stays the same object while both halves stay the same objects. */
 const joined = new WeakMap<Line, Joined>()
 
 /** Draws two panels side by side and joins their title lines. */

@@ -19,7 +19,6 @@ const useList = listScreen({
   none: 'no participants yet',
 })
 
-/** A hook: participants with tier, balance and state. */
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   return useList(host, view, {
     views: () => [],
@@ -42,7 +41,6 @@ const tier = needed({ name: 'tier', label: 'New tier', choices: tiers }, 'a tier
 
 const untold: Problem = { kind: 'failed', sentence: 'Choose a tier.', facts: [], next: [] }
 
-/** Dialog that sets a verification tier. */
 export function tierDialog(host: Host, person: SeenParticipant): DialogSpec {
   const { id } = person
   return {

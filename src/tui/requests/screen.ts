@@ -71,7 +71,7 @@ const useList = listScreen<Posting>({
   id: 'requests',
   noun: posting,
   title: 'Requests and bids',
-  none: 'no such requests: v shows the others',
+  none: 'no requests here: v changes the view',
   fields: {
     id: { kind: 'text' },
     title: { kind: 'text' },
@@ -96,7 +96,6 @@ const useList = listScreen<Posting>({
   useMore: useBids,
 })
 
-/** A hook: requests and bids. */
 export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   const onlyItsOwner = (act: string, command: string) => (rows: readonly Posting[]) => {
     const row = rows[chosenIndex(host.ui.get(), rows.map(posting.idOf))]
@@ -126,7 +125,7 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...ui.get(), requestView: next, pages: { ...pages, requests: 0 } })
 }
 
-/** Fetches a page of a status. With filter or sort, it reads the newest pages and searches them here. */
+/** Fetches a page of requests in one status. With filter or sort, it reads the newest pages and searches them here. */
 function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<NounRows<Posting>> {
   const status = statusOf(ui)
   const pageAt = (at: number, signal: AbortSignal) => {

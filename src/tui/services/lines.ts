@@ -80,7 +80,6 @@ function providerLines({ providerId, providerName, tier, trust, score, isNew }: 
   return room > rating.length + verdict.length + 4 ? [spread(width, who, right)] : [who, [label('standing'), ...right]]
 }
 
-/** Who gets how much of the price. */
 function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts, width: number): Line {
   if (price === '') return [label('price'), 'by quote: send an inquiry to get one']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`

@@ -18,32 +18,31 @@ const lists = {
     noun: plan,
     fields: planFields,
     title: 'Plans',
-    none: 'no plan is offered: v shows the others',
+    none: 'no plans: v changes the view',
   }),
   subscriptions: listScreen({
     id,
     noun: subscription,
     fields: subscriptionFields,
     title: 'Subscriptions',
-    none: 'no subscriptions: v shows the others',
+    none: 'no subscriptions: v changes the view',
   }),
   requests: listScreen({
     id,
     noun: posting,
     fields: postingFields,
     title: 'Requests for work',
-    none: 'no open requests: press v for the others',
+    none: 'no open requests: v changes the view',
   }),
   products: listScreen({
     id,
     noun: product,
     fields: productFields,
     title: 'Products',
-    none: 'no products: v shows the others',
+    none: 'no products: v changes the view',
   }),
 }
 
-/** A hook: the list of plans, subscriptions, requests or products. */
 export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
   const shown = view.ui.shopView === 'services' ? 'plans' : view.ui.shopView
   const shop = useShop(host, view)

@@ -50,7 +50,7 @@ export const fetchServices =
     return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
   }
 
-/** Orders by sales if no order is asked for. If that fails, as on older instances, repeats the request without it. */
+/** Orders by sales if no order is given. If that fails, as on older instances, repeats the request without an order. */
 async function mostSold<T>(
   asked: Search['asked'],
   of: (words: Search['asked']) => Promise<Outcome<T>>,

@@ -48,7 +48,6 @@ import {
 import { type Shop, shopActions, shopWords, useShop } from './shop.ts'
 import { belowLines, type Sold, sideLines } from './tabs.ts'
 
-/** A hook: the current view of the market. */
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = view.ui.shopView === 'services' ? useListings : useMarket
   return useShown(host, view)
@@ -297,7 +296,6 @@ function repWord(score: number | undefined, isNew: boolean): string {
   return score === undefined ? '—' : String(Math.round(score))
 }
 
-/** Dialog that tests the webhook of one's own listing. */
 export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
   return {
     title: 'TEST A WEBHOOK',

@@ -30,7 +30,6 @@ const fetchShopCounts =
     return { ok: true, value: Object.fromEntries(told) }
   }
 
-/** How many objects of each kind the market has. */
 export type Shop = { readonly counts: ShopCounts; readonly admin: boolean }
 
 export function useShop(host: Host, { where }: View): Shop {

@@ -20,7 +20,7 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
     facts: () => [
       ['cron', cron.name],
       ['state', textOf([cronWord(cron)])],
-      ['What it does', 'runs it once now, in addition to its schedule'],
+      ['What it does', 'runs the cron once now, in addition to its schedule'],
     ],
     verb: 'Run',
     command: () => shellCommand(host, ['crons', 'run', cron.name]),
@@ -40,8 +40,8 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
       ['cron', cron.name],
       ['state', textOf([cronWord(cron)])],
       paused
-        ? ['What it does', 'it runs on schedule again']
-        : ['What it does', 'it no longer runs automatically; R still runs it'],
+        ? ['What it does', 'the cron runs on schedule again']
+        : ['What it does', 'the cron no longer runs automatically; R still runs it'],
     ],
     verb: paused ? 'Resume' : 'Pause',
     command: () => shellCommand(host, ['crons', paused ? 'resume' : 'pause', cron.name]),
@@ -61,7 +61,6 @@ export function replayOf(delivery: Delivery, who: string): Replayed {
   return { id, who, sentence: safe(`${type}, ${attempts.length} tries: ${lastOf(delivery) ?? 'no answer'}`) }
 }
 
-/** Dialog that sends a delivery again. */
 export function replayDialog(host: Host, { id, who, sentence }: Replayed): DialogSpec {
   return {
     title: 'SEND A DELIVERY AGAIN',
@@ -70,7 +69,7 @@ export function replayDialog(host: Host, { id, who, sentence }: Replayed): Dialo
       ['delivery', id],
       ['to', who],
       ['so far', sentence],
-      ['What it does', 'it is sent again with the same event id; no money moves'],
+      ['What it does', 'the delivery is sent again with the same event id; no money moves'],
     ],
     verb: 'Send',
     command: () => shellCommand(host, ['admin', 'webhooks', 'replay', id]),

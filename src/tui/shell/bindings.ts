@@ -259,7 +259,6 @@ export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   }
 }
 
-/** The key of an action, as shown. */
 export function keyFor(action: Action, keys: readonly Binding[]): string {
   return keyLabel(keys.find((one) => one.action === action)?.keys[0] ?? '')
 }

@@ -133,7 +133,7 @@ export function startDaemon(host: Host): void {
       title: 'START THE DAEMON',
       facts: () => [
         ['where', 'this machine'],
-        ['What it does', 'restarts it with its data and its last options'],
+        ['What it does', 'restarts the daemon with its data and its last options'],
       ],
       fields: [],
       verb: 'Start',

@@ -47,7 +47,7 @@ const moneyWords: readonly (readonly [string, readonly string[]])[] = [
   ['p_', ['admin', 'payees']],
 ]
 
-/** Commands by id prefix. For subscriptions it is the operator's list, since only the operator sees all of them. */
+/** Commands by id prefix. Subscriptions use the operator's list, since only the operator sees all of them. */
 const marketWords: readonly (readonly [string, (id: string) => readonly string[]])[] = [
   ['plan_', (id) => ['plans', 'view', id]],
   ['sub_', (id) => ['admin', 'subs', 'list', '--filter', `id:${id}`]],

@@ -119,7 +119,6 @@ export function lastOk({ lastSuccess, ageMs }: CronFacts, now: number | undefine
   return shortSpan(Math.max(0, now - lastSuccess))
 }
 
-/** Time until the next run. */
 export function nextRun({ more }: Pick<CronFacts, 'more'>, now: number | undefined): string {
   if (more?.nextRun === undefined || now === undefined) return '—'
   return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)

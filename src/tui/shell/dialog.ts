@@ -93,7 +93,6 @@ export function dialogKey(dialog: Dialog, key: Key): DialogStep {
   return field === undefined ? onButtons(dialog, key) : inField(dialog, field, key)
 }
 
-/** Inserts pasted text into the focused field. */
 export function dialogPaste(dialog: Dialog, text: string): Dialog {
   const field = dialog.spec.fields[dialog.focus]
   if (dialog.busy || field === undefined || field.choices) return dialog

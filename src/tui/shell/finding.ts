@@ -116,7 +116,7 @@ type Local<T, L extends ListFields> = {
   readonly now: number
 }
 
-/** Filters and sorts rows here, for lists whose endpoint cannot. */
+/** Filters and sorts rows in the cockpit, for lists whose endpoint cannot. */
 export function narrowed<T, L extends ListFields>(
   rows: readonly T[],
   { filter, sort }: Wish,
@@ -158,7 +158,7 @@ export type ListHead = {
   readonly keys: readonly Binding[]
   /** Default order text. */
   readonly order: string
-  /** Shown before the order. */
+  /** Shown before the sort order. */
   readonly note?: Line
 }
 

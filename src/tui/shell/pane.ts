@@ -63,7 +63,6 @@ function scrolling({ ui }: Host, reach: number): Face['actions'] {
   }
 }
 
-/** What is needed to draw a list. */
 export type ShownList = {
   readonly chosen: number
   /** Opened row. */

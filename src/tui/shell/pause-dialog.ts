@@ -8,7 +8,6 @@ import type { Host } from './screen.ts'
 
 const reason = reasonField('Reason (shown in the pause state and the audit log)')
 
-/** Dialog that pauses the platform, or resumes it if it is paused. */
 export function pauseDialog(host: Host): DialogSpec {
   return host.health()?.paused ? unpause(host) : pause(host)
 }

@@ -1,8 +1,6 @@
 import type { Json } from '../../core/json.ts'
 import { safe } from '../../text/text.ts'
 
-/* Reads shown values from responses and sanitises them. */
-
 type Maybe<T> = T | null | undefined
 
 export function text(value: Maybe<string>): string {

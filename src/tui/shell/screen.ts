@@ -86,7 +86,6 @@ export type View = {
   readonly health: Query<HealthFacts>
   readonly where: Whereabouts | undefined
   readonly ui: Ui
-  /** Area to draw on. */
   readonly area: ScreenArea
   /** Epoch milliseconds, updated every second. */
   readonly now: number

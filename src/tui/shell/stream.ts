@@ -14,7 +14,6 @@ const EVENTS_COMPARED = 20
 /** Longer messages are dropped. */
 const MESSAGE_CHARS_MAX = 1_000_000
 
-/** An event of the event log. */
 export type LiveEvent = {
   readonly cursor: number
   readonly at: number | undefined
@@ -82,7 +81,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
   function take(event: LiveEvent): void {
     cursor = event.cursor
     const { events } = store.get()
-    // Each party gets its own event about the same act. Only the first of them is shown.
+    // Each party gets its own event about the same action. Only the first of them is shown.
     const isTold = events.slice(0, EVENTS_COMPARED).some((one) => isSame(one, event))
     if (isTold) store.set({ state: 'live', events })
     else store.set({ state: 'live', events: withEvent(events, event) })

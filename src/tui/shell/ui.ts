@@ -83,7 +83,6 @@ export type Ui = {
   readonly putAway: Readonly<Partial<Record<ScreenId, readonly string[]>>>
   /** Text cursor in the filter while it is being typed. */
   readonly typing: Cursor | undefined
-  /** The open picker, if any. */
   readonly picker: Picker | undefined
   /** Lines of the last command's output. */
   readonly output: readonly string[]

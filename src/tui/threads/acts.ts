@@ -59,7 +59,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
     }),
     remove: on((thread) => {
       if (isParty(thread)) say(declineDialog(host, thread))
-      else only('Only its two parties can end it.', 'decline', thread.id)
+      else only('Only the two parties can end a conversation.', 'decline', thread.id)
     }),
     attach: on((thread) => {
       if (isParty(thread)) askAnyway(host, spoken(host, attachDialog(host, thread), speaker))
@@ -147,7 +147,7 @@ export function declineDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'END A CONVERSATION',
     as: PARTY,
-    facts: () => [...aboutThread(thread), ['What it does', 'it ends without a price, and no money moves']],
+    facts: () => [...aboutThread(thread), ['What it does', 'closes the conversation; no money moves']],
     verb: 'End',
     command: () => shellCommand(host, ['threads', 'decline', thread.id]),
     send: (): Sent =>

@@ -48,7 +48,7 @@ function actsLine(thread: Thread, { view: { keys, ui }, width }: Next): Line {
 function whoseLine(thread: Thread, { isForeign, width }: Next): Line {
   const whose = isForeign
     ? `only ${clip(safe(providerOf(thread)), WHO_COLUMNS)} answers here`
-    : 'i: write for the house'
+    : 'i: write as the marketplace'
   return [dim(` ${whose}${width >= ROOMY_COLUMNS ? '; as a party:  :as NAME' : ''}`)]
 }
 

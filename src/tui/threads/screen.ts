@@ -38,7 +38,6 @@ const PANES_FROM = 100
 const LIST_SHARE = 0.45
 const LIST_COLUMNS_MAX = 80
 
-/** A hook: the conversations, and the chosen one with its messages. */
 export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
@@ -177,7 +176,7 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
 
 function emptyWords({ filters, threadView }: Ui, elsewhere: string): string {
   if (filters.threads) return noMatchWords('conversation', threadView, elsewhere)
-  return threadView === 'all' ? ' no conversations yet' : ` no conversation is ${threadView}: v shows the others`
+  return threadView === 'all' ? ' no conversations yet' : ` no conversations in view ${threadView}: v changes the view`
 }
 
 function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: number): Line[] {

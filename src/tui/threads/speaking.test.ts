@@ -135,7 +135,7 @@ describe('whoever speaks', () => {
     ['quill', 'A', 'Only Acme Corp can accept a price here.'],
     ['inkwell', 'A', 'Only Acme Corp can accept a price here.'],
     ['acme', 'O', 'Only Inkwell can offer a price.'],
-    ['quill', 'X', 'Only its two parties can end it.'],
+    ['quill', 'X', 'Only the two parties can end a conversation.'],
   ])('%s is told by %s what it may not', async (...[name, key, words]) => {
     const { type, text, until } = await talk()
     await type(as(name))

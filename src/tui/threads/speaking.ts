@@ -63,7 +63,7 @@ export function attachDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ATTACH A FILE',
     as: PARTY,
-    facts: () => [...aboutThread(thread), ['What it does', 'the other side may download it; it cannot be removed']],
+    facts: () => [...aboutThread(thread), ['What it does', 'shares the file with the other party permanently']],
     fields: [file, note],
     verb: 'Attach',
     command: ({ file: path = '', message = '' }) =>
@@ -84,7 +84,6 @@ export function acceptWords({ id, proposal }: Thread): readonly string[] {
   return ['accept', id, '--proposal', proposal.proposed_at, '--max-price', proposal.agent_price]
 }
 
-/** Dialog that accepts an offer and pays its price. */
 export function acceptDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ACCEPT A PRICE',

@@ -133,7 +133,7 @@ describe('conversations', () => {
 
   it('of the house take an answer', async () => {
     const { type, text } = await talk({ [`GET /v1/participants/${first.provider_id}`]: { first_party: true } })
-    expect(text()).toContain('i: write for the house')
+    expect(text()).toContain('i: write as the marketplace')
     await type('i')
     expect(text()).toContain('WRITE A MESSAGE')
   })
@@ -151,7 +151,7 @@ describe('conversations', () => {
   it('are declined and priced by their parties alone', async () => {
     const { type, text } = await talk()
     await type('X')
-    expect(text()).toContain('✗ Only its two parties can end it.')
+    expect(text()).toContain('✗ Only the two parties can end a conversation.')
     await type('O')
     expect(text()).toContain('✗ Only Pixelforge can offer a price.')
   })
