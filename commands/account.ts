@@ -150,7 +150,6 @@ export const accountShow = defineCommand({
 
 const SHOWN_CHARS = 9
 
-/** Shortens a secret but keeps enough to recognise it. */
 function masked(secret: string): string {
   return `${secret.slice(0, SHOWN_CHARS)}…${secret.slice(-3)}`
 }

@@ -36,7 +36,7 @@ import { byteSize, cyan, green, shellLine } from '../src/text/text.ts'
 export const adminAdjust = defineCall({
   name: 'admin adjust',
   summary: 'move money between a balance and the operator',
-  description: 'Needs the admin key of the instance. With the same --idempotency-key it is applied only once.',
+  description: 'Needs the admin key of the instance. Adjustments with the same --idempotency-key apply once.',
   args: z.object({
     participant: z.string().meta({ description: 'id of the participant' }),
     amount: z.string().meta({ description: 'amount in USDC, such as 1.50' }),
@@ -47,7 +47,7 @@ export const adminAdjust = defineCall({
     settles: z
       .string()
       .optional()
-      .meta({ description: 'id of the unserved period that this compensates, from `souk attention`', value: 'id' }),
+      .meta({ description: 'id of the unserved period to compensate, from `souk attention`', value: 'id' }),
   }),
   examples: [
     'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',

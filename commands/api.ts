@@ -123,7 +123,6 @@ function isAdministrative({ path }: RawCall): boolean {
   return /^\/(dashboard\/api\/admin|metrics)\b/.test(path)
 }
 
-/** Headers of the request, with the caller's credential. */
 async function headersOf(session: Session, call: RawCall): Promise<Readonly<Record<string, string>>> {
   if (isAdministrative(call)) return { ...(await session.adminHeaders()), ...call.headers }
   const key = await session.apiKey()
@@ -222,7 +221,7 @@ function headerOf(text: string): [string, string] {
   return [name, text.slice(at + 1).trim()]
 }
 
-/** Headers that pay outside the wallet's limits. A signed payment header is not listed: it was counted when signed. */
+/** Headers that pay outside the wallet's limits. A payment header is absent, since it was counted when signed. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {

@@ -33,7 +33,7 @@ export const chainQueue = defineCommand({
   description:
     'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
   options: z.object({
-    all: z.boolean().default(false).meta({ description: 'include final ones, newest first' }),
+    all: z.boolean().default(false).meta({ description: 'include final transactions, newest first' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
@@ -71,7 +71,7 @@ export const chainStatus = defineCommand({
     exitStatus: z
       .boolean()
       .default(false)
-      .meta({ description: 'exit with code 11 if the chain fails or the books differ' }),
+      .meta({ description: 'exit with code 11 if the chain fails or differs from the ledger' }),
   }),
   examples: ['souk chain', 'souk chain status --json', 'souk chain status --exit-status'],
   async run(context) {

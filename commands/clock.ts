@@ -11,7 +11,7 @@ const NEXT_CRON = 'next-cron'
 export const clockAdvance = defineCommand({
   name: 'clock advance',
   summary: 'move business time ahead; due events happen in order',
-  description: 'Test money only. Payment windows and signatures use real time, which never moves.',
+  description: 'Test money only. Payment windows and signatures use real time, which this command does not move.',
   args: z.object({ duration: Duration.optional().meta({ description: 'duration, such as 90s, 48h, 31d' }) }),
   options: z.object({
     until: z

@@ -8,7 +8,6 @@ import { dim, linesOf } from '../src/text/text.ts'
 
 type Discovered = WireAnswer<Api['listResources']>['items'][number]
 
-/** Filters of the x402 discovery lists. */
 export const discoveryOptions = {
   payTo: z.string().optional().meta({ description: 'only with this payee', value: 'address' }),
   scheme: z.string().optional().meta({ description: 'only with this x402 scheme', value: 'name' }),

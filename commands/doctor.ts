@@ -90,7 +90,7 @@ async function examined(context: Context) {
   return { checks, fixed, ...countsOf(checks) }
 }
 
-/** The probes to run. A daemon that starts or hangs gets none: it holds the store but does not respond. */
+/** The probes to run. A daemon that starts or hangs gets none, since it holds the store and does not respond. */
 function probesFor({ state }: FoundDaemon): readonly Examination[] {
   const isAskable = state !== 'unresponsive' && state !== 'starting'
   const ofDaemon = state === 'running' ? runningProbes : stoppedProbes

@@ -14,7 +14,6 @@ type Settlement = Summary['recent_settlements'][number]
 
 type Period = { readonly since: string | null; readonly until: string; readonly earned: string; readonly sales: Sale[] }
 
-/** Reasons why money waits, as text. */
 const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {
   undelivered: 'paid, not delivered yet',
   in_review: 'delivered; the buyer may still dispute it',

@@ -35,7 +35,7 @@ export const command = defineCommand({
   heading: 'People',
   summary: 'export your records, or a complete marketplace, as NDJSON',
   description:
-    'Exports your profile, listings, jobs, conversations, payments and balance, even while the marketplace is paused. Each line is {"kind": …, "record": …}. The last line has kind "end" and counts the others; a file that did not get this line is deleted. --all exports a complete marketplace for its operator, as a consistent snapshot, running or stopped. That file holds everybody\'s data: keep it private.',
+    'Exports your profile, listings, jobs, conversations, payments and balance, even while the marketplace is paused. Each line is {"kind": …, "record": …}. The last line has kind "end" and counts the others; an incomplete file is deleted. --all exports a complete marketplace for its operator, as a consistent snapshot, running or stopped. That file holds everybody\'s data: keep it private.',
   args: z.object({ file: z.string().meta({ description: 'file to write, - for stdout' }) }),
   options,
   examples: [

@@ -48,7 +48,7 @@ export const command = defineCommand({
     io.line(`${green('✓')} imported ${records} records and ${files} files   sha256 ${sha256}`)
     io.line(`  data      ${io.path(dir)}`)
     io.line(
-      `  is        ${kept ? 'the same installation as in the file' : 'a new installation: wallets sign again, API keys stay valid'}`,
+      `  is        ${kept ? 'the same installation as in the file' : 'a new installation: wallets must sign again, API keys stay valid'}`,
     )
     io.note(`  next      ${cyan(io.hint('souk up'))}   ${cyan(io.hint('souk money audit'))}`)
   },

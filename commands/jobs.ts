@@ -78,7 +78,7 @@ export const jobsList = defineCommand({
       query: unjudged<Queried<'listJobs'>>({ status, role, limit, offset: (page - 1) * limit }),
       headers: key === undefined ? {} : { 'x-api-key': key },
     })
-    // Without any credential, `read` returned undefined: this call fails with the error that asks for a key.
+    // Without any credential, `read` returned undefined. This call then fails with the error that asks for a key.
     return answer ?? session.call('listJobs', {})
   },
   rows: ({ jobs }) => jobs,
@@ -235,7 +235,6 @@ export const jobsView = defineCommand({
   },
 })
 
-/** Next steps for the buyer. */
 function nextOf({ job_id: id, status, escrow }: FetchedJob): string[] {
   if (!overStates.includes(status)) return [`souk jobs watch ${id}`]
   if (status !== 'completed' || escrow?.status !== 'held') return []
@@ -274,7 +273,7 @@ const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
 export const jobsWatch = defineCommand({
   name: 'jobs watch',
   summary: 'wait until a job ends',
-  description: 'Waiting never pays. Access needs the job token, the API key of the wallet, or a sign-in.',
+  description: 'Waiting costs nothing. Reading the job needs its token, the API key of the wallet, or a sign-in.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if it ended without a delivery' }),

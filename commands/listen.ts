@@ -217,7 +217,7 @@ export function messageOf(event: OwnEvent, origin: string): string {
   return JSON.stringify({ type, event_id, created_at, ...data, ...callback })
 }
 
-/** The callback URL at the instance that sent the event: the URL holds a key, which no other server may receive. */
+/** Moves a callback URL to the instance that sent the event. The URL holds a key, which no other server may receive. */
 function atOrigin(named: string, origin: string): string {
   const url = URL.parse(named, origin)
   return url === null ? origin : new URL(origin).origin + url.pathname + url.search

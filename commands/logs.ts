@@ -79,7 +79,7 @@ async function* records(context: Running): AsyncGenerator<LogLine['fields']> {
 
 function forgotten(id: string): CliError {
   return new CliError('not_found', `No record of ${id} in memory.`, {
-    facts: ['traces cover the last 4,096 requests; requests before the last start have only stored records'],
+    facts: ['traces cover the last 4,096 requests; before the daemon start, only stored records exist'],
     next: ['souk logs --source http --tail 20'],
   })
 }
@@ -166,7 +166,6 @@ function expression(text: string | undefined): RegExp | undefined {
 
 export type RequestFilter = Queried<'listRequests'>
 
-/** Time limit of a long poll. */
 const WAIT_SECONDS = 20
 const RETRY_MS = 1_000
 

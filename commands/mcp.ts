@@ -24,7 +24,6 @@ export type StartedAs = {
 
 type Agent = {
   readonly title: string
-  /** Path of the configuration file. */
   readonly file: string
   readonly format: 'json' | 'toml' | 'shell'
   readonly text: (started: StartedAs) => string

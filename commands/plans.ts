@@ -62,7 +62,6 @@ export const plansCreate = defineCommand({
   },
 })
 
-/** Ids of the wallet's active listings. */
 async function activeListings(open: () => Promise<Session>): Promise<string[]> {
   const session = await open()
   const query = { mine: 'true' as const, limit: String(EXAMPLE_SERVICES_MAX) }
@@ -96,7 +95,7 @@ export const plansEdit = defineCall({
     price: z.string().optional().meta({ description: 'what you earn per period', value: 'usd' }),
     period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period' }),
     service: z.array(z.string()).default([]).meta({
-      description: 'id of a listing in the plan; repeat it for each, since these replace all current ones',
+      description: 'id of a listing in the plan (repeatable); replaces all current listings',
       value: 'service',
     }),
     description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),

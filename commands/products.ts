@@ -16,7 +16,6 @@ import { bold, byteSize, cyan, green } from '../src/text/text.ts'
 
 export const productArg = z.object({ product: z.string().meta({ description: 'id of the product' }) })
 
-/** Product options, shared by `products create` and `edit`. */
 export const productOptions = {
   name: z.string().optional().meta({ description: 'name', value: 'text' }),
   price: z.string().optional().meta({ description: 'your price in USDC', value: 'usd' }),
@@ -185,7 +184,7 @@ export const productsEdit = defineCommand({
   args: productArg,
   options: z.object({
     ...productOptions,
-    status: z.enum(['active', 'inactive']).optional().meta({ description: 'put up for sale or withdraw' }),
+    status: z.enum(['active', 'inactive']).optional().meta({ description: 'active: for sale; inactive: withdrawn' }),
   }),
   examples: [
     'souk products edit prod_0123456789abcdef --price 6.00',

@@ -143,7 +143,7 @@ function practiceLine(said: Extract<ShopNotice, { event: 'practice' }>, io: Io):
     case 'bought':
       return `${dim('○')} practice run: bought for $${said.price} of test money   ${said.job_id}`
     case 'passed':
-      return `${green('✓')} practice run: delivered, and checked as its buyer`
+      return `${green('✓')} practice run: the command delivered, and the delivery passed the buyer checks`
     case 'none':
       return `${yellow('!')} no practice run: ${said.reason}`
     case 'failed':

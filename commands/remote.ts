@@ -176,7 +176,7 @@ export const remoteRemove = defineCommand({
 
 export const remoteShow = defineCommand({
   name: 'remote show',
-  summary: 'show the current instance as it describes itself',
+  summary: 'show the current instance: status, network, token, id',
   examples: ['souk remote show', 'souk remote show --json'],
   async run(context) {
     const { target, ...session } = await context.session()

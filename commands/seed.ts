@@ -29,7 +29,7 @@ export const seedDemoCommand = defineCommand({
     if (found.state === 'starting') await requireStopped(context, 'souk seed demo')
     const isRunning = found.state === 'running'
     if (isRunning && (await isThere(context))) return told('there', 0)
-    wouldDo(context.globals, `fill ${places.data} with the demo`)
+    wouldDo(context.globals, `fill ${places.data} with the demo data`)
     const progress = context.io.progress('seeding the demo')
     if (isRunning) await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     try {

@@ -32,7 +32,7 @@ export const termsShow = defineCall({
   asks: 'getTerms',
   asked: () => ({}),
   view({ version, required, text, url }, io) {
-    io.line(`${bold(`version ${version}`)}   ${required ? 'has to be accepted to sell' : 'acceptance is optional'}`)
+    io.line(`${bold(`version ${version}`)}   ${required ? 'sellers must accept it' : 'acceptance is optional'}`)
     for (const line of linesOf(text.trimEnd())) io.line(dim('│ ') + line)
     io.line(`  text      ${url}`)
     if (required) io.note(`  next      ${cyan(io.hint('souk terms accept'))}`)

@@ -70,7 +70,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 type TestChain = 'sandbox' | 'devnet'
 type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
-/** The typed chain, else that of the data, else a sandbox. @throws CliError usage if the data is on no test chain */
+/** The typed chain, else the existing data's, else a sandbox. @throws CliError usage if the data is on no test chain */
 function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
@@ -83,7 +83,7 @@ function chainOf({ options, places }: Context): TestChain {
 async function* steps(context: Context): AsyncGenerator<Step> {
   const { places, system } = context
   const chain = chainOf(context)
-  wouldDo(context.globals, 'bring the daemon up, fund a wallet with test money and buy a QR code')
+  wouldDo(context.globals, 'start the daemon, fund a wallet with test money and buy a QR code')
   yield* up(context, chain)
   yield* step(context, currentWallet(places) ? ['wallet', 'show'] : ['wallet', 'new', 'main'])
   yield* step(context, ['wallet', 'fund'])

@@ -49,7 +49,7 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'cause an event with the demo users, in a sandbox',
   description:
-    'Demo users act until the event happens; nothing is faked. With --for they buy your listing, bid on your request or dispute your job; your own actions are left to you. Some events need time: business time is moved, after confirmation.',
+    'Demo users act until the event happens; nothing is faked. With --for they buy your listing, bid on your request or dispute your job; you perform your own actions yourself. Some events need time to pass: business time is then moved, after confirmation.',
   args,
   options,
   examples: [

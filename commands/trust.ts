@@ -63,7 +63,7 @@ export async function readDocument<K extends DocumentEndpoint>(
 }
 
 function parsed(text: string): unknown {
-  // Non-JSON is shown as is.
+  // A document that is not JSON is returned unchanged.
   return (parseAnswer(text) ?? { value: text }).value
 }
 

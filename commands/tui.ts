@@ -55,7 +55,7 @@ export const command = defineCommand({
     const options = cockpitOptions(context)
     if (options.look.palette === 'mono') forbidColor()
     const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
-    // The question for the background is sent early: the terminal answers while the cockpit loads.
+    // Asks for the terminal's background color early, so that the terminal answers while the cockpit loads.
     const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
     const own = await ownKeys(context)
@@ -312,7 +312,6 @@ export function createCommandLine(context: CommandsHost) {
   }
 }
 
-/** Completes like the shell completion. */
 async function complete(context: CommandsHost, words: readonly string[]): Promise<readonly LineWord[]> {
   const { data } = await context.invoke(['__complete', '--scoped', '--', ...words]).catch(() => ({ data: undefined }))
   const found = isObject(data) && Array.isArray(data.candidates) ? data.candidates : []

@@ -53,5 +53,5 @@ export const adminSdnRemove = defineCall({
   asks: 'removeSanction',
   asked: ({ args }) => ({ params: { wallet: args.wallet } }),
   view: ({ wallet, sanctioned }, io) =>
-    io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the list' : 'is no longer blocked'}`),
+    io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the sanctions list' : 'is no longer blocked'}`),
 })

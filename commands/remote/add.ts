@@ -169,7 +169,7 @@ async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEO
 
 /** Asks a person to compare the fingerprint; `--yes` is not enough. Without a terminal, `--fingerprint` is required. */
 async function agreed(url: string, { fingerprint, valid_to }: ShownCertificate, io: Io): Promise<string> {
-  const facts = [`SHA-256   ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls there prints the true fingerprint']
+  const facts = [`SHA-256   ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls on that machine prints it']
   if (!io.canAsk) {
     const sentence = `The certificate of ${url} is not signed by a trusted authority, and there is no terminal to ask on.`
     throw usage(sentence, { facts, next: ['… --fingerprint SHA256'] })

@@ -98,7 +98,6 @@ export const command = defineCommand({
   },
 })
 
-/** Legend of the abbreviations used. */
 function legend(services: readonly CatalogListing[]): readonly string[] {
   const isNew = services.some(({ provider_reputation: score }) => typeof score === 'object' && score?.is_new)
   const isPolled = services.some(({ webhook_status: status }) => status === 'polling')

@@ -50,7 +50,7 @@ export const walletPolicySet = defineCommand({
   name: 'wallet policy set',
   summary: 'set the spending limits of a wallet',
   description:
-    'Applies to every payment of the wallet on this machine, by signature or balance, from any command and from `souk mcp`. Options that you omit stay as they are. A day is any 24 hours. A payment counts when it is signed, even without an answer; deposits count too. Approval needs a terminal or the program that runs `souk mcp`; --yes does not approve. Ids refer to the chosen instance.',
+    'Applies to every payment of the wallet on this machine, by signature or balance, from any command and from `souk mcp`. Limits that you omit keep their values. A day is any 24 hours. A payment counts when it is signed, even without an answer; deposits count too. Approval needs a terminal or the program that runs `souk mcp`; --yes does not approve. Ids refer to the chosen instance.',
   args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
   options,
   examples: [

@@ -31,7 +31,6 @@ export const PublicName = z
     else if (isHouseName(name)) addIssue('looks like "souk", a reserved name: choose another one')
   })
 
-/** A whole number in a query string. */
 export function queryInt(bounds: { min: number; max: number }) {
   return z
     .codec(z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.int().min(bounds.min).max(bounds.max), {
@@ -50,7 +49,6 @@ export const clampedLimit = z
   .optional()
   .meta({ type: 'integer', minimum: 1, description: `page size, at most ${MAX_PAGE} (default: ${DEFAULT_PAGE})` })
 
-/** `true` or `false` in a query string. */
 export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
   decode: (text) => text === 'true',
   encode: (value) => (value ? 'true' : 'false'),

@@ -3,7 +3,7 @@ import type { StoredFile } from '../../core/codecs.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { Usdc } from '../../core/money.ts'
 
-/** Areas that the cutover defers; the first five are the specification's, the sixth ours (decisions §12). */
+/** Areas that the cutover defers (decisions §12). */
 export const areas = [
   'digital_products',
   'escrow_jobs',
@@ -141,7 +141,7 @@ export function multipart<S extends z.ZodType, const O extends boolean>(
 export type JsonReply<S extends z.ZodType = z.ZodType> = {
   readonly kind: 'json'
   readonly schema: S
-  /** Top-level members shown once and stored sealed (decisions §4 Retry). */
+  /** Top-level members shown once and stored encrypted (decisions §4 Retry). */
   readonly secrets: readonly string[]
 }
 /** A growing list, sent as JSON pages or as server-sent events. The `Accept` header decides. */
@@ -272,7 +272,6 @@ type ParamNames<P extends string> = P extends `${infer Head}/${infer Tail}`
       ? Name
       : never
 
-/** Path parameters, inferred from the path. */
 export type Params<E extends Endpoint> = { readonly [K in ParamNames<E['path']>]: string }
 
 type QueryOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends { query: infer Q extends z.ZodType }
@@ -343,7 +342,6 @@ export function templatePath(path: string): string {
   return path.replace(/:([A-Za-z]+)/g, '{$1}')
 }
 
-/** Names of the path parameters, in order. */
 export function paramNames(path: string): readonly string[] {
   return [...path.matchAll(/(?<=:)[A-Za-z]+/g)].map(([name]) => name)
 }

@@ -27,8 +27,6 @@ import {
   tiers,
 } from '../../model/words.ts'
 
-/* Filter and sort fields of the administrator's lists. */
-
 const text = { kind: 'text' } as const
 const money = { kind: 'money' } as const
 const count = { kind: 'count' } as const

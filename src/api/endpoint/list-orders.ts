@@ -1,7 +1,5 @@
 import type { ListOrders } from '../../core/filter.ts'
 
-/* Sort orders that are not a field. */
-
 /** Sort orders of jobs: what needs attention first. */
 export const jobOrders = {
   worst: 'disputed jobs, then late ones, then other open ones by next event, then ended ones, newest first',

@@ -60,7 +60,6 @@ export const SignInChallenge = z
   })
 export type SignInChallenge = z.infer<typeof SignInChallenge>
 
-/** `extensions` with a sign-in challenge. */
 export const SignInExtensions = z.object({ [signInExtension]: SignInChallenge })
 
 const { $schema: _, ...payloadSchema } = z.toJSONSchema(SignInPayload, { io: 'input' })

@@ -182,7 +182,6 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
   return { body, header: fittingHeader(required) }
 }
 
-/** Requirements of the v2 object. */
 export function acceptsV2(offer: PaymentRequirement): AcceptsV2 {
   const { min } = priceRange(offer.price)
   return { scheme: 'exact', network: networks[offer.network].caip2, amount: min.toString(), ...termsOf(offer) }

@@ -34,8 +34,8 @@ const Problem = z
     title: z.string().meta({ description: 'phrase of the status, such as Not Found' }),
     status: z.int(),
     detail: z.string(),
-    error: z.string().meta({ description: 'the same as detail' }),
-    message: z.string().meta({ description: 'the same as detail' }),
+    error: z.string().meta({ description: 'the same as `detail`' }),
+    message: z.string().meta({ description: 'the same as `detail`' }),
     code: z.string(),
     request_id: z.string(),
     details: z.array(Detail).optional(),
@@ -114,7 +114,6 @@ export function errorResponses(endpoint: Endpoint, parts: Parts): OpenApiNode {
   return Object.fromEntries(refs)
 }
 
-/** Media type of responses that are pages. */
 export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
 function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents) {
@@ -151,7 +150,6 @@ function headersOf(group: readonly ErrorCode[]): OpenApiNode {
   }
 }
 
-/** Errors possible on any endpoint. */
 export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {}): OpenApiNode {
   return {
     description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',

@@ -7,7 +7,6 @@ export type AnswerSchemas = {
   readonly $defs: Readonly<Record<string, OpenApiNode>>
 }
 
-/** Response schemas, generated on demand. */
 export function answerSchemas(names: readonly (keyof Api)[]): AnswerSchemas {
   const { components, of } = collectSchemas()
   const answers = names.flatMap((name): [string, OpenApiNode][] => {

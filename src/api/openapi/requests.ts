@@ -34,7 +34,6 @@ function queryParameters(endpoint: Endpoint, schemas: SchemaComponents): OpenApi
   }))
 }
 
-/** Members of an object schema, and the required ones. */
 function objectParts({ properties, required }: OpenApiNode): { properties: AnyObject; required: readonly unknown[] } {
   return { properties: isObject(properties) ? properties : {}, required: Array.isArray(required) ? required : [] }
 }

@@ -64,8 +64,6 @@ function result({ answered }: WebhookMessage, schemas: SchemaComponents): OpenAp
   return { content: { 'application/json': { schema: { anyOf: [schemas.of(JobUpdate), bare] } } } }
 }
 
-/* Webhook messages (decisions §10), for the description and for endpoint authors. */
-
 const aboutJob = {
   job_id: idOf('job'),
   service_id: idOf('service'),
@@ -112,7 +110,7 @@ type WebhookMessage = {
 const messages = {
   job_dispatch: {
     to: 'provider',
-    summary: 'a job to do; for instant jobs the response is the result, others may call back',
+    summary: 'a job to do; the response to an instant job is its result, other results may go to callback_url',
     answered: true,
     members: {
       ...aboutJob,

@@ -3,7 +3,6 @@ import { type Access, type Endpoint, isPaid, templatePath } from '../endpoint/de
 import { api, endpointNames } from '../index.ts'
 import { replacementOf } from '../status.ts'
 
-/** The contract as a Markdown table. */
 export function endpointTable(): string {
   const endpoints = endpointNames.map((name): Endpoint => api[name])
   const lines = endpoints.map(

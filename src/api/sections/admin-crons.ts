@@ -18,7 +18,7 @@ export const CronRunView = z
 
 const CronView = CronHealth.extend({
   name: z.string(),
-  schedule: z.string().meta({ description: 'seconds minutes hours day month weekday, UTC' }),
+  schedule: z.string().meta({ description: 'cron expression in UTC: second, minute, hour, day, month, weekday' }),
   interval_seconds: z.int(),
   paused: z.boolean(),
   paused_at: Time.nullable(),
@@ -71,7 +71,6 @@ export const cronsApi = {
   }),
 }
 
-/** Longest clock move per call. */
 export const MAX_ADVANCE_MS = 3_660 * DAY_MS
 
 const state = z.enum(['running', 'frozen'])

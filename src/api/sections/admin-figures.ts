@@ -6,7 +6,6 @@ import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** Time spans that a series of figures can cover. */
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpan = (typeof seriesSpans)[number]
 /** How long calls of an endpoint are remembered, in hours. */
@@ -79,7 +78,7 @@ export const River = z
     disputed: Amount,
     overdue: Amount.meta({ description: 'held for overdue jobs; counts only the jobs that were searched' }),
     held_jobs: z.int(),
-    in_flight: z.int().optional().meta({ description: 'open, reserved payments; missing on older instances' }),
+    in_flight: z.int().optional().meta({ description: 'number of payments in progress; missing on older instances' }),
     ended: z
       .strictObject({
         good: z.int(),

@@ -62,7 +62,6 @@ const JobBundle = z
   })
   .meta({ id: 'JobBundle' })
 
-/** A job in the operator's list, with party names. */
 const MarketJob = Job.extend({
   about: EventAbout.optional(),
   late: z.boolean().optional().meta({ description: 'job in progress past its deadline or promised time' }),

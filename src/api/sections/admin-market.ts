@@ -11,12 +11,10 @@ import { Product } from './products.ts'
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 const page = { total: z.int(), limit: z.int(), offset: z.int(), ...searched }
 
-/** A subscription in the operator's list, with names. */
 const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), provider_name: z.string() }).meta({
   id: 'MarketSubscription',
 })
 
-/** A request in the operator's list, with the poster's name. */
 const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'MarketPosting' })
 
 /** Operator's lists of requests, and of offers other than listings. */

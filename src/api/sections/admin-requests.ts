@@ -6,7 +6,6 @@ import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** Maximum number of requests per response. */
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
 const MAX_TEXT_CHARS = 200
@@ -31,7 +30,7 @@ const RequestRecord = z
     price: Amount.nullable(),
     receipt_id: idOf('receipt').nullable(),
     job_id: idOf('job').nullable(),
-    offer_id: z.string().nullable().meta({ description: 'the 402 that quoted this payment to the same buyer' }),
+    offer_id: z.string().nullable().meta({ description: 'request whose 402 quoted this payment to the same buyer' }),
     steps: z
       .int()
       .nullable()

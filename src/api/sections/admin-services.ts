@@ -24,7 +24,6 @@ export const Selling = z
   })
   .meta({ id: 'Selling' })
 
-/** A listing as the operator sees it. */
 export const AdminListing = Listing.extend({
   selling: Selling.optional().meta({ description: 'missing on older instances' }),
 }).meta({ id: 'AdminListing' })
@@ -46,7 +45,7 @@ export const catalogAdminApi = {
     }),
     reply: json(
       z.strictObject({
-        services: z.array(AdminListing).meta({ description: 'the latest listed first' }),
+        services: z.array(AdminListing).meta({ description: 'newest listing first' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),

@@ -9,7 +9,6 @@ import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-/** A conversation in the operator's list, with names. */
 const MarketThread = Thread.extend({ about: EventAbout }).meta({ id: 'MarketThread' })
 
 export const houseThreadsApi = {

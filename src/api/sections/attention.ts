@@ -4,7 +4,6 @@ import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 
-/** A problem for the operator. */
 export const AttentionItem = z
   .strictObject({
     id: z.string().meta({ description: 'stable while the item is open' }),
@@ -20,7 +19,6 @@ export const AttentionItem = z
   })
   .meta({ id: 'AttentionItem' })
 
-/** An item for a participant. */
 export const OwnAttentionItem = AttentionItem.omit({ grave: true, who: true })
   .extend({ kind: z.enum(ownAttentionKinds) })
   .meta({ id: 'OwnAttentionItem' })

@@ -8,7 +8,6 @@ const section = 'Discovery for agents'
 const MAX_CURSOR_CHARS = 20
 const MAX_FILTER_CHARS = 200
 
-/** A resource in the x402 discovery lists. */
 const DiscoveredResource = z
   .strictObject({
     resource: z.string().meta({ description: 'absolute URL that returns 402 without a payment' }),

@@ -32,7 +32,7 @@ export const WaitingMoney = z
   .strictObject({
     reason: z.enum(waitingReasons),
     amount_usd: UsdNumber,
-    sales: z.int().meta({ description: 'number of jobs in escrow; 0 once the sales are merged into one sum' }),
+    sales: z.int().meta({ description: 'number of jobs in escrow; 0 for released money, which is counted as one sum' }),
     until: Time.nullable().meta({
       description: 'time at which the first part is released automatically; null: someone must act',
     }),
@@ -81,7 +81,6 @@ export const earningsApi = {
   }),
 }
 
-/** A provider with its earnings: paid and due. */
 const Payee = z
   .strictObject({
     participant_id: idOf('participant'),

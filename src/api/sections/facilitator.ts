@@ -192,7 +192,7 @@ export const facilitatorAdminApi = {
               at: Time,
             }),
           )
-          .meta({ description: 'requests since the start to settle tokens of other chains' }),
+          .meta({ description: 'requests to settle tokens of other chains, since the daemon started' }),
         settlements: z.array(Settlement),
         total: z.int(),
         limit: z.int(),

@@ -25,7 +25,6 @@ export const JOB_READ_PRICE = usdc(1_000n)
 
 const Buyer = z.strictObject({ participant_id: idOf('participant').nullable(), wallet: Address })
 
-/** Who verified a delivery. */
 const JobVerification = z.strictObject({
   by: z.enum(['buyer', 'auto', 'ruling']),
   rating: z.int().nullable(),
@@ -56,7 +55,6 @@ const JobDispute = z.strictObject({
     .meta({ description: 'who decides an open dispute' }),
 })
 
-/** The escrow contract's state for a job. */
 const EscrowContract = z
   .strictObject({
     state: z.enum(dealStates),
@@ -108,7 +106,6 @@ export const Job = z
   })
   .meta({ id: 'Job', description: 'other callers who pay see only ids, status and times' })
 
-/** A conversation with its job, if it has one. */
 export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
 
 /**

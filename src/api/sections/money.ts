@@ -111,7 +111,7 @@ export const auditApi = {
           .string()
           .max(MAX_TEXT_CHARS)
           .optional()
-          .meta({ description: 'id of the unserved period that this compensates, from `attention`' }),
+          .meta({ description: 'id of the unserved period to compensate, from `attention`' }),
       }),
     ),
     reply: json(

@@ -197,7 +197,7 @@ export const subscriptionsApi = {
         at_period_end: z
           .boolean()
           .optional()
-          .meta({ description: 'false ends it immediately, without a refund (default: true)' }),
+          .meta({ description: 'false: ends the subscription immediately, without a refund (default: true)' }),
       }),
     ),
     reply: json(Subscription),

@@ -67,7 +67,7 @@ export const sanctionsApi = {
     ...ours,
     reply: json(
       z
-        .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'true: still on the list' }) })
+        .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }) })
         .meta({ id: 'SanctionRemoval' }),
     ),
     errors: ['invalid_request', 'not_found'],

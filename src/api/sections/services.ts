@@ -170,7 +170,6 @@ const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'i
 export type NewListing = z.output<typeof NewListing>
 export type ListingChange = z.output<typeof ListingChange>
 
-/** A listing for its owner. */
 export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
 
 /** A step of the guide, with a request that runs on this marketplace. */

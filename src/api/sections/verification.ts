@@ -32,7 +32,6 @@ export const Attempt = z
   })
   .meta({ id: 'VerificationAttempt' })
 
-/** A verification attempt, as the administrator sees it. */
 const ListedAttempt = Attempt.extend({
   name: z.string().optional().meta({ description: 'name of the participant; missing on older instances' }),
   verification_tier: z.enum(tiers).optional().meta({ description: 'current tier; missing on older instances' }),
@@ -73,7 +72,7 @@ export const verificationApi = {
     summary: 'verification tier and any in-flight attempt',
   }),
 
-  /** Trims `operator_name`; also accepts form text. */
+  /** Trims `operator_name`. The body may also be a form. */
   consentToVerification: defineEndpoint({
     method: 'POST',
     path: '/v1/verification/consent',
