@@ -132,8 +132,8 @@ import type { AnyCollection } from './store/port.ts'
 const MAX_CACHED_PAGES = 500
 
 /*
- * What the daemon consists of, by feature. The types require a handler for every endpoint of the contract. Each
- * feature's folder declares its collections and crons.
+ * One entry per feature. The types require a handler for every endpoint of the contract. Each feature's folder declares
+ * its collections and crons.
  */
 
 type Part = {
@@ -151,7 +151,6 @@ type Part = {
  * resources in reverse order.
  */
 const parts = {
-  // `index.ts` of this feature lists the services.
   'first-party': {},
   kernel: { collections: kernelCollections, open: openKernel },
   engines: {
@@ -168,7 +167,6 @@ const parts = {
     open: (ctx) => void eventSignal.open(ctx, openEventSignal(ctx.store, ctx.stopping)),
   },
   traces: { collections: traceCollections, routes: traceRoutes },
-  // `allCrons` lists the crons.
   crons: { collections: cronCollections, routes: { ...cronsRoutes, ...clockRoutes } },
   sanctions: {
     collections: sanctionCollections,
@@ -299,7 +297,7 @@ const contents: readonly (readonly [string, Part])[] = Object.entries(parts)
 /** Feature names, lowest layer first. */
 export const partNames: readonly string[] = contents.map(([name]) => name)
 
-/** All collections except those of the chains, which `stopped.ts` adds. */
+/** All collections except those of the chains: `stopped.ts` adds these. */
 export const collections: readonly AnyCollection[] = contents.flatMap(([, part]) => part.collections ?? [])
 
 type RoutesOf<P> = P extends { readonly routes: infer R } ? R : never
@@ -357,7 +355,6 @@ async function openBackup(ctx: Context, outside: Outside): Promise<void> {
   backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup }))
 }
 
-/** Saves the counts that are kept in memory. */
 export async function saveCounts(ctx: Context): Promise<void> {
   await tally.of(ctx).save()
   await viewCounts.of(ctx).save()

@@ -27,12 +27,12 @@ import { readManifest } from './store/lowdb/files.ts'
 import type { AnyCollection, Collection, ReadTx, Row } from './store/port.ts'
 
 /*
- * Creates a history for a new marketplace: real requests to a real daemon whose clock is in the past. It ends at the
- * present, so no clock stays moved.
+ * Creates a history for a new marketplace. It sends real requests to a real daemon, whose clock starts in the past and
+ * ends at the present. The clock is therefore not moved afterwards.
  */
 
 const PRIVATE_MODE = 0o600
-/** Maximum number of rows copied per collection from the untouched store. A store with more is not new. */
+/** Maximum rows per collection that are copied from the untouched store. A store with more rows is not new. */
 const MAX_CARRIED = 1_000
 /** Longest interval between cron runs. */
 const LONGEST_QUIET_MS = 6 * HOUR_MS
@@ -42,7 +42,7 @@ export type HistoryMarket = {
   readonly adminKey: string
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Moves to a time and processes what falls due; resolves when all messages are sent. */
+  /** Moves to a time and processes what falls due. Resolves when all messages are sent. */
   readonly goTo: (at: number) => Promise<void>
   /** Temporary folder for uploads. */
   readonly files: string
@@ -64,7 +64,7 @@ export type WrittenHistory = 'written' | 'there' | 'in_use'
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
 type Create = (config: Config, ports: Ports) => Promise<Opened>
 
-/** Settings that an installation has even before any trade. */
+/** Settings that an installation has before any trade. */
 const carriedSettings = [IDENTITY, PLATFORM]
 const carriedByIndex = [
   { collection: sandboxAccounts, index: 'wallet' },
@@ -79,7 +79,7 @@ export async function liveHistory(create: Create, history: History): Promise<Wri
   const before = await lookAt(dataDir)
   if (before.state !== 'untouched') return before.state
   makeFolder(dataDir)
-  // Staged within the data folder, so that the next start removes leftovers.
+  // Staged within the data folder, so that the next start removes what a crash left.
   return withStaged<WrittenHistory>(dataDir, async (staged) => {
     const folder = makeFolder(join(staged, 'past'))
     await begin(folder, before.rows, dataDir)
@@ -100,7 +100,7 @@ const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STO
 async function lookAt(dataDir: string): Promise<Before> {
   const manifest = await manifestOf(dataDir)
   if (!manifest) return { state: 'untouched', rows: [] }
-  // Avoids reading the whole store again.
+  // The file spares reading the whole store again.
   if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
   const store = await openStopped(dataDir)
   try {
@@ -112,7 +112,7 @@ async function lookAt(dataDir: string): Promise<Before> {
   }
 }
 
-/** File with the id of the store that already has its history. */
+/** File with the id of a store that already has its history. */
 const REMEMBERED_FILE = 'history'
 
 async function rememberedIn(dataDir: string): Promise<string | undefined> {
@@ -182,7 +182,7 @@ async function live(create: Create, folder: string, history: Lived): Promise<voi
 }
 
 /**
- * A clock that only `goTo` moves. Its wall time is its business time. At `until` the offset is 0, so none is stored.
+ * A clock that only `goTo` moves. Its wall time equals its business time. Its offset is 0 at `until` and is not stored.
  */
 function pastClock(from: number, until: number): MovableClock {
   const still = { now: () => until, wall: () => until }
@@ -190,11 +190,10 @@ function pastClock(from: number, until: number): MovableClock {
   return { ...clock, wall: clock.now }
 }
 
-/** Makes `goTo`. It runs crons if something is due, if `LONGEST_QUIET_MS` have passed, and at the history's end. */
+/** Creates `goTo`. It runs crons if something is due, if `LONGEST_QUIET_MS` have passed, and at the history's end. */
 function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {
-    // Waits until the messages of the previous action are sent.
     await deliveryWorker.of(ctx).idle()
     const isAtEnd = clock.settingAt(at, 'running').offset_ms === 0
     if (isAtEnd || at - ranAt >= LONGEST_QUIET_MS || (await fallsDue(ctx, at))) {

@@ -60,7 +60,7 @@ import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 
-/** Staging folder within the unpacked backup. */
+/** Folder within the unpacked backup in which the new store is staged. */
 const STAGED_FOLDER = 'staged'
 
 export type Daemon = {
@@ -70,15 +70,15 @@ export type Daemon = {
   readonly instanceId: string
   readonly ctx: Context
   readonly seed: SeedName
-  /** Notes for the operator, one sentence each. */
+  /** Notes about the start for the operator, one sentence each. */
   readonly notes: readonly string[]
-  /** Refuses new requests, waits for those in progress, and closes the store. Idempotent. */
+  /** Refuses new requests, waits for those in progress, and closes the store. Can be called repeatedly. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts a marketplace: takes the port, recovers the store, finishes interrupted work, then serves; earlier requests
- * get 503.
+ * Starts a marketplace: takes the port, recovers the store, finishes interrupted work, then serves. Until then,
+ * requests get 503.
  * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command, EADDRINUSE
  */
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
@@ -153,7 +153,7 @@ type Parts = {
   readonly store: Store
   readonly opened: LowdbStore
   readonly log: Log
-  /** The machine's clock, on which the movable clock is based. */
+  /** The machine's clock, from which the movable clock derives. */
   readonly machine: Clock
   readonly chain: OpenedChain
   readonly recover: Recover
@@ -236,7 +236,7 @@ async function finishEarlierRun(ctx: Context, step: ReportStart): Promise<void> 
   ctx.log.info({ source: 'store', ...recovered, ...ctx.store.stats() }, 'store opened')
 }
 
-/** With real money the clock is never moved, whatever the store says. */
+/** Opens the business clock. With real money it is never moved, whatever the store says. */
 async function openClock(store: Store, chain: ChainPort, machine: Clock): Promise<MovableClock> {
   const setting = isTestMoney(chain) ? await store.read(readClockSetting) : undefined
   return movableClock(machine, setting ?? UNMOVED)
@@ -285,7 +285,7 @@ export function repairData(dataDir: string): Promise<RepairReport> {
     dir: join(dataDir, STORE_FOLDER),
     collections: allCollections,
     newStoreId: randomUUID,
-    // A repair may drop released payments: the hourly sweep would remove them too.
+    // A repair may drop released payments, because the hourly sweep would remove them too.
     isNeeded: (collection, row) => collection !== payments.name || row.state !== 'released',
   })
 }
@@ -295,7 +295,7 @@ export function verifyData(dataDir: string): Promise<VerifyReport> {
   return verifyStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections })
 }
 
-/** Removes files without a record. @returns how many. @throws StoreLocked while a daemon runs. */
+/** Removes files without a record. @returns the number removed. @throws StoreLocked while a daemon runs. */
 export async function tidyData(dataDir: string): Promise<number> {
   const store = await openStopped(dataDir)
   try {
@@ -360,9 +360,9 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
 }
 
 type ExportWanted = {
-  /** Backup to read instead of the data folder. */
+  /** Backup to export instead of the data folder. */
   readonly tarFile?: string
-  /** Receives the lines in chunks. */
+  /** Receives the export's lines in chunks. */
   readonly lines: (text: string) => Promise<void>
 }
 

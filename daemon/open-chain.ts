@@ -16,8 +16,8 @@ type Parts = Omit<EvmStart, 'mode' | 'setup' | 'dataDir'> & {
 export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly chain: ChainPort }
 
 /**
- * Opens the chain of the data folder. It cannot change, because debts are recorded on it.
- * @throws AppError when another chain is requested; whatever starting the chain throws
+ * Opens the chain of the data folder. The chain cannot change, because debts are recorded on it.
+ * @throws AppError when another chain is requested; all errors of starting the chain
  */
 export async function openChain(parts: Parts): Promise<OpenedChain> {
   const { config, store, wall, entropy, log, takeNamedLock } = parts
@@ -28,7 +28,7 @@ export async function openChain(parts: Parts): Promise<OpenedChain> {
     throw new AppError('conflict', sentence)
   }
   if (mode === 'sandbox') return { chain: await openSandboxChain(parts), notes: [], close: async () => undefined }
-  // Loaded only for a connected chain.
+  // The module is loaded only for a connected chain.
   const { startEvm } = await import('./ports/chain/evm/start/open.ts')
   const setup = config.chainSetup ?? { rpcUrls: [] }
   return startEvm({ store, mode, setup, dataDir: config.dataDir, entropy, wall, log, takeNamedLock })

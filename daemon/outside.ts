@@ -15,10 +15,10 @@ import type { Disk } from './store/disk.ts'
 import type { LowdbStore } from './store/lowdb/open.ts'
 import type { Store } from './store/port.ts'
 
-/** Replaceable parts; defaults are the real ones. */
+/** Replaceable parts of the daemon. The defaults are the real parts. */
 export type Ports = {
   readonly clock?: Clock
-  /** Business clock that the caller moves, instead of the stored one. */
+  /** Business clock that the caller moves. It replaces the stored one. */
   readonly businessClock?: MovableClock
   readonly entropy?: Entropy
   readonly disk?: Disk
@@ -26,9 +26,7 @@ export type Ports = {
   readonly firstParty?: FirstParties
   readonly isSanctioned?: Compliance['isSanctioned']
   readonly web?: WebChange
-  /** Limits of worker threads. */
   readonly threads?: ThreadsChange
-  /** Replacement engines of first-party services. */
   readonly engines?: EnginesChange
   readonly vendor?: VerificationVendor
   readonly store?: (opened: Store) => Store
@@ -36,10 +34,10 @@ export type Ports = {
   /** Drives the crons. */
   readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
-  /** Called with the start's progress; a throw ends the start. `prepare` runs between taking the port and the store. */
+  /** Called with the start's progress; a throw ends the start. `prepare` runs once the port is taken. */
   readonly onStep?: ReportStart
   readonly prepare?: (url: string) => Promise<void>
-  /** Called after a failed write or sync: the process must end. */
+  /** Called after a failed write or sync. The process must then end. */
   readonly onFatal?: (error: Error) => void
 }
 

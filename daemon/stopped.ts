@@ -6,7 +6,7 @@ import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
 import { systemClock } from './ports/clock.ts'
 import { type LowdbStore, openLowdbStore } from './store/lowdb/open.ts'
 
-/** All collections of stores on disk, chains included. */
+/** All collections of stores on disk, including those of the chains. */
 export const allCollections = [...collections, ...sandboxCollections, ...evmCollections]
 
 /** Opens the store of a stopped daemon. @throws StoreLocked while the daemon runs. */

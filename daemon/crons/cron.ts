@@ -26,8 +26,8 @@ export type Cron = {
   readonly inHealth: boolean
   readonly run: (round: CronRound) => Promise<CronResult>
   /**
-   * Business time of the earliest item due at or after `from`; null if none. A clock that is moved forward stops there.
-   * Without this function, one run per jump does all due work.
+   * Business time of the earliest item due at or after `from`; null if none. A clock that is moved forward stops there,
+   * so that the cron runs. Without this function, the clock does not stop for this cron.
    */
   readonly nextDue?: (ctx: Context, from: number) => Promise<number | null>
 }

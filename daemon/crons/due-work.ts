@@ -5,7 +5,7 @@ import type { CronRound } from './cron.ts'
 
 /** Number of items fetched per query. */
 const DUE_PAGE = 100
-/** Number of rows read in search of the next due time. The first of them may be overdue. */
+/** Maximum number of rows read to find the next due time. */
 const LOOKED_AT = 1_000
 /** A run stops after this many failed items, because that many failures point to a general fault. */
 const MAX_FAILED = 1_000
@@ -29,9 +29,9 @@ type DueRows<R extends Row> = {
   readonly prefix?: readonly Scalar[]
   /** Null: not due. */
   readonly dueAt: (row: R) => number | null
-  /** Whether the row is due at `now`, if more than `dueAt` decides it. */
+  /** Further condition, besides the due time, for a row to be due at `now`. */
   readonly isDue?: (row: R, now: number, ctx: Context) => boolean
-  /** Whether a switch, such as the platform pause, stops this work. */
+  /** Whether a platform switch, such as the pause, stops this work. */
   readonly rests?: (platform: Platform) => boolean
   /** Runs before due items are read. */
   readonly before?: (ctx: Context, now: number) => Promise<void>
@@ -41,7 +41,7 @@ type DueRows<R extends Row> = {
   readonly run: DueWork['run']
 }
 
-/** Due work over an index that is ordered by time. */
+/** Creates due work whose rows are read from an index ordered by due time. */
 export function dueWork<R extends Row>(rows: DueRows<R>): DueWork {
   const { name, collection, index, prefix = [], dueAt, rests, before, isPressing, run } = rows
   const isDue = rows.isDue ?? ((row, now) => (dueAt(row) ?? Number.POSITIVE_INFINITY) <= now)
@@ -113,7 +113,6 @@ async function attempt(work: DueWork, id: string, { ctx, now }: Run): Promise<bo
   }
 }
 
-/** The earliest due time of several kinds of items. */
 export async function earliestDue(list: readonly DueWork[], ctx: Context, from: number): Promise<number | null> {
   const times = await Promise.all(list.map((work) => work.nextDue(ctx, from)))
   return times.reduce((least, at) => (at !== null && (least === null || at < least) ? at : least), null)

@@ -8,7 +8,7 @@ export const CronRow = z.strictObject({
   /** Creation time. Staleness counts from here until the first run. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
-  /** All scheduled times up to this one are done, by their own run or by a later one. */
+  /** No scheduled time up to this one needs a run any more: its own run or a later one did the work. */
   served_until: z.int(),
   last_success: z.int().nullable(),
   last_skipped: z.int().nullable(),

@@ -21,7 +21,7 @@ export function schedule(pattern: string): Schedule {
     return next.getTime()
   }
   const latest = (at: number): number => {
-    // Patterns have whole seconds: start from the first second after `at`.
+    // Scheduled times are whole seconds, so search backwards from the first whole second after `at`.
     const [previous] = cron.previousRuns(1, new Date(Math.floor(at / SECOND_MS) * SECOND_MS + SECOND_MS))
     if (!previous) throw new RangeError(`${pattern} has no time before ${at}`)
     return previous.getTime()

@@ -12,7 +12,6 @@ import { type CronHealth, healthOf } from './state.ts'
 /** How long a stop waits for active runs. */
 const STOP_MS = 5_000
 
-/** A cron as administrators see it. */
 export type CronView = {
   readonly cron: Cron
   readonly row: CronRow
@@ -28,11 +27,11 @@ export type Scheduler = {
   readonly views: () => readonly CronView[]
   /** `/health.crons`. */
   readonly health: () => Readonly<Record<string, CronHealth>>
-  /** Runs the cron after its active run, even if it is paused. @throws AppError not_found, conflict. */
+  /** Runs the cron, paused or not, once its active run has ended. @throws AppError not_found, conflict. */
   readonly run: (name: string) => Promise<CronRun>
   /** Pauses or resumes the cron; `also` joins the transaction. @throws AppError not_found. */
   readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
-  /** Runs `work` while no cron starts by itself. Waits first for active runs and for earlier exclusive work. */
+  /** Blocks automatic cron starts while `work` runs. Waits first for active runs and for earlier exclusive work. */
   readonly exclusively: <T>(work: (within: Within) => Promise<T>) => Promise<T>
   /** Starts every cron that is due. */
   readonly tick: () => void
@@ -43,14 +42,14 @@ export type Scheduler = {
 
 export const scheduler = defineResource<Scheduler>('scheduler')
 
-/** What exclusive work may do with crons while none starts by itself. */
+/** The cron operations that exclusive work may use. */
 export type Within = {
   /** Crons that are neither paused nor running. */
   readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]
   readonly run: (cron: Cron) => Promise<CronRun>
 }
 
-/** Runs crons by business time, one run of each at a time. One run makes up for all missed times. */
+/** Runs crons by business time, each cron at most once at a time. One run makes up for all missed times. */
 export function createScheduler(parts: RunnerParts & { readonly crons: readonly Cron[] }): Scheduler {
   const { crons, state, ctx } = parts
   const runner = createRunner(parts)
@@ -124,7 +123,6 @@ function howItStands({ state, ctx }: RunnerParts, runner: Runner) {
   return { now, nextRun, isActive, healthNow, viewOf }
 }
 
-/** Why the cron starts now; undefined if it does not. */
 function triggerOf({ schedule }: Cron, due: number, now: number): CronTrigger | undefined {
   if (due > now) return undefined
   return schedule.after(due) <= now ? 'catch_up' : 'schedule'
@@ -134,7 +132,6 @@ function triggerOf({ schedule }: Cron, due: number, now: number): CronTrigger | 
 function exclusion() {
   let current: Promise<void> | undefined
   return {
-    /** Resolves when the current task ends; undefined if there is none. */
     current: () => current,
     async run<T>(work: () => Promise<T>): Promise<T> {
       while (current) await current

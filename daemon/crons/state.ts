@@ -32,7 +32,7 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
   }
 }
 
-/** Rows of all crons, cached in memory: only the scheduler writes them. */
+/** Rows of all crons, cached in memory, because only the scheduler writes them. */
 export type CronStates = {
   readonly of: (name: string) => CronRow
   readonly record: (name: string, run: CronRun) => Promise<void>
@@ -47,7 +47,7 @@ type Parts = {
   readonly now: number
 }
 
-/** Reads the rows and creates one for each new cron. Times in the future, left by a clock that was ahead, are reset. */
+/** Reads the rows and creates one for each new cron. Resets a `served_until` in the future (the clock was ahead). */
 export async function openCronState({ store, entropy, names, now }: Parts): Promise<CronStates> {
   const rows = new Map<string, CronRow>()
   await write(async (t) => {
@@ -101,7 +101,7 @@ function fresh(name: string, now: number): Draft<CronRow> {
   }
 }
 
-/** The members that a run changes in its cron's row. The run also counts for all earlier scheduled times. */
+/** The row's new members after a run. The run also counts for all earlier scheduled times. */
 function after(row: CronRow, run: CronRun): Partial<CronRow> {
   return {
     served_until: Math.max(row.served_until, run.at),

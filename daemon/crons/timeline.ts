@@ -12,7 +12,7 @@ import { openCronState } from './state.ts'
 
 const CLOCK = 'clock'
 
-/** How business time was moved; stored, so that it stays moved after a restart. */
+/** The offset or freeze of business time, stored so that a restart keeps it. */
 const StoredSetting = z.strictObject({
   offset_ms: z.int(),
   frozen_at: z.int().nullable(),
@@ -104,7 +104,7 @@ const resting: Within = {
 }
 
 /**
- * Freezes business time at `at`, or at the present if that is later. The time is stored first, with the clock's state
+ * Freezes business time at `at`, or at the present if that is later. First stores this time with the clock's state
  * after the move. A crash then leaves no row with a future time, and the clock does not stay frozen.
  */
 async function goTo(
@@ -136,7 +136,7 @@ async function travel(trip: Trip, to: number): Promise<Omit<Moved, 'changed'>> {
   return { jumps, runs, latest }
 }
 
-/** Moves to `stop`; each cron runs at its last scheduled time on the way. */
+/** Moves the clock to `stop`. On the way, each cron runs once, at its last scheduled time up to `stop`. */
 async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
   const ran: NamedRun[] = []
   for (const { cron, at } of dueUntil(trip, stop)) {
@@ -148,11 +148,11 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
   return ran
 }
 
-/** Time at which the next jump ends: the earliest scheduled run that will have work. */
+/** Time of the earliest scheduled run that will have work. The next jump ends there. */
 async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
-    // Items due before the cron's latest run cause no stop: its runs during the move process them.
+    // Overdue items cause no stop, because any run during the move processes them.
     const due = await cron.nextDue?.(ctx, row.served_until)
     if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
   }

@@ -40,14 +40,13 @@ const JOB_TOKEN_PREFIX = 'jt_'
 const ADMIN_KEY_PREFIX = 'adm_'
 const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/
 
-/** The participant that an API key belongs to, or undefined. */
 export async function participantOfKey(ctx: Context, apiKey: string): Promise<ParticipantRow | undefined> {
   if (!API_KEY_SHAPE.test(apiKey)) return undefined
   const page = await ctx.store.table(participants).page('key', [hashSecret(apiKey)], { limit: 1 })
   return page.rows[0]
 }
 
-/** Access kinds that check the API key themselves. For all other kinds, a key that is sent must be valid too. */
+/** Access kinds whose own check reads the API key. For all other kinds, an API key is optional but must be valid. */
 const looksAtKeys: ReadonlySet<Access['kind']> = new Set(['key', 'paid', 'key_or_paid', 'key_or_signed'])
 
 /**
@@ -99,7 +98,7 @@ async function keyHolder(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
   const participant = await keyed(ctx, exchange)
   if (!participant) return withoutKey(ctx, endpoint, exchange)
   if (access.role === 'provider' && participant.type === 'agent') {
-    throw new AppError('forbidden', 'Only providers may do this: register as provider or both.')
+    throw new AppError('forbidden', 'Only providers can use this endpoint: register with type `provider` or `both`.')
   }
   if (endpoint.method !== 'GET') refuseSuspended(participant)
   return participant

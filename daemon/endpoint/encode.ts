@@ -55,7 +55,7 @@ export function encodeChunks({ name, chunks }: Streamed, contentType: string): R
   return { kind: 'stream', headers, chunks }
 }
 
-/** A page (decisions §6). It may use only our own styles and forms, and must not be framed or cached. */
+/** An HTML page (decisions §6). Its headers allow only souk's own styles and forms, and forbid framing and caching. */
 export function encodePage(page: Html): ReplyOut {
   return { kind: 'bytes', status: 200, headers: pageHeaders, body: page.markup }
 }

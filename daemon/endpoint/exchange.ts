@@ -2,7 +2,6 @@ import type { StoredFile } from '../../src/core/codecs.ts'
 import type { Usdc } from '../../src/core/money.ts'
 import type { StoredBlob } from '../store/blobs.ts'
 
-/** How an upload form is received. */
 export type Receiving = {
   readonly maxFileBytes: number
   /** Called with the fields before any byte of the file is stored; throws to refuse the upload. */
@@ -58,7 +57,7 @@ export type Exchange = {
   readonly signal: () => AbortSignal
   /** Resolves when the response ends: true if all of it was passed to the network. */
   readonly sent: () => Promise<boolean>
-  /** Whether the connection is safe enough for payment headers. */
+  /** Whether payment headers may be sent: over TLS, from this machine, or if the operator allows plain HTTP. */
   readonly isConfidential: () => boolean
   /** Whether a proxy forwarded the request. */
   readonly isForwarded: () => boolean
@@ -67,7 +66,7 @@ export type Exchange = {
 
 export type ReplyHeaders = Record<string, string>
 
-/** What the HTTP layer sends. It adds heartbeats, limits and abort to `events`, ranges and validators to `file`. */
+/** What the HTTP layer sends. It adds heartbeats, limits and abort to `events`, ranges and ETags to `file`. */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {

@@ -27,7 +27,7 @@ export function idempotencyKeyOf(exchange: Exchange): string | undefined {
   const value = exchange.header(idempotencyHeader)
   if (value === undefined) return undefined
   if (value.length > MAX_IDEMPOTENCY_KEY_CHARS || !PRINTABLE.test(value)) {
-    throw invalidField(idempotencyHeader, `must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARS} printable characters`)
+    throw invalidField(idempotencyHeader, `must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARS} printable ASCII characters`)
   }
   return value
 }

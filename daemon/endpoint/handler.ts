@@ -118,7 +118,7 @@ type Output<S> = S extends { _zod: { output: infer O } } ? O : never
 
 export type EventValue<S> = { readonly id: string; readonly event: string; readonly data: Output<S> }
 
-/** A stream that starts when its reader is ready. */
+/** A stream that starts when `follow` is called. */
 export type Followed<S> = { readonly follow: () => AsyncIterable<EventValue<S>> }
 
 /** Both forms of a feed, page and stream; the requested one is called. */

@@ -1,4 +1,4 @@
-/** Markup that is safe to serve; only `html` creates it, which escapes its input. */
+/** Markup that is safe to serve. Only `html` creates it, and `html` escapes its input. */
 declare const escaped: unique symbol
 export type Html = { readonly [escaped]: true; readonly markup: string }
 

@@ -9,7 +9,7 @@ import { turnFor } from './json.ts'
 const MAX_PARAM_CHARS = 200
 const MAX_DETAILS = 20
 
-/** Parses what the endpoint declares. @throws AppError 400 that names each invalid field. */
+/** Parses parameters, query and body by the endpoint's schemas. @throws AppError 400 that names each invalid field. */
 export async function parseInput<E extends Endpoint>(endpoint: E, exchange: Exchange): Promise<Input<E>> {
   const body = endpoint.body?.kind === 'json' ? await bodyOf(endpoint, endpoint.body.schema, exchange) : undefined
   return { params: parseParams(exchange), query: parseQuery(endpoint, exchange), body } as Input<E> // shaped by the endpoint's own schemas
@@ -49,7 +49,7 @@ export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }
 
-/** The query, but with the cursor of `Last-Event-ID`: a reconnecting client sends its new position there. */
+/** The query. For streams, `Last-Event-ID` replaces `cursor`: a reconnecting client sends its position there. */
 function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
   const isStream = reply.kind === 'events' || reply.kind === 'feed'
   const cursor = isStream ? exchange.header('Last-Event-ID') : undefined
@@ -75,13 +75,11 @@ export const WireInput = z.strictObject({
 })
 export type WireInput = z.infer<typeof WireInput>
 
-/** The original input, for the payment row. */
 export async function wireInput(endpoint: Endpoint, exchange: Exchange): Promise<WireInput> {
   const body = endpoint.body ? ((await exchange.body()) ?? {}) : null
   return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as WireInput['body'] } // parsed JSON
 }
 
-/** Parses the stored input of a payment row again. */
 export function parseWire<E extends Endpoint>(endpoint: E, wire: WireInput): Input<E> {
   const query = endpoint.query
     ? parse(endpoint.query, known(endpoint.query, wire.query as Readonly<Record<string, string>>), 'query')

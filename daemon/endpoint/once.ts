@@ -5,7 +5,7 @@ import type { Encoded, Retry } from './handler.ts'
 import { adminAnswers } from './rows.ts'
 
 type Once<V> = {
-  /** Undefined without an `Idempotency-Key`. No response is stored in that case. */
+  /** Undefined without an `Idempotency-Key`; then no response is stored. */
   readonly retry: Retry | undefined
   readonly schema: z.ZodType<V>
   /** Business time. */

@@ -34,12 +34,12 @@ export function sharedPage(bytes: Buffer): SharedPage {
   }
 }
 
-/** Cached public pages by path and query. A change to anything that they show drops all of them. */
+/** Cached public pages by path and query. When anything that one of them shows changes, all are dropped. */
 export type PageCache = {
   get(url: string): SharedPage | undefined
   /** Caches a page unless something changed since `version` was read. */
   set(url: string, page: SharedPage, version: number): void
-  /** An encoded part that many pages share, by the id of what it shows; undefined if not cached. */
+  /** An encoded part that many pages share, by the id of the object that it shows; undefined if not cached. */
   part(id: string): string | undefined
   setPart(id: string, text: string, version: number): void
   version(): number

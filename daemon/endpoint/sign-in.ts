@@ -30,7 +30,7 @@ const USED_MAX = 20_000
 const signInKey = defineResource<Buffer>('sign-in-key')
 const KEY_BYTES = 32
 
-/** Used nonces with their time, oldest first. */
+/** Used nonces with their time of use, oldest first. */
 const usedNonces = defineResource<Map<string, number>>('sign-in-nonces')
 
 export function openSignInKey(ctx: Context): void {
@@ -40,7 +40,7 @@ export function openSignInKey(ctx: Context): void {
 
 type SignInRequest = Pick<Exchange, 'path'>
 
-/** A fresh sign-in challenge for this path, for `extensions` of a 402 or a 401. Nothing is stored. */
+/** A fresh sign-in challenge for this path, in the form of the `extensions` of a 402 or a 401. Nothing is stored. */
 export function signInExtensions(ctx: Context, asked: SignInRequest): Record<string, unknown> {
   const salt = ctx.entropy(SALT_BYTES).toString('hex')
   const info = infoOf(ctx, asked, { salt, issuedMs: ctx.clock.wall() })
@@ -65,7 +65,7 @@ function infoOf(ctx: Context, { path }: SignInRequest, { salt, issuedMs }: Issue
   }
 }
 
-/** A tag, bound to one path and one time, by which a nonce is verified without a stored list. */
+/** A tag, bound to one path and one time, that verifies a nonce without a stored list. */
 function nonceTag(ctx: Context, bound: readonly string[]): string {
   return createHmac('sha256', signInKey.of(ctx))
     .update(JSON.stringify(bound))
@@ -93,7 +93,7 @@ type Found = { readonly wallet: Wallet } | { readonly fault: string }
 function walletOf(ctx: Context, asked: SignInRequest, payload: SignInPayload): Found {
   const issuedMs = Date.parse(payload.issuedAt)
   const age = ctx.clock.wall() - issuedMs
-  if (!isOfKind(payload, ctx.chain.network)) return { fault: 'wrong chain or wallet type' }
+  if (!isOfKind(payload, ctx.chain.network)) return { fault: 'it is for another chain or wallet type' }
   const uri = `${ctx.baseUrl()}${asked.path}`
   if (payload.uri !== uri) return { fault: `it was signed for another URI; expected ${uri}` }
   if (!NONCE_SHAPE.test(payload.nonce) || Number.isNaN(issuedMs))
@@ -101,7 +101,8 @@ function walletOf(ctx: Context, asked: SignInRequest, payload: SignInPayload): F
   const info = infoOf(ctx, asked, { salt: payload.nonce.slice(0, SALT_CHARS), issuedMs })
   if (payload.domain !== info.domain) return { fault: `it was signed for another host; expected ${info.domain}` }
   if (!isSame(payload.nonce, info.nonce)) return { fault: 'its nonce was not issued for this time and URI' }
-  if (age < 0 || age > SIGN_IN_MAX_AGE_MS) return { fault: `it is older than ${SIGN_IN_MAX_AGE_MS / 1000} s` }
+  if (age < 0 || age > SIGN_IN_MAX_AGE_MS)
+    return { fault: `it was not signed within the last ${SIGN_IN_MAX_AGE_MS / 1000} s` }
   if (!isUnchanged(payload, info)) return { fault: 'it differs from the challenge' }
   const { address, signature, chainId } = payload
   const signer = ctx.recover(personalDigest(signInText(info, { address, chainId })), signature as Hex) // its shape was read
@@ -126,7 +127,7 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Whether the signed text equals the challenge exactly: the wallet must have agreed to nothing else. */
+/** Whether the signed text equals the challenge exactly. Otherwise the wallet could have agreed to something else. */
 function isUnchanged(payload: SignInPayload, info: SignInInfo): boolean {
   const { address: _, signature: __, chainId: ___, type: ____, signatureScheme: _____, ...signed } = payload
   return isDeepStrictEqual(signed, info)

@@ -36,10 +36,10 @@ function sentenceOf(endpoint: Endpoint, feature: string): string {
   return `${shelved} Use ${instead}${told.join('')}.`
 }
 
-/** Whether the body asks for what the cutover still allows. An unreadable body does not. */
+/** Whether the cutover still allows what the body asks for; false if the body is unreadable. */
 async function isSpared({ spares }: Endpoint, exchange: Asking): Promise<boolean> {
   if (!spares) return false
-  // The error is not needed: an unreadable body is refused with 410, like every body that is not spared.
+  // The read error is dropped: an unreadable body gets the same 410 as every body that the cutover does not allow.
   const body = await exchange.body().catch(() => undefined)
   if (typeof body !== 'object' || body === null) return false
   const told: Readonly<Record<string, unknown>> = { ...body }

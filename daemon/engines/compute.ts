@@ -7,11 +7,11 @@ import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
-/** Thread time that a caller may use for failed or refunded work per window, in milliseconds. */
+/** Thread time in milliseconds that a caller's failed or refunded work may use per `WINDOW_MS`. */
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 
-/** Number of deliveries whose thread time is kept, in case their payment is refunded. */
+/** Number of newest deliveries whose thread time is remembered, in case their payment is refunded. */
 const MAX_REMEMBERED = 10_000
 
 /** The caller, and the job or payment that the work is for. */
@@ -25,7 +25,7 @@ type UnpaidTime = {
   readonly add: (who: string, ms: number) => Promise<void>
   /** Remembers the thread time of delivered work. */
   readonly remember: (order: WorkOrder, ms: number) => void
-  /** After a refund: adds the order's remembered thread time to its caller's total. */
+  /** Called after a refund. Adds the order's remembered thread time to its caller's total. */
   readonly wentBack: (id: string) => Promise<void>
 }
 
@@ -64,9 +64,9 @@ type Refused = Extract<Validation, { ok: false }>
  * text, because objects would be copied member by member.
  */
 export type Operations = {
-  /** @throws AppError invalid_request that names the place in the schema. */
+  /** @throws AppError invalid_request that names the faulty place in the schema. */
   readonly compileInput: (schemaText: string, path: string) => void
-  /** @throws AppError invalid_request that names the place in the schema. */
+  /** @throws AppError invalid_request that names the faulty place in the schema. */
   readonly compileDeliverable: (schemaText: string, path: string) => void
   /** The input with the schema's defaults filled in. `text` is absent if nothing changed, to save the transfer. */
   readonly checkInput: (
@@ -101,14 +101,13 @@ export type How = Pick<Task, 'who' | 'signal' | 'onRan'>
 /** 1.8 times the 435 MB measured for the largest inputs; a limit, not a reservation. */
 const MAX_HEAP_MB = 768
 const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
-/** Schema checks take at most tenths of a second, so they have their own pool and never wait for services. */
+/** Schema checks take at most tenths of a second. Their own pool keeps them from waiting for services. */
 const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 
 /** Operations that use the `services` pool; all others use the `checks` pool. */
 const ofServices: ReadonlySet<Name> = new Set(['make', 'step'])
 
-/** Limits that differ from the defaults. */
 export type ThreadsChange = {
   readonly checks?: Partial<PoolLimits>
   readonly services?: Partial<PoolLimits>

@@ -17,14 +17,12 @@ import { openRdap } from '../ports/upstream/rdap.ts'
 import { openUpstream, type UpstreamOptions, upstreamEngine } from '../ports/upstream/upstream.ts'
 import type { Web } from '../ports/web/web.ts'
 
-/** Engines that first-party services use. */
 export const engineBoard = defineResource<Board>('engines')
 
-/** Engines that replace those of this machine. */
 export type EnginesChange = Partial<EngineSet>
 type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
 
-/** Opens the engines of this machine; `change` replaces some of them. */
+/** Opens this machine's engines. An engine in `change` replaces the one of the same name. */
 export function openEngines(ctx: Context, change: EnginesChange = {}): void {
   const { config, clock, entropy } = ctx
   const own = enginesOf({ web: web.of(ctx), wall: clock.wall, entropy, config: config.engines ?? {} })
@@ -53,7 +51,7 @@ function enginesOf(around: Around): EngineSet {
     dom: openDom({ isAllowed: config.dom !== undefined, ...(config.dom?.jsdom ? { folder: config.dom.jsdom } : {}) }),
     llm,
     dns: builtIn(dns, `resolvers: ${dns.servers().join(', ') || 'none on this machine'}`),
-    rdap: builtIn(rdap, 'asks the registry of the top-level domain at each purchase', rdap.reach),
+    rdap: builtIn(rdap, "asks the registry of the domain's top-level domain at each purchase", rdap.reach),
     speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
     translator: openTranslator(remoteTranslator(around, llm)),
     tls: { ...builtIn(tls, `OpenSSL ${process.versions.openssl}`), close: tls.close },
@@ -144,7 +142,7 @@ const OSV_BYTES = 8 * 1024 * 1024
 const OSV_PER_MINUTE = 600
 const GRANTS_BYTES = 4 * 1024 * 1024
 
-/** External APIs. Those without a default address are off until the operator configures one. */
+/** Engines for external APIs. An API without a default address is off until the operator configures one. */
 function upstreamsOf(around: Around) {
   const { web, wall, config } = around
   const { advisories, coins, grants, weather } = config

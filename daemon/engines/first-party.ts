@@ -9,11 +9,10 @@ export type FirstParty = {
   readonly run: (input: JsonObject, signal: AbortSignal, order: WorkOrder) => Promise<z.core.util.JSONType>
   /** Rejects, before payment, invalid inputs that the listing's schema cannot detect. @throws AppError input_invalid */
   readonly check?: (input: JsonObject) => void
-  /** Names of required engines that are unavailable now. While one is missing, the service is not sold. */
+  /** Required engines that are unavailable now. While there is one, the service is not sold. */
   readonly lacking?: () => readonly string[]
 }
 
 export type FirstParties = (slug: string) => FirstParty | undefined
 
-/** First-party services by slug. */
 export const firstParty = defineResource<FirstParties>('first-party')

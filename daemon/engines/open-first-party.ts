@@ -22,7 +22,6 @@ type Means = {
   readonly wall: () => number
 }
 
-/** Gives the first-party services their web access, engines and worker threads. */
 function servicesOver(means: Means): FirstParties {
   const { web, engines } = means
   return (slug) => {
@@ -41,7 +40,6 @@ function servicesOver(means: Means): FirstParties {
   }
 }
 
-/** Engines that a service requires, whether available or not. The service is not sold while one is missing. */
 function neededBy({ needs }: FirstPartyService, { ports }: Board): Partial<Engines> {
   return Object.fromEntries(needs.map((name) => [name, ports[name]]))
 }
@@ -53,7 +51,7 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
 
 type WorkParams = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
 
-/** Runs a service. First waits until all engines have been checked, because a job may start before that. */
+/** Runs a service. A job may start before the engines were first checked, so this waits for that check. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,

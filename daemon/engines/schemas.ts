@@ -27,7 +27,6 @@ export type SchemaChecks = {
    * @throws AppError 400 with the invalid paths, or unavailable.
    */
   readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
-  /** Checks a stored input against its schema. */
   readonly checkInput: (schema: JsonObject, input: JsonObject, how: How) => Promise<Validation>
   /** Whether a deliverable matches its schema. Pass `text` if the deliverable is already serialised. */
   readonly checkDeliverable: (schema: JsonObject, given: Given, how: How) => Promise<Validation>
@@ -99,7 +98,7 @@ function openSchemas(threads: Compute): SchemaChecks {
 
     async checkDeliverable(schema, given, how) {
       const { value } = given
-      // Serialising and copying a large value take long, so yield before each.
+      // Serialising or copying a large value takes long, so yield before each.
       await nextTurn()
       const text = given.text ?? JSON.stringify(value)
       if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return checkDeliverable(schema, value)
@@ -121,10 +120,10 @@ function openSchemas(threads: Compute): SchemaChecks {
   }
 }
 
-/** Compiles the input schema of a stored listing. It was compiled before storing, so this cannot fail. */
+/** Compiles a stored listing's input schema. It compiled before the listing was stored, so this cannot fail. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** Result of a check; `beyond()` if over a limit. @throws AppError unavailable if it did not run or was interrupted. */
+/** Result of a check; `beyond()` if over a limit. @throws AppError unavailable if the check did not finish. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work

@@ -8,9 +8,9 @@ import { engineBoard } from './engines.ts'
 
 /** Settings key of the engines that this marketplace had, each with the time when it was last available. */
 export const ENGINES_SEEN = 'engines_seen'
-/** How long an engine that is no longer available is reported as missing. */
+/** How long an engine is reported as missing after it was last available. */
 const MISSED_MS = 30 * DAY_MS
-/** Age at which a stored time is renewed. */
+/** Age at which the stored time of an available engine is updated. */
 const RENEWED_MS = DAY_MS
 
 const Seen = z.record(z.string(), z.int())
@@ -21,7 +21,7 @@ const seenRow = async (ctx: Context): Promise<Seen> => {
   return row ? Seen.parse(row.value) : {}
 }
 
-/** Returns a function that tells whether an engine was available recently, even if that was before a restart. */
+/** Returns a test for whether an engine was available recently, also before a restart. */
 export async function missable(ctx: Context): Promise<(engine: SeenEngine) => boolean> {
   const seen = await seenRow(ctx)
   const since = ctx.clock.wall() - MISSED_MS

@@ -31,7 +31,7 @@ export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
   return append(t, draw, { ...act, participantId: null })
 }
 
-/** Number of each transaction's first event, by `Draw`: a transaction that runs again gets a new `Draw`. */
+/** Number of each transaction's first event, by `Draw`. A transaction that is retried gets a new `Draw`. */
 const firstOf = new WeakMap<Draw, number>()
 
 async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {
@@ -71,17 +71,16 @@ export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(EVENT_COUNTER))?.value ?? 0
 }
 
-/** Id of the counter with the number of a participant's last removed event. */
 function removedCounter(participantId: string): string {
   return `events_removed:${participantId}`
 }
 
-/** Number up to which a participant's events were removed; 0 if none were. */
+/** Number of a participant's newest removed event; 0 if none was removed. */
 export async function removedUpTo(t: ReadTx, participantId: string): Promise<number> {
   return (await t.table(counters).get(removedCounter(participantId)))?.value ?? 0
 }
 
-/** Records that an event was removed, so that a read from a cursor before that event gets an error. */
+/** Records that an event was removed, so that reading from an older cursor gives an error. */
 export async function markRemoved(t: Tx, { participant_id, seq }: EventRow): Promise<void> {
   if (participant_id === null) return
   const id = removedCounter(participant_id)

@@ -11,7 +11,7 @@ import { dataOf, lastSeq, removedUpTo } from './event-log.ts'
 import { type EventRow, events } from './rows.ts'
 import { eventSignal, type SignalPlace } from './signal.ts'
 
-/** Whether a text matches a pattern with `*` wildcards; linear time. */
+/** Whether a text matches a pattern with `*` wildcards. Runs in linear time. */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()
@@ -29,7 +29,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
 /** Rows read per query. A page scans at most `MAX_SCANNED_ROWS`; if none match, its cursor is the last row read. */
 const SCAN_ROWS = 200
 const MAX_SCANNED_ROWS = 5_000
-/** A follower that receives no events is reported to `eventsRead` at this interval. */
+/** Interval at which `eventsRead` is called for a follower that receives no events. */
 const STILL_THERE_MS = MINUTE_MS
 
 /** Called when a participant reads its events, and at least every minute while it follows them. */
@@ -64,7 +64,7 @@ export async function startOf(t: ReadTx, participantId: string, cursor: string |
 }
 
 function tooOld(removed: number): AppError {
-  const message = 'too old: its events were removed; omit it or use oldest_cursor'
+  const message = 'too old: events after it were removed; omit `cursor`, or use `oldest_cursor`'
   return new AppError('invalid_request', `cursor: ${message}`, {
     details: [{ path: 'cursor', message }],
     extra: { oldest_cursor: String(removed) },
@@ -102,7 +102,7 @@ async function pageOf(ctx: Context, { rows, cursor }: Found) {
   return { events, next_cursor: String(cursor) }
 }
 
-/** Events from a position, then new ones as they come. @throws AppError rate_limited before anything is sent */
+/** Events after `reading.from`, then new ones as they come. @throws AppError rate_limited before anything is sent */
 export function followOwn(ctx: Context, reading: EventReading): AsyncIterable<EventValue<typeof OwnEvent>> {
   return follow(ctx, { ...reading, place: eventSignal.of(ctx).enter(reading.participantId, reading.signal) })
 }
@@ -132,11 +132,9 @@ type Found = {
   readonly rows: readonly EventRow[]
   /** Last event read. */
   readonly cursor: number
-  /** Whether more events remain. */
   readonly more: boolean
 }
 
-/** The next events of the given types, at most `limit`. */
 async function findOwn(ctx: Context, { participantId, from, types }: EventReading, limit: number): Promise<Found> {
   const table = ctx.store.table(events)
   const rows: EventRow[] = []

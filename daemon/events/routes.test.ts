@@ -239,7 +239,7 @@ test('a cursor is told when events behind it are gone, and only then', async () 
 
   const gone = await read(bob, `?cursor=${old}`)
   expect([gone.status, gone.body.details[0].path]).toEqual([400, 'cursor'])
-  expect(gone.body.message).toContain('its events were removed')
+  expect(gone.body.message).toContain('events after it were removed')
   const kept = (await read(bob)).body
   expect(typesOf(await read(bob, `?cursor=${gone.body.oldest_cursor}`))).toEqual(typesOf(await read(bob)))
   expect((await read(bob, `?cursor=${seen}`)).body).toEqual(kept)

@@ -13,7 +13,7 @@ export const AdminActRow = z.strictObject({
   at: z.int(),
   /** Wall time, because actions can move business time. */
   wall_at: z.int(),
-  /** Always `admin`: there is one administrator. */
+  /** Always `admin`, because there is one administrator. */
   actor: z.string(),
   request_id: z.string(),
   /** `platform.pause`, `cron.run`, … */
@@ -21,7 +21,7 @@ export const AdminActRow = z.strictObject({
   subject_kind: z.string(),
   subject_id: z.string(),
   reason: z.string().nullable(),
-  /** Whether the action changed anything: repeated actions are logged, too. */
+  /** False if the action changed nothing, for example because it was repeated. */
   changed: z.boolean(),
   detail: JsonObject,
 })
@@ -36,13 +36,13 @@ export const EventRow = z.strictObject({
   seq: z.int(),
   at: z.int(),
   type: z.string(),
-  /** Owner of the event; null: the platform. */
+  /** Owner of the event; null for the platform. */
   participant_id: z.string().nullable(),
   subject_kind: z.string(),
   subject_id: z.string(),
   /** Number of the first event in its transaction; absent in rows of earlier versions. */
   tx: z.int().exactOptional(),
-  /** Empty if the data is large: then `data_file` has the SHA-256 of its file. */
+  /** Empty if the data is large. `data_file` then has the SHA-256 of the file with the data. */
   data: z.record(z.string(), z.json()),
   data_file: z.string().exactOptional(),
 })

@@ -8,18 +8,18 @@ export const MAX_WAITERS_PER_CALLER = 8
 export const MAX_WAITERS = 500
 const TRY_AGAIN_SECONDS = 5
 
-/** The participant whose events a reader waits for; null: all events, for the administrator. */
+/** The participant whose events a reader waits for; null for the administrator, who waits for all events. */
 type Hearer = string | null
 
 export type SignalPlace = {
-  /** Number of signals so far. Read it before the log, so that no event is missed in between. */
+  /** Number of signals so far. Get it before reading the log, so that no event is missed in between. */
   readonly heard: () => number
   /** Resolves when the count exceeds `heard`, the daemon stops, or `signal` fires. */
   readonly after: (heard: number, signal: AbortSignal) => Promise<void>
   readonly leave: () => void
 }
 
-/** Wakes readers that wait for events; they read the log themselves. */
+/** Wakes readers that wait for events. The readers then read the log themselves. */
 export type EventSignal = {
   /** Registers a reader until it leaves or `signal` fires. @throws AppError rate_limited when all places are taken */
   readonly enter: (hearer: Hearer, signal: AbortSignal) => SignalPlace

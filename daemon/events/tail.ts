@@ -23,8 +23,8 @@ type Tail = {
 }
 
 /**
- * Events after a cursor, then new ones as they are logged. All are read from the log, so a reader that returns with its
- * last cursor misses none.
+ * Events after a cursor, then new ones as they are logged. A reader that reconnects with its last cursor misses none,
+ * because all are read from the log.
  * @throws AppError rate_limited when too many readers follow the log.
  */
 export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
@@ -58,7 +58,6 @@ async function lastCursor(ctx: Context): Promise<number> {
   return page.rows[0]?.seq ?? 0
 }
 
-/** The next events, oldest first. */
 async function eventsAfter(ctx: Context, cursor: number): Promise<readonly EventRow[]> {
   const page = await ctx.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
   return page.rows

@@ -47,8 +47,8 @@ const documents = ['application/json', 'application/problem+json']
 const WILD = ['application/*', '*/*']
 
 /**
- * Whether an `Accept` header prefers a page over JSON (RFC 9110 section 12.5.1). It must give `text/html` a higher
- * weight than every JSON type in it. Without a JSON type, the weight of a wildcard is enough.
+ * Whether an `Accept` header prefers a page over JSON (RFC 9110 section 12.5.1). The header must give `text/html` a
+ * higher weight than every JSON type that it names. If it names none, the weight of a wildcard is enough.
  */
 export function prefersPage(accept: string | undefined): boolean {
   if (accept === undefined) return false
@@ -86,7 +86,6 @@ function weightsOf(accept: string): Map<string, number> {
   return new Map(ranges)
 }
 
-/** An upload handler without its endpoint's types. */
 type AnyUploadHandler = {
   readonly check: (input: unknown, call: Call) => Promise<void>
   readonly run: (input: unknown, call: Call) => Promise<unknown>
@@ -100,7 +99,7 @@ type Upload = {
   readonly call: Call
 }
 
-/** Receives a file; `check` refuses what it can before a byte is stored. */
+/** Receives a file. `check` refuses what it can before the file is stored. */
 async function answerUpload({ ctx, endpoint, exchange, handler, call }: Upload): Promise<unknown> {
   const place = { params: parseParams(exchange), query: parseQuery(endpoint, exchange) }
   const { fields, maxFileBytes, orJson } = endpoint.body
@@ -129,7 +128,7 @@ export type Pipeline = { readonly ctx: Context; readonly handlers: HandlerTable 
 
 type AnyFreeHandler = (input: unknown, call: Call) => Promise<unknown>
 
-/** Response to HEAD of a one-time link: link previews must not use up the token. */
+/** Response to HEAD of a one-time link. Link previews must not use up the token. */
 const NO_PAGE: ReplyOut = {
   kind: 'bytes',
   status: 200,
@@ -141,8 +140,8 @@ const NO_PAGE: ReplyOut = {
 const SITTING = /^[\w-]{1,64}$/
 
 /**
- * Takes one request through the gates: replay? > enabled > deferred > paused > caller > parse > quote > 402 > reserve >
- * settle | run > reply. `charge` handles payments.
+ * Handles one request in this order: replay? > enabled > deferred > paused > caller > parse > quote > 402 > reserve >
+ * settle | run > reply. `charge` does this for paid endpoints.
  */
 export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
   const { ctx, handlers } = pipeline
@@ -187,7 +186,7 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
 }
 
 /**
- * Checks the switches of a paid endpoint. A key-or-paid endpoint may serve holders of a key or token for free, and
+ * Checks the switches of a paid endpoint. A key-or-paid endpoint may serve holders of a key or token for free, but
  * refuses payments while paused.
  * @returns the free response; undefined when the caller must pay.
  */
@@ -228,7 +227,7 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
   return { header: exchange.header, body: exchange.rawBody }
 }
 
-/** Retry data of a POST with an `Idempotency-Key`, from a participant or the admin. Undefined if it is an upload. */
+/** Retry data of a POST by a participant or the admin. Undefined for uploads and without an `Idempotency-Key`. */
 async function retryOf(
   { access, method, body }: Endpoint,
   caller: CallerOf<Access>,
@@ -246,7 +245,7 @@ async function retryOf(
 type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }
 type AnyFeed = AnyStream & { readonly page: () => Promise<unknown> }
 
-/** HEAD does not start a stream, because no client would read it. */
+/** HEAD starts no stream, because the client would not read it. */
 function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exchange): ReplyOut {
   if (method !== 'HEAD') return encodeEvents(schema, follow())
   return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }
@@ -292,7 +291,7 @@ async function encodeReply(ctx: Context, endpoint: Endpoint, value: unknown): Pr
   }
 }
 
-/** The stored file that a response sends. @throws Error when it is missing or has another size, which means damage. */
+/** The stored file that a response sends. @throws Error when the file is missing or has the wrong size */
 async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
   const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or missing`)
@@ -300,7 +299,7 @@ async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
 }
 
 /**
- * Requires accepted terms for writes of listings, plans, products and bids while the switch is on (decisions §3).
+ * Refuses a caller that has not accepted the terms, on endpoints that require this (decisions §3).
  * @throws AppError terms_required with `terms_version` and `terms_url`.
  */
 function refuseWithoutTerms(ctx: Context, endpoint: Endpoint, caller: unknown): void {

@@ -17,8 +17,7 @@ export function newRequestId({ entropy }: Pick<Context, 'entropy'>): string {
 }
 
 /**
- * Responds to connections without a valid request (unparsable, too slow, headers too large) with the common error
- * form.
+ * Responds to connections without a valid request (unparsable, too slow, headers too large), in the common error form.
  */
 export function answerBrokenRequest(
   ctx: Context,

@@ -8,9 +8,9 @@ import type { EarlyConnection } from './port.ts'
 export type Connections = {
   /** Called once for each incoming request, before any response. */
   readonly began: (req: IncomingMessage, res: ServerResponse) => void
-  /** Whether a response is being sent; nothing else may be written then. */
+  /** Whether a response is being sent. Nothing else may be written to the socket then. */
   readonly isAnswering: (socket: Socket) => boolean
-  /** From now on, only connections with a response in progress stay open, until it is sent. */
+  /** Closes all connections except those with a response in progress, which close after it. */
   readonly drain: () => void
 }
 
@@ -26,9 +26,9 @@ type Connection = {
 }
 
 /**
- * Limits connections per address and in total. At a limit, a new connection takes the place of the oldest silent or
- * idle one, else of the oldest whose request is still arriving. A connection that has just opened does not count as
- * silent yet, because its data may still be unread.
+ * Limits connections per address and in total. At a limit, a new connection replaces the oldest one without a request
+ * in progress. If there is none, it replaces the oldest one whose request is still arriving. A connection counts as new
+ * for `FIRST_WORDS_MS`, because its data may still be unread; it is replaced last.
  */
 export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
@@ -52,7 +52,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /** Some connections are reserved for this machine, for the local administrator. Proxies have no limit per address. */
+  /** Whether a new connection has room. Some are reserved for this machine. Proxies have no limit per address. */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)
@@ -85,7 +85,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
   }
 }
 
-/** State of a connection: silent, new, receiving a request, or sending a response. */
+/** State of a connection: silent or idle, new, receiving a request, or sending a response. */
 type Standing = 'silent' | 'fresh' | 'unfinished' | 'answering'
 
 function standingOf({ res, since }: Connection, now: number): Standing {
@@ -127,7 +127,7 @@ function openConnections(wall: () => number) {
     return true
   }
 
-  /** Closes idle connections now, others after their response. Node would wait for those that browsers open ahead. */
+  /** Closes idle connections now, others after their response. Node would also wait for unused ones. */
   function drain(): void {
     isDraining = true
     for (const [socket, { res }] of all) {

@@ -9,7 +9,7 @@ type Failed = {
   readonly endpoint: EndpointName | undefined
 }
 
-/** An error page (decisions §2): what happened, what to do next, and the id for the operator's log. */
+/** An error page (decisions §2). It says what happened and what to do next, and has the id for the operator's log. */
 export function errorPage({ error, requestId, endpoint }: Failed): Html {
   const { code, message, details = [], retryAfter } = error
   const title = titles[code] ?? sentence(code)
@@ -47,7 +47,7 @@ function sentence(code: ErrorCode): string {
 
 const used = html`If you have already agreed, you are done. Otherwise ask the agent that sent you the link for a new one.`
 
-/** Texts for links that no longer open, by endpoint. */
+/** Texts for one-time links that no longer open, by endpoint. */
 const ofLinks: Partial<Record<EndpointName, Html>> = {
   openTrace: html`The link opens once, within an hour. If someone else opened it, tell its sender.`,
   getConsentPage: used,

@@ -2,10 +2,10 @@ import { AppError, invalidField } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { StoreStopped } from '../store/errors.ts'
 
-/** Error type in the style of the body parser, whose errors have a `type` member. */
+/** `type` of the error for costly JSON. The errors of the body parser have such a member. */
 export const COSTLY_JSON = 'json.costly'
 
-/** Errors of body parser and router, by their type names. */
+/** Converters for errors of body parser and router, by error type. */
 const known: Readonly<Record<string, (said: string) => AppError>> = {
   [COSTLY_JSON]: (part) => invalidField('body', part),
   'entity.parse.failed': () => new AppError('invalid_request', 'The body is not valid JSON.'),

@@ -9,7 +9,7 @@ const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u206
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}$/
 const ANY_TYPE = 'application/octet-stream'
 
-/** A plain file name as sent. @throws AppError 400 that names the part: names are refused, never changed. */
+/** A plain file name as sent. A bad name is refused, never changed. @throws AppError 400 that names the part */
 export function fileName(part: string, sent: string | undefined): string {
   if (sent === undefined || sent === '') throw invalidField(part, 'has no file name')
   if (Buffer.byteLength(sent) > MAX_FILE_NAME_BYTES) {
@@ -36,17 +36,17 @@ function attachment(name: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
 
-/** Content type of every served file, whatever its owner declared: files are never displayed inline. */
+/** Content type of every served file, whatever type its owner declared. Files are never displayed inline. */
 const DOWNLOAD_TYPE = 'application/octet-stream'
 
 type Span = { readonly start: number; readonly end: number }
 
-/** One byte range; requests for several get the whole file, as RFC 9110 §14.2 allows. */
+/** One byte range. A request for several ranges gets the whole file, as RFC 9110 §14.2 allows. */
 const ONE_RANGE = /^bytes=(\d{0,16})-(\d{0,16})$/
 
 /**
- * Sends a stored file whole, as a range, or as 304; never inline (decisions §9). `Repr-Digest` (RFC 9530) has the
- * hash of the whole file.
+ * Sends a stored file: whole, as a range, or as 304; never inline (decisions §9). `Repr-Digest` (RFC 9530) has the hash
+ * of the whole file.
  */
 export async function sendFile(res: ServerResponse, { file, read }: FileOut): Promise<void> {
   const etag = `"${file.sha256}"`
@@ -87,8 +87,8 @@ function fileHeaders(name: string): Record<string, string> {
 }
 
 /**
- * Sends chunk by chunk at the reader's pace. A reader that disconnects is not an error; a stalled one is disconnected
- * and can resume by range. A read failure closes the connection, so that a part is not mistaken for the whole.
+ * Sends chunk by chunk at the reader's pace. A reader may disconnect. A stalled reader is disconnected and can resume
+ * by range. A read failure closes the connection, so that a part is not mistaken for the whole.
  */
 async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Array>): Promise<void> {
   const gone = new Promise<false>((done) => {

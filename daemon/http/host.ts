@@ -8,17 +8,17 @@ import { installation } from '../kernel/identity.ts'
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
-/** Whether a request addressed this machine by a loopback name. */
+/** Whether a request named this machine by a loopback name. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
 }
 
-/** Whether a request has two `Host` headers: Node takes the first, a proxy may have used the last (RFC 9112, 3.2). */
+/** Whether a request has two `Host` headers. Node reads the first, a proxy perhaps the last (RFC 9112, 3.2). */
 export function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }
 
-/** Whether a `Host` header is the bound address or a configured one (decisions §3); others get 421. */
+/** Returns a test for `Host` headers: the bound address or a configured one (decisions §3). All others get 421. */
 export function allowedHosts(ctx: Context): (host: string | undefined) => boolean {
   const { config } = ctx
   const { port } = installation.of(ctx)

@@ -1,40 +1,40 @@
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 
-/** Total size of a request's headers; Node answers 431 above it. */
+/** Maximum size of a request's headers. Node answers 431 above it. */
 export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS
-/** Time limit for receiving a JSON body or a form without a file; slower requests get 408. */
+/** Time limit for receiving a JSON body or a form without a file. A slower request gets 408. */
 export const BODY_TIMEOUT_MS = MINUTE_MS
 /** Time limit for receiving a whole request, including the largest file. */
 export const REQUEST_TIMEOUT_MS = 15 * MINUTE_MS
 /** How long an upload may stall. */
 export const UPLOAD_IDLE_MS = 30 * SECOND_MS
-/** After a response, the rest of the request body is read and discarded for this long, so that the response arrives. */
+/** How long the rest of a request is read after an early response. Closing immediately would lose the response. */
 export const LINGER_MS = 10 * SECOND_MS
 /** How often Node checks request timeouts. */
 export const TIMEOUT_CHECK_MS = SECOND_MS
 export const KEEP_ALIVE_TIMEOUT_MS = 5 * SECOND_MS
-/** Idle limit of any connection: longer than any response takes. */
+/** Idle limit of any connection. It exceeds the time of any response. */
 export const IDLE_SOCKET_MS = 5 * MINUTE_MS
-/** Maximum number of open connections, and how many of them are reserved for this machine. */
+/** Maximum open connections. `LOOPBACK_RESERVE` of them are reserved for this machine. */
 export const MAX_CONNECTIONS = 2_000
 export const LOOPBACK_RESERVE = 100
-/** How long a new connection may take to send its first bytes before it counts as silent. */
+/** Time within which a new connection must send data. After it, the connection counts as silent. */
 export const FIRST_WORDS_MS = 250
-/** Maximum number of connections per address, unless it is a proxy. */
+/** Maximum connections per address, except for proxies. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 256
 
-/** Limits of forms: total without the file, each field, its name, and their number. */
+/** Limits of forms: bytes without the file, bytes per field, bytes per field name, number of fields. */
 export const MAX_FORM_BYTES = 256 * 1024
 export const MAX_FORM_FIELD_BYTES = 32 * 1024
 export const MAX_FORM_FIELD_NAME_BYTES = 100
 export const MAX_FORM_FIELDS = 20
-/** Every file system accepts names of this length. */
+/** Maximum length of a file name. Every file system accepts it. */
 export const MAX_FILE_NAME_BYTES = 200
 
 /** Server-sent events. */
 export const HEARTBEAT_MS = 10 * SECOND_MS
-/** How long a reader may accept no data before its stream is ended; it can resume by cursor. */
+/** How long a reader may accept no data before its stream is ended. The reader can resume by cursor. */
 export const STREAM_STALL_MS = 30 * SECOND_MS
 /** How long a stop waits for a reader to receive the end of its stream. */
 export const STREAM_END_MS = SECOND_MS

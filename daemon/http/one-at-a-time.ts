@@ -36,7 +36,7 @@ export function count(ctx: Context, res: ServerResponse, answered: LoggedRespons
   callFigures.of(ctx).add({ endpoint, status: res.statusCode, code: entry.code, ms, requestId })
 }
 
-/** Notes a request's endpoint in its log entry, and masks a path with a secret. @returns the entry, for more facts */
+/** Sets a request's endpoint in its log entry, and masks a path with a secret. @returns the entry, for more facts */
 export function noted(ctx: Context, res: ServerResponse, name: EndpointName): RequestFacts {
   const entry = requestLog.of(ctx).find(String(res.getHeader(REQUEST_ID)))
   if (!entry) return noFacts()
@@ -49,8 +49,8 @@ export function noted(ctx: Context, res: ServerResponse, name: EndpointName): Re
 type Pending = readonly [req: IncomingMessage, res: ServerResponse]
 
 /**
- * Passes on the requests of a connection one by one, each in a new event loop turn after the previous response. Node
- * parses all pipelined requests at once. While requests wait, nothing more is read from the connection.
+ * Passes on the requests of a connection one by one. Node parses all pipelined requests at once. Each is passed on in a
+ * new event loop turn after the previous response. While requests wait, nothing more is read.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {
   /** Waiting requests of each connection. */

@@ -9,23 +9,23 @@ const IPV6_SUBSCRIBER_GROUPS = 4
 /** Headers that proxies add. */
 const forwardingHeaders = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']
 
-/** Facts about the other end of a connection, and the client behind a proxy. */
+/** Answers questions about the other end of a connection, and about the client behind a proxy. */
 export type Peers = {
-  /** Client address (IPv6: the subscriber's prefix); behind a trusted proxy, the one that the proxy reports. */
+  /** Client address (IPv6: the subscriber's prefix). Behind a trusted proxy, the address that the proxy reports. */
   readonly addressOf: (req: IncomingMessage) => string
   /** Whether the address may represent many clients: this machine, or a configured proxy. */
   readonly isProxy: (address: string) => boolean
   /** Whether the request has forwarding headers, from a trusted proxy or not. */
   readonly isForwarded: (req: IncomingMessage) => boolean
-  /** Whether the connection is safe enough for payment headers, or the operator allows plain payments. */
+  /** Whether payment headers may be sent: over TLS, from this machine, or if the operator allows plain HTTP. */
   readonly isConfidential: (req: IncomingMessage) => boolean
 }
 
 type Trusting = Pick<Config, 'publicUrl' | 'trustedProxies' | 'plainPayments'>
 
 /**
- * Trusts forwarding headers only from this machine or a configured proxy, and only their last value: the client may
- * have written the earlier ones. TLS at the proxy is trusted only if the public URL is https.
+ * Trusts forwarding headers only from this machine or a configured proxy. Uses only their last value, because the
+ * client may have written the earlier ones. TLS at the proxy is trusted only if the public URL is https.
  */
 export function openPeers({ publicUrl, trustedProxies = [], plainPayments = false }: Trusting): Peers {
   const proxies = blockListOf(trustedProxies)

@@ -14,10 +14,10 @@ import { isLoopbackHost } from './host.ts'
 import type { Peers } from './peers.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
-/** Maximum number of requests per caller and minute (decisions §3). */
+/** Maximum reads per caller and minute (decisions §3). `MAX_WRITES` limits writes. */
 export const MAX_READS = 600
 export const MAX_WRITES = 120
-/** Facilitator requests per minute and key: each purchase takes two. */
+/** Maximum facilitator requests per key and minute. Each purchase takes two. */
 export const MAX_FACILITATED = 6_000
 const MAX_FAILED_CREDENTIALS = 10
 /** Number of hex digits in an address bucket: 65,536 buckets. */
@@ -38,7 +38,7 @@ export type RateLimits = {
   readonly refusal: (req: IncomingMessage, res: ServerResponse) => Promise<AppError | undefined>
   /** Counts an invalid credential. */
   readonly failed: (req: IncomingMessage) => void
-  /** Whether to count this request: on a loopback bind, only forwarded ones. */
+  /** Whether to count this request. On a loopback bind, only forwarded requests count. */
   readonly covers: (req: IncomingMessage) => boolean
 }
 
@@ -48,7 +48,7 @@ type Counted = Pick<Context, 'config'> & {
   readonly holderOf: (apiKey: string) => Promise<string | undefined>
 }
 
-/** Fixed windows of one minute of machine time, in memory; the business clock does not affect them. */
+/** Counts in fixed windows of one minute of machine time, in memory. The business clock does not affect them. */
 export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
   const limiters = {
@@ -60,7 +60,7 @@ export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   const isLocal = isLoopback(ctx.config.host)
   const salt = randomBytes(SALT_BYTES).toString('hex')
 
-  /** Bucket of the client address. Memory is bounded by the number of buckets; the salt makes them unpredictable. */
+  /** Bucket of the client address. The number of buckets bounds memory, and the salt makes them unpredictable. */
   const bucketOf = (req: IncomingMessage) => hashSecret(salt + peers.addressOf(req)).slice(0, BUCKET_DIGITS)
 
   /** The holder of the request's credential; undefined without a valid one. The request then counts by address. */
@@ -125,7 +125,6 @@ function refuse(res: ServerResponse, { limit, what, state }: Over): AppError {
   })
 }
 
-/** Whether a request has a credential. */
 export function hasCredential(req: IncomingMessage): boolean {
   return credentialHeaders.some((name) => req.headers[name] !== undefined)
 }

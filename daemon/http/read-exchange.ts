@@ -18,7 +18,7 @@ export type BodyReader = {
   readonly raw: () => Buffer
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** Whether a plain form with the same members is accepted. */
+  /** Whether a plain HTML form with the same members is accepted. */
   readonly orForm: boolean
   /** Whether to parse the body as JSON whatever its Content-Type. */
   readonly anyMedia: boolean
@@ -26,7 +26,7 @@ export type BodyReader = {
   readonly facts: RequestFacts
 }
 
-/** Builds the pipeline's view of a request; costly parts are computed on demand. */
+/** Builds the pipeline's view of a request. Costly parts are computed on demand. */
 export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: BodyReader): Exchange {
   const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/'
   const mark = url.indexOf('?')
@@ -121,7 +121,7 @@ async function readForm(req: IncomingMessage, maxBytes: number): Promise<Record<
   return parseMembers(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** Refuses a body as soon as it exceeds the limit: the parser would read all of it first. */
+/** Refuses a body as soon as it exceeds the limit. The parser alone would first read all of it. */
 function refuseLarge(req: IncomingMessage, maxBytes: number): Promise<never> {
   return new Promise((_, reject) => {
     const refuse = () => reject(new AppError('too_large', `The body is larger than ${maxBytes} bytes.`))

@@ -19,7 +19,7 @@ import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, LINGER_MS, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
 import { hasBody } from './read-exchange.ts'
 
-/** Page addresses, as the router matches them. */
+/** Address patterns of all endpoints with pages. */
 const addresses = endpointNames
   .filter((name) => hasPages(api[name]))
   .map((name) => ({ name, pattern: patternOf(api[name].path) }))
@@ -34,7 +34,7 @@ export function pageEndpointOf(req: IncomingMessage): EndpointName | undefined {
   return addresses.find(({ pattern }) => pattern.test(path))?.name
 }
 
-/** Whether an address belongs to the API: errors there are always JSON. */
+/** Whether an address belongs to the API. Errors there are always JSON. */
 function isOfApi(req: IncomingMessage): boolean {
   return pathOf(req).startsWith('/v1/')
 }
@@ -67,7 +67,7 @@ function endAnswer(res: ServerResponse, body: string | Buffer): void {
   req.resume()
 }
 
-/** Writes a reply; responds 304 to a matching `If-None-Match`. */
+/** Writes a reply, or 304 if `If-None-Match` matches. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
   if (res.headersSent || res.destroyed) return
   if (stopping.aborted) res.setHeader('Connection', 'close') // a stop waits for every connection
@@ -95,7 +95,7 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   endAnswer(res, body)
 }
 
-/** Up to this size, gzip runs inline and takes about 1 ms. A busy thread pool would take many times as long. */
+/** Up to this size, gzip runs inline in about 1 ms. In a busy thread pool it would take many times as long. */
 const MAX_INLINE_GZIP_BYTES = 128 * 1_024
 const compress = promisify<string | Buffer, Buffer>(gzip)
 
@@ -112,7 +112,7 @@ function acceptedEncoding({ req }: ServerResponse): string | undefined {
   return req.headers['accept-encoding']?.toString()
 }
 
-/** Writes a cached page, its headers in one piece. @param head - further headers */
+/** Writes a cached page, with all headers in one call. @param head - additional headers */
 export function sendPage(res: ServerResponse, page: SharedPage, head: readonly string[]): void {
   const { headers } = res.req
   const known = headers['if-none-match']
@@ -130,7 +130,7 @@ type Failed = {
   readonly isNowhere?: boolean
 }
 
-/** Sends an error in the requested form; as a page only at addresses that people open (decisions §2). */
+/** Sends an error in the requested form. Pages are sent only at addresses that people open (decisions §2). */
 export function sendError(res: ServerResponse, error: AppError, failed: Failed): void {
   const { headers, body } = errorForm(res.req, error, failed)
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter)
@@ -164,15 +164,15 @@ function wantsProblem(req: IncomingMessage): boolean {
 type Stream = Extract<ReplyOut, { kind: 'events' }>
 
 /**
- * Sends server-sent events with a heartbeat until the daemon stops. While the reader does not keep up, no further event
- * is fetched. A stalled reader is disconnected and can resume by cursor.
+ * Sends server-sent events with a heartbeat until the daemon stops. Fetches the next event only when the reader has
+ * kept up. A stalled reader is disconnected and can resume by cursor.
  */
 async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
   res.writeHead(200, { ...reply.headers, 'Content-Type': EVENT_STREAM_TYPE, 'X-Accel-Buffering': 'no' })
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  // Ends the stream, then the connection: a stalled reader, such as a cockpit in the background, never reads the end.
+  // Ends the stream, then the connection. A stalled reader, such as a cockpit in the background, never reads the end.
   const leave = () => {
     res.end()
     setTimeout(() => res.destroy(), STREAM_END_MS).unref()
@@ -211,7 +211,7 @@ async function heartbeat(res: ServerResponse, signal: AbortSignal): Promise<void
 
 type Chunks = Extract<ReplyOut, { kind: 'stream' }>
 
-/** Sends generated chunks at the reader's pace; for HEAD nothing is generated. */
+/** Sends generated chunks at the reader's pace. For HEAD, nothing is generated. */
 async function sendChunks(res: ServerResponse, { headers, chunks }: Chunks): Promise<void> {
   res.writeHead(200, headers)
   if (res.req.method === 'HEAD') res.end()
@@ -219,8 +219,8 @@ async function sendChunks(res: ServerResponse, { headers, chunks }: Chunks): Pro
 }
 
 /**
- * A reader that disconnects is not an error; a read failure ends the connection, so that a part is not mistaken for
- * the whole.
+ * Sends a stream. A reader may disconnect. A read failure ends the connection, so that a part is not mistaken for the
+ * whole.
  */
 async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
   try {

@@ -39,14 +39,14 @@ import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
 const BYTE_ORDER_MARK = '\uFEFF'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
-/** Whether a body is UTF-8. Express parses bodies in other charsets, and refuses charsets that it does not know. */
+/** Whether a body is UTF-8. Express handles bodies in other charsets. */
 function isUtf8({ headers }: IncomingMessage): boolean {
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   return /^utf-?8$/i.test(charset)
 }
 
 /**
- * Decodes and parses large JSON, yielding in between.
+ * Decodes and parses large JSON, yielding between the two.
  * @returns undefined without a body.
  * @throws Error with the `type` that the body parser gives to invalid JSON.
  */
@@ -70,13 +70,12 @@ const REQUEST_ID = 'X-Request-Id'
 /** Key of the endpoint in `res.locals`. */
 const ENDPOINT = 'endpoint'
 const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After', 'ETag'].join(', ')
-/** A day: the longest that browsers cache a preflight response. */
+/** A day, the longest time for which browsers cache a preflight response. */
 const PREFLIGHT_SECONDS = 86_400
 
-/** A server, and how it closes idle connections. */
 type Drainable = { readonly server: Server } & Pick<Connections, 'drain'>
 
-/** The only file that imports express: builds routers from the contract and passes exchanges to the pipeline. */
+/** Builds routers from the contract and passes exchanges to the pipeline. The only file that imports express. */
 export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
   const { server } = taken
   const peers = openPeers(pipeline.ctx.config)
@@ -87,13 +86,13 @@ export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
   server.timeout = limits.IDLE_SOCKET_MS
-  // Node would reject an unknown expectation without our error form; ignoring it is allowed (RFC 9110 10.1.1).
+  // Node would reject an unknown `Expect` header without souk's error form. Ignoring it is allowed (RFC 9110 10.1.1).
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
   server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
   return { server, drain: connections.drain }
 }
 
-/** Request id, host and CORS first (decisions §3), then cached pages, then endpoints. */
+/** Handles request id, host and CORS first (decisions §3), then cached pages, then endpoints. */
 function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
   const { ctx } = pipeline
   const { config } = ctx
@@ -102,7 +101,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const endpoints = endpointsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(ctx)
-  /** The `Vary` header of each cached page: it depends on the page's address only. */
+  /** The `Vary` header of each cached page. It depends on the page's address only. */
   const varies = new WeakMap<SharedPage, string>()
   return (req, res) => {
     connections.began(req, res)
@@ -125,7 +124,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     if (!finished(req, res, String(res.getHeader(REQUEST_ID)))) endpoints(req, res)
   }
 
-  /** Sends the page from the cache. False if it is not there, or if the endpoint must check a sent credential. */
+  /** Sends the page from the cache. False if the page is not cached, or the request has a credential to check. */
   function finished(req: IncomingMessage, res: ServerResponse, requestId: string): boolean {
     const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '/') : undefined
     if (!page) return false
@@ -164,7 +163,7 @@ function isOpenToAnyOrigin({ url = '/' }: IncomingMessage): boolean {
   return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(before(url, '?'))
 }
 
-/** The `Vary` header: request headers that the response depends on. */
+/** The `Vary` header: names of request headers on which the response depends. */
 function varying(req: IncomingMessage): string {
   const first = pageEndpointOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
   return isOpenToAnyOrigin(req) ? `Origin, ${first}` : first
@@ -210,7 +209,7 @@ function endpointsApp(pipeline: Edge): RequestListener {
   return app
 }
 
-/** The literal prefix of a path. Express tries routes one by one; grouping by prefix keeps that short. */
+/** The literal prefix of a path. Express tries routes one by one, so grouping by prefix shortens the search. */
 function prefixOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first
@@ -264,7 +263,7 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
     const { peers } = pipeline
     const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers, facts })
     const reply = await answer(pipeline, name, exchange)
-    // A read may have seen data that is not on disk yet, so wait until it is.
+    // A read may have seen data that is not durable yet, so wait until it is.
     if (req.method === 'GET') await pipeline.ctx.store.durable()
     await sendReply(res, reply, pipeline.ctx.stopping)
     count(pipeline.ctx, res, { endpoint: name })
@@ -303,7 +302,7 @@ function wrongMethod({ ctx }: Edge, endpoints: readonly EndpointName[]): Request
   }
 }
 
-/** The single error handler: every error gets the common form; only internal faults are logged with their cause. */
+/** The only error handler. Every error gets the common form, but only internal faults are logged with their cause. */
 function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
   // Express recognises an error middleware by its four parameters.
   // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares

@@ -9,7 +9,7 @@ import { MAX_FORM_BYTES, MAX_FORM_FIELD_BYTES, MAX_FORM_FIELD_NAME_BYTES, MAX_FO
 
 const FILE_PART = 'file'
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
-/** Transfer encodings that leave the bytes as they are; RFC 7578 deprecates the others. */
+/** Transfer encodings that leave the bytes unchanged. RFC 7578 deprecates all others. */
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
 
 type FilePart = { readonly stream: Readable; readonly name: string | undefined; readonly type: string }
@@ -20,14 +20,14 @@ type Form = {
   readonly fields: Map<string, string>
   /** Resolves when the file part begins. */
   readonly opened: Promise<FilePart>
-  /** Resolves after the whole form; rejects with its first fault. */
+  /** Resolves after the whole form. Rejects with the form's first fault. */
   readonly ended: Promise<void>
 }
 
 /**
  * Reads a form with one file and streams the file to storage. Fields come before the file, so that a refusal costs no
  * upload.
- * @throws AppError 400, 408, 413, 415 that names the part; then nothing stays stored.
+ * @throws AppError 400, 408, 413, 415 that names the part. Nothing stays stored then.
  */
 export async function readUpload(
   req: IncomingMessage,
@@ -58,7 +58,7 @@ function refuseByHead(req: IncomingMessage, maxBytes: number): void {
   if (!MULTIPART.test(type)) {
     throw new AppError(
       'unsupported_media_type',
-      `Send the file as multipart/form-data, not ${type.slice(0, 80) || 'without a type'}.`,
+      `Send the file as multipart/form-data, not ${type.slice(0, 80) || 'with an empty Content-Type'}.`,
     )
   }
   if (encoding !== 'identity') {
@@ -115,7 +115,7 @@ function parserFor(req: IncomingMessage): busboy.Busboy {
       },
     })
   } catch {
-    // The parser's constructor throws for no other reason.
+    // The parser's constructor throws only if the boundary is missing.
     throw new AppError('invalid_request', 'The Content-Type has no boundary.')
   }
 }
@@ -170,7 +170,7 @@ function faultOfField(field: {
   return undefined
 }
 
-/** The file's bytes; ends only if the whole form was valid, so that no broken file is stored. */
+/** The file's bytes. Fails at the end if the form was invalid, so that no broken file is stored. */
 async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: number): AsyncGenerator<Uint8Array> {
   let read = 0
   for await (const chunk of stream) {
@@ -184,8 +184,8 @@ async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: numbe
 }
 
 /**
- * Frees the memory of a written chunk: V8 would let the buffers of an upload grow to 64 MiB before it collects them. A
- * buffer that other data shares is kept.
+ * Frees the memory of a written chunk. Otherwise V8 would let the buffers of an upload grow to 64 MiB before it
+ * collects them. A buffer that other data shares is kept.
  */
 function free({ buffer, byteOffset, byteLength }: Uint8Array): void {
   if (byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -195,7 +195,7 @@ function refuseWithoutFile(): never {
   throw invalidField(FILE_PART, 'is missing')
 }
 
-/** Throws an AppError: an error of the parser becomes a 400, because the sender's form is invalid. */
+/** Throws an AppError. An error of the parser becomes a 400, because the sender's form is invalid. */
 function refuse(fault: unknown): never {
   if (fault instanceof AppError) throw fault
   const message = fault instanceof Error ? fault.message : ''

@@ -7,11 +7,11 @@ import type { ChainMode } from '../ports/chain/chain.ts'
 export type Config = {
   readonly dataDir: string
   readonly host: string
-  /** 0: the system chooses a free port. */
+  /** Port to listen on. For 0, the system chooses a free port. */
   readonly port: number
   /** Absolute base URL in responses (default: the bound address). */
   readonly publicUrl?: string
-  /** Further accepted `Host` values; one without a port matches any port. */
+  /** Additional accepted `Host` values. A value without a port matches any port. */
   readonly hosts?: readonly string[]
   /** Addresses and CIDR blocks of trusted proxies, in addition to this machine. */
   readonly trustedProxies?: readonly string[]
@@ -21,11 +21,11 @@ export type Config = {
   readonly plainPayments?: boolean
   /** Whether the faucet serves other machines, too. */
   readonly publicFaucet?: boolean
-  /** Fixed at the first start of a data folder. */
+  /** Chain of the marketplace, fixed at the first start of a data folder. */
   readonly chain: ChainMode
   /** How to reach a chain; absent in a sandbox. */
   readonly chainSetup?: ChainSetup
-  /** Facilitator for other servers (default: off). */
+  /** Settings of the facilitator for other servers (default: off). */
   readonly facilitator?: FacilitatorConfig
   /** Address of an index that lists this marketplace (default: the marketplace's own). */
   readonly bazaar?: string
@@ -41,14 +41,14 @@ export type Config = {
   readonly sdnSource?: string
   /** Whether this start accepts a sanctions list with less than half of the addresses of the current list. */
   readonly sdnAcceptShrink?: boolean
-  /** Named seed to load into an empty store. */
+  /** Name of the seed to load into an empty store. */
   readonly seed?: string
-  /** Named seed for a store that this start creates; existing stores ignore it. */
+  /** Name of the seed for a store that this start creates. Existing stores ignore it. */
   readonly seedOfNew?: string
-  /** `GET /metrics` needs no admin key on a loopback bind. */
+  /** Whether `GET /metrics` needs no admin key on a loopback bind. */
   readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'
-  /** Where rows are stored (default: memory). A store that was once opened with `level` keeps its rows there. */
+  /** Where rows are stored (default: memory). A store that was ever opened with `level` keeps its rows there. */
   readonly rows?: 'memory' | 'level'
   /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */
   readonly requestTimeoutMs?: number
@@ -58,10 +58,10 @@ export type Config = {
 }
 
 type Bound = Pick<Config, 'host' | 'tls'>
-/** The loopback address by which this machine reaches each wildcard bind. */
+/** For each wildcard bind, the loopback address by which this machine reaches it. */
 const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** Local address of a daemon, whatever its public URL is. */
+/** Local address of a daemon, independent of its public URL. */
 export function boundUrl({ host, tls }: Bound, port: number): string {
   if (!tls) return `http://${inUrl(host)}:${port}`
   return `https://${inUrl(LOOPBACK_OF[host] ?? host)}:${port}`

@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { defineResource, type Resources } from './resource.ts'
 
-/** State of the switches, as last committed. */
+/** State of the switches after the last commit. */
 export type Switched = Switches & {
   readonly pausedAt: number | null
   readonly pausedReason: string | null
@@ -26,8 +26,8 @@ export type Switched = Switches & {
 }
 
 /**
- * Shared services of the daemon; built once in `daemon/index.ts`. State of one feature is a resource of that feature:
- * `catalog.of(ctx)`.
+ * Shared services of the daemon, built once in `daemon/index.ts`. State of one feature is a resource of that feature,
+ * such as `catalog.of(ctx)`.
  */
 export type Context = {
   readonly config: Config
@@ -39,7 +39,7 @@ export type Context = {
   readonly clock: Clock
   readonly entropy: Entropy
   readonly log: Log
-  /** Absolute base of every URL in a response, without a trailing slash; known once the port is bound. */
+  /** Absolute base of every URL in a response, without a trailing slash. Known once the port is bound. */
   readonly baseUrl: () => string
   /** Aborted when a stop begins, so that streams end. */
   readonly stopping: AbortSignal
@@ -56,7 +56,7 @@ export type Context = {
 /** Work that no response waits for, such as sending payouts. A stop of the daemon waits for it. */
 export const background = defineResource<Set<Promise<void>>>('background')
 
-/** Starts work that no response waits for. A failure is logged. The next run of this work does what is left. */
+/** Starts work that no response waits for. A failure is logged; the next run of the same work does the rest. */
 export function inBackground(ctx: Context, name: string, work: () => Promise<unknown>): void {
   const running = work().then(
     () => undefined,

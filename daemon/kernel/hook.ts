@@ -1,10 +1,10 @@
 /**
- * An event that a lower feature announces and one higher feature follows. `daemon/app.ts` lists the follower, so that
- * no import leads upwards.
+ * A fact that a lower feature announces and one higher feature handles. `daemon/app.ts` connects the two, so that no
+ * lower feature imports a higher one.
  */
 export type Hook<Args extends readonly unknown[]> = {
   readonly name: string
-  /** Resolves when the follower is done. @throws Error without a follower, since consequences would be lost. */
+  /** Resolves when the follower is done. @throws Error if no feature follows, because the fact would then be lost */
   readonly call: (...fact: Args) => Promise<void>
   readonly follow: (follower: (...fact: Args) => Promise<void>) => void
 }

@@ -31,7 +31,6 @@ const PRIVATE_MODE = 0o600
 const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.string() })
 type Identity = z.infer<typeof Identity> & { readonly adminKey: string }
 
-/** Identity of this installation. */
 export type Installation = {
   /** Program version. */
   readonly version: string
@@ -39,7 +38,7 @@ export type Installation = {
   readonly instanceId: string
   /** SHA-256 of the admin key, hex. */
   readonly adminKeyHash: string
-  /** Key for sealed values; derived from the admin key, which is not in the store. */
+  /** Key for sealed values, derived from the admin key. The store has neither of the two keys. */
   readonly sealingSecret: string
   /** Port of the HTTP server. */
   readonly port: () => number
@@ -48,7 +47,7 @@ export type Installation = {
 export const installation = defineResource<Installation>('installation')
 
 /**
- * Reads name and admin key of the installation, or creates them. If the key's file is missing or wrong, a new key
+ * Reads the installation's name and admin key, or creates them. If the key's file is missing or wrong, a new key
  * replaces the stored one (decisions §3).
  */
 export async function openIdentity(parts: { store: Store; entropy: Entropy; dataDir: string }): Promise<Identity> {

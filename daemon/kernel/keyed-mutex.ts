@@ -1,27 +1,27 @@
 import { AppError } from '../../src/core/error.ts'
 
-/** Maximum number of calls that wait for one object; more are refused. */
+/** Maximum number of calls that wait for one object. Further calls are refused. */
 export const MAX_WAITING = 256
 const RETRY_SECONDS = 1
 
-/** A place in the queue of an object, held until left. */
+/** A place in the queue of an object. The caller holds it until it calls `leave`. */
 export type Seat = {
   /** Runs `work` after the work of the earlier seats. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
   readonly leave: () => void
 }
 
-/** Runs the work on an object one call at a time, in call order. Work on different objects runs concurrently. */
+/** Runs work on an object one call at a time, in call order. Work on different objects runs concurrently. */
 export type KeyedMutex = {
-  /** Takes a seat without running work yet, for callers that write something before their turn. @throws AppError 503 */
+  /** Takes a seat without running work yet, for callers that write something first. @throws AppError 503 */
   readonly enter: (key: string) => Seat
-  /** @throws AppError 503 when all seats are taken; the work did not start. */
+  /** @throws AppError 503 when all seats are taken. The work did not start then. */
   readonly run: <T>(key: string, work: () => Promise<T>) => Promise<T>
 }
 
 /**
- * Serialises the actions that move an object's money or end the object, so that a second action is refused before money
- * moves. Transactions stay correct without this mutex.
+ * Creates the mutex. It serialises the actions that move an object's money or end the object, so that a second action
+ * is refused before money moves. Transactions are correct without this mutex, too.
  */
 export function keyedMutex(): KeyedMutex {
   const queues = new Map<string, { last: Promise<unknown>; seats: number }>()

@@ -12,7 +12,7 @@ export type Transition<S extends string, E extends string, R extends string, F e
   readonly effects: readonly F[]
 }
 
-/** A state machine as data: 409 responses, diagrams and exhaustive tests read it. */
+/** A state machine as data, for 409 responses, diagrams and exhaustive tests. */
 export type Machine<S extends string, E extends string, R extends string, F extends string> = {
   /** Name of the object: `job`, `thread`. */
   readonly noun: string
@@ -35,7 +35,7 @@ export type TransitionAttempt<S extends string, E extends string, R extends stri
   readonly by: R
 }
 
-/** The transition for an attempt, if any. */
+/** The transition for an event, state and role; undefined if there is none. */
 export function findTransition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   { event, from, by }: TransitionAttempt<S, E, R>,
@@ -46,8 +46,8 @@ export function findTransition<S extends string, E extends string, R extends str
 }
 
 /**
- * The transition for an attempt.
- * @param facts - further members of the error.
+ * The transition for an event, state and role.
+ * @param facts - additional members of the error.
  * @throws AppError 409 invalid_transition with `from`, `to` and the `allowed` actions (decisions §2).
  */
 export function transition<S extends string, E extends string, R extends string, F extends string>(
@@ -99,7 +99,7 @@ export function diagram<S extends string, E extends string, R extends string, F 
   return ['stateDiagram-v2', ...arrows].join('\n')
 }
 
-/** Members that say what happens next to a row, and when. */
+/** Response members for the next event of a row and its time. */
 export function nextMembers<E extends string>(next: { readonly event: E; readonly at: number } | null) {
   return { next_event: next?.event ?? null, next_event_at: next?.at ?? null }
 }

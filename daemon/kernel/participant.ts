@@ -14,19 +14,19 @@ export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'
   throw new AppError('forbidden', 'This participant is suspended: it may only read.')
 }
 
-/** Checks again within the transaction, for requests received before the suspension. @throws AppError 403 */
+/** Checks within the transaction, because a suspension may have come after the request. @throws AppError 403 */
 export async function refuseSuspendedNow(t: ReadTx, participantId: string): Promise<void> {
   refuseSuspended(await t.table(participants).get(participantId))
 }
 
-/** @throws AppError 409 when the provider of a purchase is suspended. */
+/** @throws AppError 409 when the provider is suspended. */
 export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider || provider.suspended_at === null) return
   throw new AppError('conflict', 'The provider is suspended: its services cannot be bought now.')
 }
 
-/** The status shown to other users: `suspended` looks like `inactive`. */
+/** The status shown to other users. For them, `suspended` becomes `inactive`. */
 export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'> | 'inactive' {
   return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now
 }

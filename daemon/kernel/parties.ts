@@ -5,8 +5,8 @@ import type { Collection, ReadTx, Scalar, Tx } from '../store/port.ts'
 import { type ParticipantRow, type PartyRow, participants } from './rows.ts'
 
 /**
- * A job, thread or subscription. Each write of one also updates the rows of its two parties, so that a party's list by
- * status needs only one index.
+ * A job, thread or subscription. Each write of one also updates the rows of its two parties. A party's list by status
+ * then needs only one index.
  */
 export type Subject = {
   readonly id: string
@@ -66,7 +66,7 @@ export async function ownIds(
   return { ids: rows.map((row) => row.subject_id), total }
 }
 
-/** The participant's side of a job or conversation; undefined if it has none. Buyers are matched by wallet. */
+/** The participant's side of a job or conversation; undefined for other participants. Buyers are matched by wallet. */
 export function sideOf(
   subject: Pick<Subject, 'buyer_wallet' | 'provider_id'>,
   participant: Pick<ParticipantRow, 'wallet'> & { readonly id: string | null },

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Context } from './context.ts'
 import { tally } from './tally.ts'
 
-/** Tally group shown in health as `launch.gate_refusals_24h`. */
+/** Counter group that health shows as `launch.gate_refusals_24h`. */
 const GATE_REFUSALS = 'gate_refusals'
 
 /** Error codes that count as gate refusals. Only the code and the count are kept. */
@@ -20,16 +20,16 @@ const gateCodes: ReadonlySet<ErrorCode> = new Set([
   'paused',
 ])
 
-/** Counts an error whose code is in `gateCodes`; called once per response. */
+/** Counts an error whose code is in `gateCodes`. Call it once per response. */
 export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): void {
   if (gateCodes.has(code)) tally.of(ctx).add(GATE_REFUSALS, code)
 }
 
 const MAX_LABEL_CHARS = 40
-/** Maximum number of labels shown per area: those with most refusals. All others are summed as `other`. */
+/** Maximum labels shown per area, those with most refusals. The rest are summed as `other`. */
 const MAX_LABELS = 50
 const OTHER = 'other'
-/** The first product of a `User-Agent`, without version, after comments (RFC 9110). */
+/** First product name of a `User-Agent`, without version; comments may precede it (RFC 9110). */
 const PRODUCT = /^\s*(?:\([^()]*\)\s*)*([!#$%&'*+.^_`|~0-9a-z-]+)/i
 
 /** The client's name from its `User-Agent`, or `unknown`; for statistics only. */
@@ -43,7 +43,7 @@ export function agentLabel(userAgent: string | undefined): string {
 
 const shelvedGroup = (area: Area) => `shelved_410:${area}`
 
-/** Counts a 410 of an endpoint that the cutover defers. */
+/** Counts a 410 response of an endpoint that the cutover defers. */
 export function countShelved(ctx: Pick<Context, 'resources'>, area: Area, userAgent: string | undefined): void {
   tally.of(ctx).add(shelvedGroup(area), agentLabel(userAgent))
 }
@@ -55,7 +55,7 @@ function mostOf(counts: Readonly<Record<string, number>>): Record<string, number
   return Object.fromEntries(rest === 0 ? most : [...most, [OTHER, rest]])
 }
 
-/** `/health.launch`: refusals of the last 24 hours of business time, and the dates of these hours. */
+/** `/health.launch`: refusals of the last 24 hours of business time, and the dates that these hours touch. */
 export function launchView(ctx: Pick<Context, 'resources' | 'clock'>) {
   const now = ctx.clock.now()
   const { lastDay } = tally.of(ctx)

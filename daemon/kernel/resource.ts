@@ -9,12 +9,12 @@ export type Resources = { readonly closing: { readonly name: string; readonly cl
 type Held = { readonly resources: Resources }
 
 /**
- * State of a feature that lives as long as the daemon: a search, a queue, counters. Code imports it instead of passing
- * it around.
+ * State of a feature that lives as long as the daemon, such as a search, a queue or counters. Code imports it instead
+ * of passing it around.
  */
 export type Resource<T> = {
   readonly name: string
-  /** @throws StoreMisuse if not opened: `daemon/app.ts` opens all, in order. */
+  /** @throws StoreMisuse if not opened. `daemon/app.ts` opens all resources, in order. */
   readonly of: (ctx: Held) => T
   /** Opens the resource for a context. At a stop, resources close in reverse order of opening. */
   readonly open: (ctx: Held, value: T, close?: Close) => T
@@ -38,7 +38,7 @@ export function defineResource<T>(name: string): Resource<T> {
   }
 }
 
-/** Closes all resources, last first. A failure is logged and the others still close. */
+/** Closes all resources, last first. If one fails, this is logged and the others still close. */
 export async function closeResources({ resources, log }: Held & { readonly log: Log }): Promise<void> {
   for (let last = resources.closing.pop(); last; last = resources.closing.pop()) {
     try {

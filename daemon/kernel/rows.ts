@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { StoredWallet } from '../../src/core/codecs.ts'
 import { participantTypes, partyRoles, tiers } from '../../src/model/words.ts'
 import { type AnyCollection, type Collection, defineCollection, type Tx } from '../store/port.ts'
-/** A named counter or setting of the installation. */
+/** A named counter of the installation. */
 export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
 
 export const SettingRow = z.strictObject({ id: z.string(), version: z.int(), value: z.json() })
@@ -18,13 +18,13 @@ export const ParticipantRow = z.strictObject({
   webhook_url: z.string().nullable(),
   capabilities: z.array(z.string()),
   links: z.record(z.string(), z.string()),
-  /** null: not set; an active listing decides. */
+  /** The participant's choice; null if not set. Then an active listing decides. */
   listable: z.boolean().nullable(),
   /** Effective value of `listable`, for the directory's index. */
   in_directory: z.boolean(),
   verification_tier: z.enum(tiers),
   referred_by: z.string().nullable(),
-  /** When the participant was suspended; null: it is not. Its key can then only read, and its wallet cannot pay. */
+  /** When the participant was suspended, or null. Its key can then only read, and its wallet cannot pay. */
   suspended_at: z.int().nullable(),
   /** Last accepted terms version. */
   terms_version: z.string().nullable(),
@@ -33,9 +33,9 @@ export const ParticipantRow = z.strictObject({
   /** SHA-256 of the API key, hex. */
   key_hash: z.string(),
   webhook_secret: z.string(),
-  /** A custom header sent to the participant's endpoints; the value is sealed. */
+  /** A custom header sent to the participant's endpoints. Its value is sealed. */
   endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
-  /** The previous webhook secret. Until this wall time, it signs deliveries in addition to the present secret. */
+  /** The previous webhook secret. Until this wall time, it signs deliveries together with the present secret. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),
   updated_at: z.int(),
@@ -43,8 +43,8 @@ export const ParticipantRow = z.strictObject({
 export type ParticipantRow = z.infer<typeof ParticipantRow>
 
 /**
- * One side of a job, thread or subscription, for "mine" lists. Keyed by wallet, so that a buyer who registers later
- * sees earlier records (decisions §3).
+ * One side of a job, thread or subscription, by which participants list their own. Keyed by wallet, so that a buyer who
+ * registers later sees earlier records (decisions §3).
  */
 export const PartyRow = z.strictObject({
   /** `<subject id>:<role>`. */
@@ -111,7 +111,7 @@ export const settings = defineCollection('settings', {
 
 export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
 
-/** A collection of party rows; `parties.ts` writes them with their subjects. */
+/** A collection of party rows. `parties.ts` writes them together with their subjects. */
 export function partiesOf(name: string): Collection<PartyRow> {
   return defineCollection(name, {
     schema: PartyRow,

@@ -5,7 +5,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SALT = 'souk sealed answer v1'
 
-/** Input of the encryption key: a secret that is not in the store, and the idempotency key of the sealed response. */
+/** Input of the encryption key: a secret that the store does not have, and the sealed response's idempotency key. */
 export type SealKey = { readonly proof: string; readonly idempotencyKey: string }
 
 function derive(key: SealKey): Buffer {

@@ -9,18 +9,18 @@ export const PLATFORM = 'platform'
 
 /** The switches (decisions §12): pause, cutover, per-feature enablement, and escrow pause. */
 const Platform = z.strictObject({
-  /** Business time of the pause; null: not paused. */
+  /** Business time of the pause; null if there is none. */
   paused_at: z.int().nullable(),
   paused_reason: z.string().nullable(),
   checkout_v2: z.boolean(),
-  /** Enabled endpoints that are off by default. */
+  /** Enabled switches of endpoints that are off by default. */
   enabled: z.array(z.string()),
   /** Whether creating or editing a listing requires accepted terms. If not, registration counts as acceptance. */
   terms_required: z.boolean(),
-  /** Business time since when escrow allows refunds only (decisions §8); null: active. */
+  /** Business time since which escrow allows refunds only (decisions §8); null while it is active. */
   escrow_paused_at: z.int().nullable(),
   escrow_paused_reason: z.string().nullable(),
-  /** Default outcome of undecided disputes, and after how many days; null: the operator decides. */
+  /** Default ruling for undecided disputes, and the days until it; null if the operator decides. */
   disputes_default: z.strictObject({ outcome: z.enum(rulings), days: z.int() }).nullable(),
   /** Listings of named services, by slug (decisions §7). */
   named_services: z.record(z.string(), z.string()),
@@ -43,7 +43,7 @@ export async function readPlatform(t: ReadTx): Promise<Platform> {
   return platformOf(await t.table(settings).get(PLATFORM))
 }
 
-/** The stored switches; a switch missing in an old row has its default. */
+/** The stored switches. A switch that an old row lacks has its default. */
 export function platformOf(row: (Row & { readonly value: unknown }) | undefined): Platform {
   if (!row) return fresh
   const stored = row.value as Partial<Platform> // checked by the parse
@@ -53,7 +53,7 @@ export function platformOf(row: (Row & { readonly value: unknown }) | undefined)
 
 const EARLIER_DEFAULT_DAYS = 14
 
-/** Converts a bare outcome of earlier versions. They stored `refund` by default, so `refund` counts as unset. */
+/** Converts the bare outcome that earlier versions stored. Their default, `refund`, counts as unset. */
 function earlierDefault(stored: unknown): Platform['disputes_default'] | undefined {
   if (typeof stored !== 'string') return undefined
   return stored === 'release' ? { outcome: 'release', days: EARLIER_DEFAULT_DAYS } : null

@@ -11,12 +11,11 @@ const OTHER = 'other'
 
 /**
  * Counts of the last 24 hours of business time, by group and name, for `/health.launch`. Kept in memory and saved
- * together, since a refusal must not cost a write; a crash loses the last second.
+ * together, because a refusal must not cost a write. A crash loses the last second.
  */
 export type Tally = {
   readonly add: (group: string, name: string) => void
   readonly lastDay: (group: string) => Record<string, number>
-  /** Makes all counts so far durable. */
   readonly save: () => Promise<void>
 }
 

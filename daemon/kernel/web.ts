@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { installation } from './identity.ts'
 import { defineResource } from './resource.ts'
 
-/** Options that replace the HTTP client's DNS, ports or trusted roots, or exempt hosts from the address rules. */
+/** Changes to the HTTP client: its DNS, ports, trusted roots, or hosts exempt from the address rules. */
 export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'dialled' | 'ca' | 'exempt'>>
 
 /** HTTP client for URLs that users choose. No other code sends requests to them. */

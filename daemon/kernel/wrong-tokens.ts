@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Log } from '../ports/log.ts'
 import { defineResource } from './resource.ts'
 
-/** Maximum number of different wrong tokens kept since the start; further ones are dropped. */
+/** Maximum different wrong tokens kept since the start. Further ones are dropped. */
 const KINDS_MAX = 20
 const SHOWN_CHARS_MAX = 66
 
@@ -22,13 +22,13 @@ export type WrongToken = {
 export type WrongTokens = {
   add(found: Omit<WrongToken, 'count'>): void
   all(): readonly WrongToken[]
-  /** Wrong tokens requested in the day before `wall`. */
+  /** Wrong tokens requested in the 24 hours before `wall`. */
   recent(wall: number): readonly WrongToken[]
 }
 
 export const wrongTokens = defineResource<WrongTokens>('wrong tokens')
 
-/** Collects wrong tokens. Logs each once, because a misconfigured server asks again for every buyer. */
+/** Collects wrong tokens. Logs each once, because a misconfigured server repeats its request for every buyer. */
 export function collectWrongTokens(log: Log): WrongTokens {
   const found = new Map<string, WrongToken>()
   return {

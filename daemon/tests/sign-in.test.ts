@@ -170,20 +170,20 @@ describe('a sign-in that proves nothing here and now opens nothing, charges noth
     wallOffset = 0
     const late = await headerFor(await ask(), buyer.account)
     wallOffset = 5 * MINUTE_MS + 1_000
-    expect(await refused(late)).toMatch(/s old/)
+    expect(await refused(late)).toMatch(/within/)
   })
 
   test('before it was given, on a clock that went back', async () => {
     const header = await headerFor(await ask(), buyer.account)
     wallOffset = -MINUTE_MS
-    expect(await refused(header)).toMatch(/s old/)
+    expect(await refused(header)).toMatch(/within/)
   })
 
   test('of another wallet, chain or kind of signature', async () => {
     expect(await refused(await changed({ address: other.account.address }, false))).toMatch(/signature/)
     expect(await refused(await changed({ signature: '0x00' }, false))).toMatch(/signature/)
     expect(await refused(await changed({ chainId: 'eip155:1' }, true))).toMatch(/chain/)
-    expect(await refused(await changed({ signatureScheme: 'eip1271' }, false))).toMatch(/wrong chain/)
+    expect(await refused(await changed({ signatureScheme: 'eip1271' }, false))).toMatch(/another chain/)
   })
 
   test('with words in it that were not in the challenge', async () => {

@@ -27,15 +27,15 @@ type Reading = { readonly t: ReadTx; readonly now: number }
 
 /** Maximum items listed per kind; the counts include the rest. */
 export const MAX_OF_A_KIND = 25
-/** Due work is normally done within minutes; after this time it is stuck. */
+/** Due work is normally done within minutes. Work that is overdue by more than this time is stuck. */
 const PATIENCE_MS = 15 * MINUTE_MS
 /** An inquiry without a reply for this long counts as unanswered. */
 const ANSWER_MS = DAY_MS
 /** Maximum rows per read: jobs of one status or due event, listings, or conversations. */
 const MAX_DUE_ROWS = 200
-/** Maximum subscriptions read, soonest renewal first. One that is past due is retried within days, so it is read. */
+/** Maximum subscriptions read, soonest renewal first. Past-due ones are retried within days, so they come early. */
 const MAX_RENEWALS = 1_000
-/** Maximum dead messages read in order to leave out test messages. All older ones are counted, tests included. */
+/** Maximum dead messages read to leave out test messages. Messages beyond it are counted, including tests. */
 const MAX_DEAD_ROWS = 2_000
 const MAX_QUOTED_CHARS = 200
 /** One cent in micro-USDC. An unserved part of a period that is worth less is not listed yet. */
@@ -54,7 +54,7 @@ async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
   return (await t.table(services).get(service_id))?.name ?? service_id
 }
 
-/** Shortens a message to one line. Of a JSON brief that only has `text`, keeps that text; other JSON stays as it is. */
+/** Shortens a message to one line. A JSON brief whose only member is `text` is shown without its JSON. */
 function quoted(text: string): string {
   const said = text.slice(0, 2 * MAX_QUOTED_CHARS).replace(/^\{\s*"text": "|"\s*\}$/g, '')
   const line = said.replaceAll(/\s+/g, ' ').trim()
@@ -108,7 +108,7 @@ async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'overdue', items: await Promise.all(items), count: late.length }
 }
 
-/** Jobs whose next step is overdue because the cron that takes the step does not run, or fails. */
+/** Jobs whose next step is overdue, because the cron for that step failed or did not run. */
 async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
@@ -174,7 +174,7 @@ async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'inquiry', items: await Promise.all(items), count: open.length }
 }
 
-/** Payments that the chain reverted: losses that earnings do not cover yet, and refunds still owed to payers. */
+/** Reverted payments: losses that earnings do not cover yet, and refunds still owed to payers. */
 async function reversedOf({ t }: Reading): Promise<FoundItems> {
   const lost = await some(t, { of: payments, index: 'uncovered' })
   const owed = await Promise.all(
@@ -203,7 +203,7 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
         itemOf(payment, {
           id: `owed ${payment.receipt_id}`,
           amount: payment.withheld ?? null,
-          sentence: 'A refund to a payer is outstanding; it is paid from the next earnings.',
+          sentence: 'A refund is owed to a payer: it is paid from the next earnings.',
           fix: 'souk crons run auto-refund',
         }),
       ),
@@ -212,7 +212,6 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
   return { kind: 'reversed', items: items.slice(0, MAX_OF_A_KIND), count }
 }
 
-/** Payouts that need the operator, and money of blocked wallets. */
 async function payoutsOf({ t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
@@ -256,7 +255,7 @@ async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   return { kind: 'unserved_period', items: await Promise.all(items), count: count - open.length + rows.length }
 }
 
-/** Dead webhook messages except test messages: `endpointsOf` already reports each listing whose endpoint fails. */
+/** Dead webhook messages except test messages. For a failed test, `endpointsOf` reports the listing. */
 async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const part = { index: 'state', prefix: ['dead'], limit: MAX_DUE_ROWS }
   const dead: DeliveryRow[] = []
@@ -278,7 +277,7 @@ async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
       subject: { kind: 'delivery', id: row.id },
       who: await nameOf(t, row.participant_id),
       since: row.at,
-      sentence: `A ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}${isGone ? ', and there is no endpoint now' : ''}.`,
+      sentence: `Webhook message ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}${isGone ? ', and there is no endpoint now' : ''}.`,
       fix: isGone ? `souk participants view ${participantId}` : `souk admin webhooks replay ${row.id}`,
     }
   })

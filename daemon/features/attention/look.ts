@@ -42,7 +42,7 @@ export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
   ]
 }
 
-/** Chain problems, and books that differ from the chain. */
+/** Chain problems, and differences between the books and the chain. */
 export async function chainOf(ctx: Context): Promise<FoundItems> {
   const status = ctx.chain.status?.()
   const faults = status?.faults ?? []
@@ -137,8 +137,8 @@ function isTroubled({ health, row }: CronView): boolean {
 }
 
 /**
- * Engine problems: each installed program that fails, and one item for all missing engines. The item names a missing
- * engine if it disappeared or an open job needs it. The doctor reports all other missing engines.
+ * Engine problems: one item for each failing program, and one for all missing engines. A missing engine is named only
+ * if it was available recently or an open job needs it. The doctor reports all missing engines.
  */
 export async function enginesOf(ctx: Context): Promise<FoundItems> {
   const seen = engineBoard.of(ctx).standings()
@@ -163,7 +163,7 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
   return { kind: 'engine', items, count: items.length }
 }
 
-/** Names of missing engines to report. Before its first check an engine is not reported. */
+/** Names of missing engines to report. An engine that was never checked is not reported. */
 async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<readonly string[]> {
   const missing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'missing')
   const isMissed = await missable(ctx)

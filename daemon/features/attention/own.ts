@@ -22,7 +22,7 @@ type Slice<R extends Row> = {
   readonly status: string
 }
 
-/** The newest rows with a status in which the caller has a role, and the number of all such rows. */
+/** The newest rows of one status in which the caller has the role `role`, and the number of all such rows. */
 async function ownRows<R extends Row>({ t, me }: Reading, { parties, of, role, status }: Slice<R>) {
   const { wallet } = me
   const { ids, total } = await ownIds(t, parties, { wallet, role, status, limit: MAX_OF_A_KIND, offset: 0 })
@@ -54,7 +54,6 @@ async function disputes(reading: Reading): Promise<OwnItems> {
   return { kind: 'dispute', items, count }
 }
 
-/** Undelivered jobs that the caller sold. */
 async function work(reading: Reading): Promise<OwnItems> {
   const slice = { parties: jobParties, of: jobs, role: 'provider' } as const
   const found = await Promise.all(
@@ -84,7 +83,6 @@ async function verdicts(reading: Reading): Promise<OwnItems> {
   return { kind: 'verify', items, count }
 }
 
-/** Prices proposed to the caller. */
 async function proposals(reading: Reading): Promise<OwnItems> {
   const slice = { parties: threadParties, of: threads, role: 'buyer', status: 'negotiating' } as const
   const { rows, count } = await ownRows(reading, slice)
@@ -121,7 +119,6 @@ async function pastDue(reading: Reading): Promise<OwnItems> {
   return { kind: 'past_due', items: await Promise.all(items), count }
 }
 
-/** Dead messages to the caller's endpoints. */
 async function undelivered({ t, me }: Reading): Promise<OwnItems> {
   const prefix = [me.id, 'dead'] as const
   const { rows } = await t.table(deliveries).page('own_state', [...prefix], { limit: MAX_OF_A_KIND })
@@ -132,14 +129,13 @@ async function undelivered({ t, me }: Reading): Promise<OwnItems> {
       amount: null,
       since: row.at,
       due: null,
-      sentence: `A ${row.type} to your endpoint failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}.`,
+      sentence: `Webhook message ${row.type} to your endpoint failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}.`,
       fix: `souk webhooks view ${row.id}`,
     }),
   )
   return { kind: 'delivery', items, count: await t.table(deliveries).count('own_state', [...prefix]) }
 }
 
-/** The caller's listings that are not sold because their endpoint fails. */
 async function endpoints({ t, me }: Reading): Promise<OwnItems> {
   const { rows } = await t.table(services).page('provider', [me.id, 'active'], { limit: MAX_OWN_LISTINGS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')

@@ -6,7 +6,7 @@ import { finders } from './find.ts'
 import { chainOf, cronsOf, enginesOf, storageOf, switchesOf } from './look.ts'
 import { ownFinders } from './own.ts'
 
-/** Open problems. Reads only indexes of open items, so the cost depends on the number of open items. */
+/** Open problems. Only indexes of open items are read, so the cost grows with their number. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
   const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
   const found = [
@@ -27,7 +27,7 @@ const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_inpu
   }
 }
 
-/** Items that wait for the caller, from indexes of the caller's items. */
+/** Items that need an action by the caller, from indexes of the caller's items. */
 const getOwnAttention: FreeHandler<typeof attentionApi.getOwnAttention> = async (_input, { ctx, caller }) => {
   const found = await ctx.store.read((t) => Promise.all(ownFinders.map((find) => find({ t, me: caller }))))
   return {

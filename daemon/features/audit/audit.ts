@@ -31,7 +31,7 @@ import { awaitedOf, escrowCheck, openDealsOf } from './escrow-check.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
-/** The amount that an account must hold for a record, as the record states it. */
+/** The amount that an account must hold, as stated by the record named in `by`. */
 type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
 
 /** All claims on held money; call it within one read transaction. */
@@ -50,7 +50,7 @@ export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   return claims
 }
 
-/** One claim per wallet: all blocked money of a wallet is in one account. */
+/** One claim per wallet, because one account has all blocked money of a wallet. */
 function keptClaims(rows: readonly PayoutRow[]): Claim[] {
   const byWallet = new Map<PayoutRow['wallet'], PayoutRow[]>()
   for (const row of rows) byWallet.set(row.wallet, [...(byWallet.get(row.wallet) ?? []), row])
@@ -63,10 +63,10 @@ function keptClaims(rows: readonly PayoutRow[]): Claim[] {
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 
-/** Maximum attempts to compare the books with the chain while nothing is written. */
+/** Maximum attempts to compare the books with the chain without a write in between. */
 const QUIET_ATTEMPTS = 50
 
-/** Dependencies of the audit, which writes nothing. */
+/** The audit reads these and writes nothing. */
 type Books = Pick<Context, 'store' | 'clock' | 'chain'>
 
 type Audit = {
@@ -77,7 +77,6 @@ type Audit = {
   readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
   /** Charged periods of each subscription, from the books. */
   readonly charges: Map<string, number>
-  /** Cursor of the last transaction counted. */
   cursor: string | undefined
   numbering: Numbering
 }
@@ -154,12 +153,11 @@ function isSale(row: LedgerRow): boolean {
   return sales[row.ref_kind]?.includes(row.kind) === true
 }
 
-/** Whether a transaction paid for a period of a subscription. */
 function isCharge(row: LedgerRow): boolean {
   return row.ref_kind === 'subscription' && isSale(row)
 }
 
-/** Adds the rows of one read to the totals. It runs after the read, because a read's body may run twice. */
+/** Adds the rows of one read to the totals. Called after the read, because the read's function may run twice. */
 function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   const byId = new Map(sold.map((record) => [record.id, record]))
   for (const row of rows) {
@@ -229,7 +227,7 @@ function ownerFault({
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
 
-/** Compares ledger sums with accounts that no slice contained, claims with ledger sums, and charges with periods. */
+/** Compares ledger sums with accounts outside the slices, claims with ledger sums, charges with periods. */
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, ctx } = audit
   const read = await ctx.store.read(async (t) => {
@@ -261,7 +259,7 @@ function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim)
 /** Number of accounts whose earnings totals are read in one transaction. */
 const EARNED_SLICE = 200
 
-/** Compares reported earnings with what sales brought into the accounts. */
+/** Compares reported earnings with the amounts that sales posted to the accounts. */
 async function compareEarnings(audit: Audit): Promise<void> {
   const names = [...audit.books.earned.keys()]
   for (let at = 0; at < names.length; at += EARNED_SLICE) {
@@ -289,7 +287,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
   return [
     checkOf('accounts', `${seen.size} account balances equal the sums of their ledger lines`, faults.accounts),
     checkOf('history', 'every balance equals the end of its history', faults.history),
-    checkOf('jobs', 'every sale is split as recorded', faults.jobs),
+    checkOf('jobs', 'every sale is split as its record says', faults.jobs),
     checkOf('charges', `${charges.size} subscriptions were charged once per period`, faults.charges),
     checkOf('owners', 'all held money has an owner and a next event', faults.owners),
     checkOf('earnings', 'recorded earnings equal the proceeds of sales', faults.earnings),
@@ -297,7 +295,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
   ]
 }
 
-/** Compares books and chain; repeats until neither the store nor the contract's money changed while comparing. */
+/** Compares books and chain. Repeats if either changed meanwhile. @throws AppError unavailable. */
 export async function compareChain(ctx: Books): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
@@ -315,7 +313,7 @@ export async function compareChain(ctx: Books): Promise<Check[]> {
     const held = (await escrow?.status())?.held ?? usdc(0n)
     const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
     const inContract = escrow ? [await escrowCheck(escrow, held, dealt)] : []
-    // Checked last: if money left the contract during the comparison, the comparison starts again.
+    // Checked last. If money left the contract during the comparison, the comparison starts again.
     const isQuiet = escrow === undefined || (await escrow.status()).held === held
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)

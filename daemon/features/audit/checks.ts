@@ -22,7 +22,7 @@ export type Recount = {
   transactions: number
   /** First missing number. */
   firstGap: string | undefined
-  /** Revenue: listing fees with referral shares, and sale prices minus the providers' part. */
+  /** Revenue: listing fees (referral shares included), and sale prices minus the providers' part. */
   fees: bigint
   /** Earnings of each provider or referrer, by account name. */
   readonly earned: Map<string, bigint>
@@ -74,7 +74,7 @@ export function divisionOf(row: Pick<LedgerRow, 'kind' | 'lines'>): Division {
   return division
 }
 
-/** The part of a sale that an account receives: `oper` receives the buyer's part if the chain reverted the payment. */
+/** The part of a sale that an account receives. After a reverted payment, `oper` receives the buyer's part. */
 function partOf(name: string, of: LedgerRow['kind']): 'net' | 'back' | 'fee' {
   const kind = accountKind(name)
   if (kind === 'oper' && of === 'dispute_split') return 'back'
@@ -104,7 +104,7 @@ function recountSale(books: Recount, row: LedgerRow): void {
   if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account}, which has no part in the sale`)
 }
 
-/** A difference between a job or purchase record and its sale in the books. */
+/** Describes the difference between a sale in the books and its job or purchase record; undefined if there is none. */
 export function saleFault(
   row: Pick<LedgerRow, 'id' | 'kind' | 'lines'>,
   sold: { readonly amount: bigint; readonly provider_amount: bigint; readonly fee: bigint } | undefined,
@@ -121,7 +121,7 @@ export function saleFault(
   return undefined
 }
 
-/** Number of the last transaction, and how many transactions were removed with their released holds. */
+/** Number of the last transaction, and how many transactions were removed because their hold was released. */
 export type Numbering = { readonly last: number; readonly forgotten: number }
 
 function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }: Numbering): string[] {

@@ -14,7 +14,7 @@ export function openDealsOf(t: ReadTx): Promise<DealRow[]> {
   return everyRow(t.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
 }
 
-/** Money released by an external call that is not final yet; it may include the marketplace's share. */
+/** Money released by external calls that are not final yet. It may include the marketplace's share. */
 export function awaitedOf(open: readonly DealRow[]): bigint {
   const gone = open.filter(({ taken }) => taken !== undefined && taken.state !== 'released')
   return gone.reduce((sum, deal) => sum + amountOf(deal), 0n)

@@ -23,7 +23,7 @@ export type HeldFunds = {
   readonly next_event: string | null
   /** Business time. */
   readonly next_event_at: number | null
-  /** What the owner's record says the account must hold; null if the record does not say it. */
+  /** The amount that the owner's record states for the account; null if the record states none. */
   readonly expected: Usdc | null
 }
 
@@ -103,7 +103,7 @@ async function reasonOf(t: ReadTx, job: JobRow): Promise<string> {
   return isWaiting ? 'the job is verified; its provider is suspended' : `the job is ${job.status}`
 }
 
-/** Maximum blocked payouts of a wallet that are added up. */
+/** Maximum number of a wallet's blocked payouts that are summed. */
 const MAX_BLOCKED = 1_000
 
 function payoutFacts(payout: PayoutRow, reason: string): Facts {

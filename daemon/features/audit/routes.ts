@@ -29,7 +29,6 @@ import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
 type HeldRow = AccountRow & { kind: HeldKind }
 
-/** Accounts kind by kind, ordered by name. */
 async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   for (const kind of kinds)
     for await (const piece of eachPage(t.table(accounts), { index: 'kind', prefix: [kind], limit: STRIDE_ROWS }))
@@ -37,8 +36,8 @@ async function* accountsOf(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerato
 }
 
 /**
- * Held accounts: first all kinds but escrow, then escrow by the due time of its job, so that a limit cuts off the
- * latest. Escrow without an open job, which is a fault, comes last.
+ * Held accounts of all kinds except escrow, then escrow accounts by their job's due time. Escrow without an open job,
+ * which is a fault, comes last. A limit therefore cuts off the latest.
  */
 export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): AsyncGenerator<readonly HeldRow[]> {
   const others = kinds.filter((kind) => kind !== 'esc')
@@ -55,7 +54,7 @@ export async function* soonestAccounts(t: ReadTx, kinds: readonly HeldKind[]): A
   for await (const piece of accountsOf(t, ['esc'])) yield piece.filter(({ id }) => !seen.has(id))
 }
 
-/** Order of held money: first what waits for the operator or has no next event, then by time, then by account name. */
+/** Sorts held money: first what waits for the operator or has no next event, then by time, then by account name. */
 export function soonestFirst(a: HeldFunds, b: HeldFunds): number {
   const [x, y] = [momentOf(a), momentOf(b)]
   if (x === y) return a.account < b.account ? -1 : 1
@@ -99,7 +98,6 @@ function holdFacts({ account: name, kind, owner, amount, reason }: HeldFunds) {
   return { account: name, kind, owner: owner?.id ?? null, amount, reason }
 }
 
-/** One page of held accounts across several kinds, with their total number. */
 async function heldAccounts(
   t: ReadTx,
   { kinds, limit, offset }: { kinds: readonly HeldKind[]; limit: number; offset: number },
@@ -116,7 +114,7 @@ async function heldAccounts(
   return { rows, total: before }
 }
 
-/** One page of held money as the API returns it: without `expected`, and with the job of escrow money. */
+/** Held money as the API returns it: without `expected`, and with the job of escrow money. */
 function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
   return Promise.all(
     rows.map(async ({ expected: _, ...hold }) => {

@@ -2,7 +2,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type AccountRow, accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 
-/** Rows per slice; other work runs between two slices. */
+/** Rows per slice. Other work runs between two slices. */
 export const SLICE_ROWS = 500
 
 export type AuditSlice<R> = {
@@ -18,7 +18,7 @@ export async function ledgerSlice(t: ReadTx, after: string | undefined): Promise
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
 }
 
-/** All transactions after the cursor `after`, in one read; only for the few that were added since the last slice. */
+/** All transactions after the cursor `after`, in one read. Use it only for the few added since the last slice. */
 export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise<AuditSlice<LedgerRow>> {
   const rows: LedgerRow[] = []
   let slice: AuditSlice<LedgerRow> = { rows, cursor: after, more: true }

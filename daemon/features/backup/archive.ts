@@ -79,11 +79,11 @@ async function fill(tar: Pack, folder: string): Promise<void> {
   }
 }
 
-/** File names allowed in a backup; nothing else is unpacked, so no path can escape. */
+/** File names allowed in a backup. Others are refused, so that no path can leave the folder. */
 const STORE_FILE = /^(?:blobs\/)?[\w.-]+$/
 
 /**
- * Unpacks a tar into a temporary folder in `parent` while `use` runs.
+ * Unpacks a tar into a temporary folder in `parent`, which exists while `use` runs.
  * @throws AppError 400 if it is no backup
  */
 export async function withUnpacked<T>(

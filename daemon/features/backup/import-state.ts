@@ -29,7 +29,6 @@ export type StateImport = {
   readonly keep: boolean
   readonly entropy: Entropy
   readonly openStopped: (dataDir: string) => Promise<LowdbStore>
-  /** Called with the number of rows read. */
   readonly watch?: (rows: number) => void
 }
 
@@ -90,7 +89,7 @@ async function unpackState(options: StateImport, store: string): Promise<Unpacke
   }
 }
 
-/** @throws AppError 400 if `part`, which every complete file has, is missing */
+/** @throws AppError 400 if `part` is missing. Every complete file has this part. */
 function there<T>(part: T | undefined): T {
   if (part === undefined) throw faultAt(1, 'the file is empty')
   return part
@@ -117,11 +116,15 @@ async function unpackItems(options: StateImport, { writer, blobs }: Places): Pro
   return { header: there(read).header, end: there(end) }
 }
 
-/** The file's installation values, or new ones. New values make signatures for all other installations invalid. */
+/** The file's installation values, or new ones. New values make signatures for other installations invalid. */
 function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
   if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
   if (header.installation) return header.installation
-  throw faultAt(1, 'is null: --replace needs installation values; without --replace new ones are made', 'installation')
+  throw faultAt(
+    1,
+    'is null: --replace needs an export with installation values; without --replace, new values are created',
+    'installation',
+  )
 }
 
 async function addSettings(writer: WholeWriter, values: InstallationValues): Promise<void> {

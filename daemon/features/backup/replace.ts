@@ -7,17 +7,17 @@ import { LOCK_DIR, MANIFEST_FILE } from '../../store/lowdb/files.ts'
 import { takeLock } from '../../store/lowdb/lock.ts'
 
 /*
- * Replaces the store so that a crash leaves either the old store or the new one. The lock folder is never moved, so
- * nobody can open the store meanwhile. The manifest marks a complete store: it is removed first and written last.
+ * Replaces the store so that a crash leaves the old store or the new one. The lock folder is never moved, so no other
+ * process can open the store. A manifest marks a complete store, so it is removed first and written last.
  */
 
 /** Folder of the store inside a data folder. */
 export const STORE_FOLDER = 'store'
 /** Folder that keeps the old store's files until the new store has opened. */
 const ASIDE_FOLDER = 'replaced'
-/** Marker file. It exists once all old files are moved, so the store folder then holds only new files. */
+/** Marker file, created once all old files are moved. While it exists, the store folder has only new files. */
 const ALL_ASIDE = 'all-aside'
-/** Derived tables; they are rebuilt from the store. */
+/** Derived tables, which are rebuilt from the store. */
 const DERIVED = /^(?:catalog|postings)\.db/
 
 type Folders = { readonly dataDir: string; readonly store: string; readonly aside: string }
@@ -110,7 +110,7 @@ async function moveAll(from: string, to: string, order: 'manifest first' | 'mani
   const inOrder = order === 'manifest first' ? [...manifest, ...names] : [...names, ...manifest]
   for (const name of inOrder) {
     await rename(join(from, name), join(to, name))
-    // Sync each rename, so that a crash cannot leave a later rename without an earlier one.
+    // Sync after each rename, so that a crash cannot keep a later rename and lose an earlier one.
     await Promise.all([realDisk.syncDir(from), realDisk.syncDir(to)])
   }
 }

@@ -13,7 +13,7 @@ import { VENDOR } from '../verification/callback.ts'
  */
 
 export const STATE_FORMAT = 1
-/** Maximum bytes of a line; store rows are the longest lines. */
+/** Maximum bytes of a line. The longest lines are store rows. */
 export const MAX_STATE_LINE_BYTES = 64 * 1024 * 1024
 export const MAX_HEADER_BYTES = 64 * 1024
 /** Maximum file bytes per line; a whole file has at most `MAX_FILE_BYTES`. */
@@ -37,7 +37,7 @@ const Asset = Wallet.refine(
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const Count = z.int().min(0)
 
-/** Identity of an installation. Two installations with the same values accept each other's signatures. */
+/** Identity of an installation. Installations with equal values accept each other's signatures. */
 export const InstallationValues = z.strictObject({
   asset: Asset.nullable(),
   pay_to: Wallet.nullable(),

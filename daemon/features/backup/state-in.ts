@@ -10,7 +10,7 @@ import { payments } from '../payments/rows.ts'
 import { isOwn, STATE_FORMAT, StateEnd, StateHeader, StatePart, StateRow, SYMBOLS } from './state-format.ts'
 import { faultAt, linesOf, type StateLine } from './state-lines.ts'
 
-/** One part of an export. Its counts and hashes are checked before `end` is returned. */
+/** A part of an export. The counts and hashes of the whole export are checked before the part `end` is returned. */
 export type StateItem =
   | { readonly kind: 'header'; readonly header: StateHeader }
   | { readonly kind: 'row'; readonly row: CheckedRow }

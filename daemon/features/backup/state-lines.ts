@@ -14,7 +14,7 @@ export function faultAt(line: number, message: string, path = ''): AppError {
 /** Lines of a file including their line feeds, each within the length limit. @throws AppError 400 */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StateLine> {
   let number = 0
-  // Pieces of the line that is not complete yet; joined only once, when it is.
+  // Pieces of the line that is not complete yet. They are joined once, when it is complete.
   let pieces: Buffer[] = []
   let length = 0
   for await (const some of chunks) {
@@ -28,7 +28,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       start = feed + 1
     }
     if (start === chunk.byteLength) continue
-    // Copy it, because the reader may reuse the chunk.
+    // Copy the chunk's rest, because the reader may reuse the chunk's memory.
     pieces.push(Buffer.from(chunk.subarray(start)))
     length += chunk.byteLength - start
     const most = number === 0 ? MAX_HEADER_BYTES : MAX_STATE_LINE_BYTES

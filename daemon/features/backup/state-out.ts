@@ -20,7 +20,6 @@ import {
   SYMBOLS,
 } from './state-format.ts'
 
-/** Characters sent per chunk. */
 const CHUNK_CHARS = 256 * 1024
 
 export type StateExport = {
@@ -33,13 +32,12 @@ export type OutRow = { readonly collection: AnyCollection; readonly json: AnyRow
 export type StateOut = {
   readonly installation: InstallationValues
   readonly rows: number
-  /** File names, in order. */
   readonly files: readonly string[]
   readonly each: () => Generator<OutRow>
   readonly bytesOf: (file: string) => Promise<{ readonly size: number; readonly chunks: AsyncIterable<Uint8Array> }>
 }
 
-/** A payment is in progress that another installation could not finish; try again later. */
+/** Thrown while a payment is in progress, because another installation could not finish it. Try again later. */
 export class PaymentsUnderWay extends AppError {
   constructor(count: number) {
     super(
@@ -79,7 +77,7 @@ function tableOf(tables: readonly WholeTable[], { name }: { readonly name: strin
   return tables.find(({ collection }) => collection.name === name)?.rows ?? []
 }
 
-/** Refuses an export while payments are being settled: their signatures are valid for this installation only. */
+/** Refuses an export while payments are being settled, because their signatures are valid for this installation only. */
 function refuseUnderWay(tables: readonly WholeTable[]): void {
   const settling = tableOf(tables, payments).filter((row) => row['state'] === 'settling').length
   if (settling > 0) throw new PaymentsUnderWay(settling)
@@ -110,7 +108,7 @@ function ordered({ key }: AnyCollection, rows: AnyRow[]): AnyRow[] {
 
 export type Exported = { readonly rows: number; readonly files: number; readonly sha256: string }
 
-/** Writes the export as lines, at the reader's pace. */
+/** Writes the export line by line, no faster than the reader takes it. */
 export async function writeState(
   state: StateOut,
   lines: (text: string) => Promise<void>,
@@ -146,7 +144,7 @@ function headerOf({ installation, rows, files }: StateOut, now: number): StateHe
   return { souk: 'state', format: STATE_FORMAT, store_format: FORMAT, made_at, rows, files: files.length, installation }
 }
 
-/** A file in parts, one per line; an empty file has one line too. */
+/** A file as export lines, one per part. An empty file has one line too. */
 async function* partsOf(state: StateOut, file: string): AsyncGenerator<string> {
   const { size, chunks } = await state.bytesOf(file)
   const line = (at: number, bytes: Buffer) => `${JSON.stringify({ file, size, at, data: bytes.toString('base64') })}\n`

@@ -8,7 +8,7 @@ export type JournalCut = {
   /** `unfinished`: a write never acknowledged. `damaged`: bytes changed after writing. `missing`: lost lines. */
   readonly kind: 'unfinished' | 'damaged' | 'missing'
   readonly droppedBytes: number
-  /** Durable transactions that are certainly lost. */
+  /** Number of durable transactions that are certainly lost. */
   readonly missingTransactions: number
 }
 
@@ -16,7 +16,6 @@ export type Storage = {
   readonly cut: JournalCut | undefined
   /** Whether all writes are refused because the disk is full. */
   readonly isFull: () => Promise<boolean>
-  /** Compacts the files if there is room. */
   readonly shrink: () => Promise<void>
 }
 
@@ -54,14 +53,13 @@ function lost({ missingTransactions: count }: JournalCut): string {
   )
 }
 
-/** Tells the user in one sentence what was removed from the journal. */
 export function cutSentence(cut: JournalCut): string {
   return `Opening the store truncated its journal by ${cut.droppedBytes} bytes; ${endings[cut.kind](cut)}.`
 }
 
 const MB = 1024 * 1024
 
-/** The error `unavailable` for a full disk; its message says what to do. */
+/** An `unavailable` error for a full disk. Its message says what the operator can do. */
 export function diskFull(dataDir: string, cause?: unknown): AppError {
   return new AppError(
     'unavailable',
@@ -70,7 +68,7 @@ export function diskFull(dataDir: string, cause?: unknown): AppError {
   )
 }
 
-/** Whether a full disk caused the error, directly or through other errors. */
+/** Whether a full disk caused the error, directly or through its chain of causes. */
 export function isNoSpace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && (at.code === 'ENOSPC' || at.code === 'EDQUOT')) return true

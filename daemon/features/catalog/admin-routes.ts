@@ -62,7 +62,7 @@ const factsIn =
     }
   }
 
-/** Number of recent messages to the endpoint whose attempts are searched for the last successful one. */
+/** Number of newest messages to the endpoint whose attempts are searched for the last success. */
 const TRIED_ROWS = 5
 
 /** A listing's sales, and the result of the latest call to its endpoint. */

@@ -58,7 +58,7 @@ async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): 
 
 type Feed = {
   readonly catalog: Catalog
-  /** Stops following changes; resolves when the last change is in the table. */
+  /** Stops following changes. Resolves when the table has the last change. */
   readonly stop: () => Promise<void>
 }
 
@@ -68,8 +68,8 @@ type Shown = Map<string, string>
 type Feeding = Parts & { readonly shownOf: Shown }
 
 /**
- * Keeps catalog and cached pages in step with commits.
- * @returns a catalog whose queries see all changes that were durable when the query was made.
+ * Updates catalog and cached pages after each commit.
+ * @returns a catalog whose queries see every change that was durable when the query was made.
  */
 export function followChanges(parts: Parts): Feed {
   const { store, catalog, pages, log } = parts
@@ -81,7 +81,7 @@ export function followChanges(parts: Parts): Feed {
     last = last
       .then(() => apply({ ...parts, shownOf }, change))
       .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
-      // Drop the pages again: one that was built during the update may show the old table.
+      // Drop the pages again, because a page built during the update may show the old table.
       .then(() => pages.drop())
   })
   const query: Catalog['query'] = async (asked) => {
@@ -95,7 +95,7 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/** Opens the catalog of the store. A clean stop records the sequence number, so the next start does not rebuild it. */
+/** Opens the store's catalog. A clean stop records the sequence number, so the next start need not rebuild it. */
 export async function openCatalogOver(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
@@ -107,12 +107,12 @@ export async function openCatalogOver(ctx: Context): Promise<void> {
   })
 }
 
-/** An id without a listing: removing it only advances the sequence number. */
+/** An id that no listing has. Removing it only advances the sequence number. */
 const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
-/** Whether a write can change a page. A write of the platform row can: it has a switch for the shown verdicts. */
+/** Whether a write can change a page. The platform row counts, because it switches the shown verdicts on and off. */
 function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }
@@ -136,8 +136,8 @@ async function putService(parts: Parts, change: { key: string; row: ServiceRow |
 }
 
 /**
- * Rewrites the provider's listings if its name, tier or reputation, which they include, changed. Most changes of a
- * participant touch none of these. Yields to other work between many writes.
+ * Rewrites the provider's listings if its name, tier or reputation changed, because listings include these. Yields to
+ * other work after every `PUTS_IN_A_ROW` writes.
  */
 async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, seq: number): Promise<void> {
   const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })

@@ -11,7 +11,7 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
 import { threads } from '../threads/rows.ts'
 
-/** Maximum conversations and bids searched for an open one; if there are more, one is assumed to be open. */
+/** Maximum conversations, and maximum bids, searched for an open one. If there are more, one counts as open. */
 const LOOKED_AT = 1_000
 
 type Times = { readonly now: number; readonly wall: number }
@@ -36,7 +36,7 @@ export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall 
   )
 }
 
-/** Whether the new schema accepts all input of the old one. True only if nothing but optional members was added. */
+/** Whether the new schema accepts all input of the old one. True only if at most optional members were added. */
 function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_schema']): boolean {
   if (after === null || isDeepStrictEqual(before, after)) return true
   if (before === null || !isObject(before.properties) || !isObject(after.properties)) return false
@@ -45,7 +45,7 @@ function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_s
   return isDeepStrictEqual(before, { ...after, properties })
 }
 
-/** Names an open job, proposal or bid of a listing; undefined if there is none. */
+/** Describes an open job, proposal or bid of a listing; undefined if there is none. */
 async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | undefined> {
   const [job] = (await t.table(jobs).page('service_open', [id], { limit: 1 })).rows
   if (job) return `the job ${job.id}`
@@ -54,7 +54,7 @@ async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | 
 
 async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
   const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
-  // The newest conversations come first. One without activity for a proposal's lifetime has no open proposal.
+  // Newest conversations first. One that is idle for longer than a proposal's lifetime has no open proposal.
   const found = rows.find(({ proposal, previous }) =>
     [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
   )

@@ -44,7 +44,7 @@ const updateService: FreeHandler<typeof listingsApi.updateService> = async (
 
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly now: number }
 
-/** A new endpoint starts without health history. */
+/** The changed listing. If its endpoint is new, it starts without health history. */
 async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<ServiceRow> {
   const provider = await t.table(participants).get(held.provider_id)
   if (!provider) throw new Error(`listing ${held.id} has no provider`)
@@ -53,7 +53,7 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
   return isSame ? changed : withLiveness(changed, await untried(t, changed, { url, now }))
 }
 
-/** The row stays as `deleted`: jobs and receipts refer to it. */
+/** The row stays with status `deleted`, because jobs and receipts refer to it. */
 const deleteService: FreeHandler<typeof listingsApi.deleteService> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownListing(t, params.id, caller)

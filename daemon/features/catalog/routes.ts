@@ -20,7 +20,7 @@ type CatalogParams = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[0]['q
 const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
-/** A page is cached until a listing or provider changes. */
+/** A catalog page is cached until a listing or provider changes. */
 const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: params }, call) => {
   const { ctx, now } = call
   if (params.mine) return ownListings(params, call)
@@ -36,10 +36,10 @@ const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: pa
   return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
-/** Placeholder for the listings in a page. Only numbers precede it, so its first occurrence is the right one. */
+/** Placeholder that the listings replace. Only numbers precede it, so its first occurrence is the right one. */
 const NO_SERVICES = '"services":[]'
 
-/** A listing as pages show it, cached until something changes; undefined if it is gone. */
+/** A listing's JSON in a catalog page, cached until something changes; undefined if the listing is gone. */
 async function encodedListing(call: CatalogCall, id: string, version: number): Promise<string | undefined> {
   const { ctx } = call
   const pages = pageCache.of(ctx)
@@ -56,7 +56,7 @@ type CatalogCall = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[1]
 
 const ownStatuses = ['active', 'inactive', 'suspended'] as const
 
-/** The caller's own listings, newest first; deleted ones are left out. */
+/** The caller's own listings except deleted ones, newest first. */
 async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, call: CatalogCall) {
   const { ctx, now, caller } = call
   if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
@@ -93,7 +93,6 @@ function catalogQuery({ min_price, max_price, min_reputation, sort, mine: _, ...
   })
 }
 
-/** A listing with its provider's facts. */
 export async function viewOf(
   { ctx, now }: Pick<Call, 'ctx' | 'now'>,
   service: ServiceRow,

@@ -12,7 +12,7 @@ import { sendTest } from '../webhooks/test-message.ts'
 
 const NO_ENDPOINT = 'No endpoint: set webhook_url on the listing or your profile.'
 
-/** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every message (decisions §7). */
+/** Sends `{test: true, service_id}` to a listing's endpoint, signed like every webhook message (decisions §7). */
 const testService: FreeHandler<typeof serviceTestApi.testService> = async (
   { params },
   { ctx, caller, now, signal },
@@ -44,7 +44,7 @@ const testService: FreeHandler<typeof serviceTestApi.testService> = async (
   }
 }
 
-/** Why the test failed. If the receiver rejected the message: also what was sent, and how to answer. */
+/** Why the test failed. If the receiver rejected the message, also says what was sent and what to answer. */
 function whyRefused({ error, status }: Pick<SentAttempt, 'error' | 'status'>): string {
   const isRefusal = status !== null && status >= 400 && status < 500
   if (!isRefusal) return error ?? ''

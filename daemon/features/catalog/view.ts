@@ -20,7 +20,7 @@ function reputationOf(standing: StandingRow | undefined): ReputationView {
   return { ...rest, dimensions: { ...dimensions } }
 }
 
-/** Members that both listing forms have (specification, Service listing). */
+/** Members of both listing forms, the public one and the owner's (specification, Service listing). */
 function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
   const prices = splitOf(service)
   return {
@@ -82,7 +82,6 @@ function olderMembers({ provider }: Standings) {
   }
 }
 
-/** A listing with its provider, and the viewer. */
 export type ShownListing = TrustAsked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
 
 /** A listing for catalog and detail; the detail always has the trust verdict. */
@@ -100,7 +99,6 @@ export async function listingView(t: ReadTx, shown: ShownListing, options: { det
   }
 }
 
-/** A listing for its owner. */
 export async function ownListingView(t: ReadTx, shown: ShownListing): Promise<z.output<typeof OwnListing>> {
   return { ...(await listingView(t, shown, { detail: true })), webhook_url: shown.service.webhook_url }
 }

@@ -14,15 +14,15 @@ import { guideMarkdown, guideSteps } from './guide.ts'
 
 /** Maximum listings per response (decisions §7). */
 const MAX_LISTINGS = 1_000
-/** Maximum JSON size of all listings: the response is stored, and schemas may be large. */
+/** Maximum JSON size of all listings. The response is stored, and schemas may be large. */
 const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 
 type View = z.output<typeof Listing>
 
-/** Returns the active catalog, and a guide with requests that run on this marketplace. */
+/** Sells the active catalog, with a guide whose requests run on this marketplace. */
 const discover: PaidHandler<typeof discoverApi.discover> = {
   async check() {
-    // Everybody may call it.
+    // No caller is refused.
   },
 
   async fulfil(t, _draw, { payment, source, baseUrl, now }) {

@@ -18,7 +18,7 @@ type Recipe = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Variables that the caller's shell replaces. Everything else in a command runs as it is. */
+/** Headers whose values are shell variables, which the caller's shell replaces. */
 const PAYMENT = { 'X-PAYMENT': '$X_PAYMENT' }
 const KEY = { 'X-API-Key': '$SOUK_API_KEY' }
 
@@ -33,7 +33,7 @@ const newListing = {
   input_schema: { type: 'object', properties: { text: { type: 'string', maxLength: 5000 } }, required: ['text'] },
 }
 
-/** First steps as runnable requests; `sample` is a listing to buy. */
+/** The first steps as requests that can be run. `sample` is a listing to buy. */
 export function guideSteps(baseUrl: string, sample: ServiceRow | undefined): Step[] {
   return recipes(sample).map((recipe) => stepOf(baseUrl, recipe))
 }
@@ -104,7 +104,7 @@ function stepOf(baseUrl: string, { title, text, row, params = {}, query, body, h
 function curlOf({ method, url, headers, body }: Step['request']): string {
   return [
     `curl -X ${method} ${quoted(url)}`,
-    // Double quotes let the shell fill in placeholders; these headers contain no untrusted text.
+    // Double quotes, so that the shell replaces the variables. These headers contain no untrusted text.
     ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body ? [`--data ${quoted(JSON.stringify(body))}`] : []),
   ].join(' ')

@@ -39,7 +39,7 @@ export async function llmsText(ctx: Context): Promise<string> {
   ].join('\n')
 }
 
-/** How x402 client packages pay here, with this marketplace's values. */
+/** Explains how x402 client packages pay here, with this marketplace's values. */
 function clients(ctx: Context): string[] {
   return ['## Paying with x402 client packages', '', ...clientLines(localToken(ctx)), '']
 }

@@ -11,7 +11,7 @@ import type { Encoded } from '../../endpoint/handler.ts'
 const SCRIPT = 'swagger-ui-bundle.js'
 const STYLE = 'swagger-ui.css'
 
-/** No external validator; sections start collapsed. */
+/** Swagger UI settings: no external validator, sections collapsed at the start. */
 const settings = {
   url: api.getOpenapi.path,
   dom_id: '#reference',
@@ -24,7 +24,7 @@ const settings = {
 let page: Promise<Encoded> | undefined
 
 /**
- * The reference page: Swagger UI over this daemon's description. The page is self-contained; its
+ * The reference page: Swagger UI for this daemon's API description. The page is self-contained; its
  * Content-Security-Policy allows only its two scripts and this origin.
  */
 export function referencePage(): Promise<Encoded> {

@@ -22,7 +22,7 @@ export type DiscoveryFilter = {
   readonly extensions?: string | undefined
 }
 
-/** Whether a filter matches this marketplace: all its listings are paid in one way, so all match or none. */
+/** Whether the marketplace matches a filter. All its listings are paid in one way, so either all match or none. */
 export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean {
   const names: readonly string[] = [chain.network, networks[chain.network].caip2]
   return (
@@ -34,7 +34,6 @@ export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean 
   )
 }
 
-/** URL at which a listing is bought. */
 export function purchaseUrl(ctx: Context, { id }: Pick<ServiceRow, 'id'>): string {
   return `${ctx.baseUrl()}${api.purchaseService.path.replace(':id', id)}`
 }
@@ -60,7 +59,7 @@ export async function resourceOf(ctx: Context, service: ServiceRow): Promise<Pai
   }
 }
 
-/** How to make the paid request (x402 v2, extension `bazaar`). */
+/** Describes the paid request to a listing (x402 v2, extension `bazaar`). */
 async function bazaarOf(ctx: Context, service: ServiceRow): Promise<JsonObject> {
   const body = (await schemas.of(ctx).example(service.input_schema, { who: service.provider_id })) ?? {}
   const input = { type: 'http', method: 'POST', bodyType: 'json', body }

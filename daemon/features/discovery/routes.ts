@@ -20,7 +20,7 @@ const listResources: FreeHandler<typeof discoveryApi.listResources> = async ({ q
   return { x402Version: 2, items: resources, pagination: { limit, offset, total } }
 }
 
-/** The cursor is an offset; a new listing may shift results by one. */
+/** The cursor is an offset, so a listing added between two pages may shift results by one. */
 const searchResources: FreeHandler<typeof discoveryApi.searchResources> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, cursor, query: q, ...filter } = query
   const offset = Number(cursor ?? 0)
@@ -63,7 +63,7 @@ const getManifest: FreeHandler<typeof discoveryApi.getManifest> = async (_input,
   }
 }
 
-/** Enabled paid endpoints without a path parameter. */
+/** URLs of enabled paid endpoints without a path parameter. */
 function fixedUrls(ctx: Context): string[] {
   const switches = ctx.switches.now()
   return endpointNames

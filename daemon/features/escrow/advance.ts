@@ -7,11 +7,9 @@ import { actOf } from './next-act.ts'
 import { differs, isEnded, noteDeposit, noteDone, noteEnd, notePutOff, noteSeen, stateAfter } from './observe.ts'
 import { type DealAct, type DealRow, deals } from './rows.ts'
 
-/**
- * Wait after a job's deadline until the buyer can claim a refund from the contract; the marketplace refunds earlier.
- */
+/** Time after a job's deadline when the contract lets the buyer claim a refund. The marketplace refunds earlier. */
 const BACKSTOP_MS = 7 * DAY_MS
-/** The latest deadline that the contract accepts, minus a margin for the chain's clock. */
+/** Maximum time until a deadline that the contract accepts, minus a margin for the chain's clock. */
 const LONGEST_WAIT_MS = 179 * DAY_MS
 /** First retry delay. It doubles after each failure, up to `LONGEST_RETRY_MS`. */
 const FIRST_RETRY_MS = SECOND_MS
@@ -29,7 +27,7 @@ export type Advancing = {
   readonly unlessStopped: <T>(answer: Promise<T>) => Promise<T>
 }
 
-/** Performs all due actions of a deal, one by one; postpones what cannot be done now. */
+/** Performs all due actions of a deal, one by one. Postpones actions that fail. */
 export async function advance(parts: Advancing, id: string): Promise<void> {
   for (let n = 0; n < MAX_STEPS; n += 1) {
     const deal = await parts.ctx.store.table(deals).get(id)
@@ -54,7 +52,7 @@ async function step(parts: Advancing, known: DealRow, act: DealAct): Promise<voi
   return ask(parts, known, act)
 }
 
-/** Whether the contract has already ended the deal as the job wants, no matter who caused it. */
+/** Whether the contract has already ended the deal as the job wants, even if an external call did it. */
 export function isAsWanted({ state, wants_end: end }: DealRow, seen: EscrowDeal): boolean {
   return state === 'held' && end !== null && seen.state === stateAfter[end]
 }
@@ -68,7 +66,7 @@ async function ask(parts: Advancing, deal: DealRow, act: DealAct): Promise<void>
   return ctx.store.tx((t) => noteDone(t, deal, { act, transaction: result.transaction }))
 }
 
-/** Whether an external transaction had already done what was asked. */
+/** Whether an external transaction had already done the requested action. */
 export function isForeign(result: EscrowResult & { ok: true }): boolean {
   return result.already && result.transaction === undefined
 }
@@ -121,7 +119,7 @@ const sentences: Readonly<Record<EscrowFailure, string>> = {
   paused: 'the contract is paused',
   ended: 'the contract released the funds to someone else',
   not_held: 'the contract does not hold the funds',
-  other_terms: 'the contract holds the funds under other terms',
+  other_terms: 'the contract holds the funds with different terms',
   refused: 'the contract rejects the call',
   unavailable: 'the chain does not answer',
 }

@@ -5,20 +5,20 @@ import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 
-/** A failed switch of the contract, or what `write` returned after a successful one. */
+/** Result of pausing or resuming the contract: the failure, or what `write` returned after success. */
 export type SwitchedContract<T> = Extract<EscrowResult, { ok: false }> | { readonly ok: true; readonly written: T }
 
-/** Keeps the contract in step with the books. */
+/** Keeps the escrow contract and the books in step, in both directions. */
 export type ContractMirror = {
   readonly port: EscrowPort
-  /** Checks the contract for external calls: pause, claims of buyers, withdrawals. Never throws. */
+  /** Checks the contract for external calls (pause, claims of buyers, withdrawals). Never throws. */
   readonly look: () => Promise<void>
   /**
    * Whether all refunds to a wallet have left the contract. Waits briefly for refunds in flight. Pay the wallet only if
-   * this is true, because otherwise the contract may still pay it, too.
+   * this is true. Otherwise the contract might pay it, too.
    */
   readonly hasReturned: (wallet: Wallet) => Promise<boolean>
-  /** Pauses or resumes the contract, then calls `write`; in between, the books do not follow the contract's pause. */
+  /** Pauses or resumes the contract, then calls `write`. Until it returns, the books ignore the contract's pause. */
   readonly setPaused: <T>(isPaused: boolean, write: () => Promise<T>) => Promise<SwitchedContract<T>>
   /**
    * In an emergency, has the contract pay a job's buyer immediately. The caller then records the payment with the job.
@@ -30,7 +30,7 @@ export type ContractMirror = {
 
 export const contractMirror = defineResource<ContractMirror | undefined>('escrow-contract')
 
-/** Money that the contract itself paid to a job's buyer. */
+/** A payment that the contract itself made to a job's buyer. */
 export type LeftContract = {
   readonly jobId: string
   readonly how: 'timed_out' | 'withdrawn'
@@ -38,5 +38,5 @@ export type LeftContract = {
   readonly at: number
 }
 
-/** Called when money left the contract, to remove it from the books and update the job in the same transaction. */
+/** Called when the contract paid a job's buyer. Updates books and job in one transaction. */
 export const leftContract = defineHook<[t: Tx, draw: Draw, left: LeftContract]>('left-contract')

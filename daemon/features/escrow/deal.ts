@@ -20,7 +20,7 @@ export async function readContract(t: ReadTx): Promise<Contract | undefined> {
   return row && Contract.parse(row.value)
 }
 
-/** The escrow-related part of a job. */
+/** The members of a job that its deal in the contract needs. */
 export type HeldJob = {
   readonly id: string
   readonly buyer: Wallet
@@ -55,17 +55,16 @@ export async function updateDeal(t: Tx, job: HeldJob): Promise<void> {
   else if (keysOf(wants).some((name) => deal[name] !== wants[name])) await t.table(deals).put(followed(changed))
 }
 
-/** The deal marked as ended before its deposit. */
 export function dropped(deal: DealRow): DealRow {
   return followed({ ...deal, state: 'unused', open: false, last_error: null })
 }
 
-/** The deal with its next action due now and no failed attempts. */
+/** The deal with its next action due now, and its count of failed attempts reset. */
 export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }
 
-/** Whether a job's money was released by an external call that is not final yet. The job cannot end before it is. */
+/** Whether an external call released the job's money but is not final yet. Until then the job cannot end. */
 export async function isTaken(t: ReadTx, jobId: string): Promise<boolean> {
   return (await t.table(deals).get(jobId))?.taken !== undefined
 }

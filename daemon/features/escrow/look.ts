@@ -7,7 +7,6 @@ import { differs, isEnded, noteDue, noteSeen } from './observe.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE } from './work.ts'
 
-/** Maximum rows per read. */
 const SLICE_ROWS = 500
 /** How long a check of the contract waits for actions in progress. */
 const QUIET_MS = 5 * SECOND_MS
@@ -16,11 +15,10 @@ const PAUSED_ELSEWHERE = 'The contract was paused by an external call.'
 type Looking = Advancing & { readonly work: DealWork; readonly warn: (error: unknown, job?: string) => void }
 
 type Look = Pick<ContractMirror, 'setPaused'> & {
-  /** Checks the contract; at a start, reads every deal even if the sums agree. */
+  /** Checks the contract. At a start, reads every deal even if the sums agree. */
   readonly look: (how: { readonly isStart: boolean }) => Promise<void>
 }
 
-/** Checks the contract for external calls: claims of buyers, withdrawals, pause. */
 export function openLook(parts: Looking): Look {
   const { port, work, warn, unlessStopped } = parts
   let looking: Promise<void> | undefined
@@ -80,7 +78,7 @@ async function see(parts: Looking, deal: DealRow): Promise<void> {
 
 const unpaused = { escrow_paused_at: null, escrow_paused_reason: null } as const
 
-/** The contract owns the pause switch; the books follow it. */
+/** Makes the books follow the contract's pause switch. */
 async function followPause(parts: Looking, paused: boolean): Promise<void> {
   const { store, clock, switches } = parts.ctx
   const change = paused ? { escrow_paused_at: clock.now(), escrow_paused_reason: PAUSED_ELSEWHERE } : unpaused
@@ -94,7 +92,6 @@ async function followPause(parts: Looking, paused: boolean): Promise<void> {
   if (!paused) await retryAll(parts)
 }
 
-/** Makes the next action of every deal due now, because the pause has ended. */
 async function retryAll({ ctx: { store } }: Looking): Promise<void> {
   for (const { id } of await everyRow(store.table(deals), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
     await store.tx((t) => noteDue(t, id))

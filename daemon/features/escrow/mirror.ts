@@ -10,7 +10,7 @@ import { openLook } from './look.ts'
 import { type DealRow, deals } from './rows.ts'
 import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
-/** Maximum wait of a payout for money from the contract, and of a withdrawal for the job's deposit. */
+/** Maximum time that a payout waits for money from the contract, or a withdrawal for the job's deposit. */
 const RETURN_MS = 10 * SECOND_MS
 
 const TAKEN = {
@@ -20,19 +20,19 @@ const TAKEN = {
 } as const
 
 /**
- * Opens the mirror; from now on new jobs deposit into the contract. Before it resolves, it records all external calls
- * made so far, unless the nodes do not answer.
+ * Opens the mirror, so that new jobs deposit into the contract. Before it resolves, it records all external calls made
+ * so far, unless the nodes do not answer.
  */
 export async function openMirror(ctx: Context, port: EscrowPort): Promise<ContractMirror> {
   await rememberContract(ctx, { address: port.address, pay_to: ctx.chain.payTo })
   const stopped = Promise.withResolvers<never>()
-  // Ignore rejections when nobody waits.
+  // Prevents an unhandled rejection if nobody waits for the promise.
   stopped.promise.catch(() => undefined)
   const parts: Advancing = {
     ctx,
     port,
     unlessStopped(answer) {
-      // Ignore late failures after a stop.
+      // Prevents an unhandled rejection if the answer fails after a stop.
       answer.catch(() => undefined)
       return Promise.race([answer, stopped.promise])
     },
@@ -70,7 +70,7 @@ async function withdrawn(parts: Advancing, job: string): Promise<EscrowResult> {
   return (await parts.ctx.store.table(deals).get(job))?.open ? TAKEN : result
 }
 
-/** Stores the contract, so that transactions that open jobs know it. */
+/** Stores the contract's address, which transactions that open jobs read. */
 async function rememberContract({ store }: Context, value: Contract): Promise<void> {
   const known = await store.table(settings).get(CONTRACT)
   if (JSON.stringify(known?.value) === JSON.stringify(value)) return
@@ -90,7 +90,7 @@ async function hasReturned(ctx: Context, work: DealWork, wallet: Wallet): Promis
   return looked ?? false
 }
 
-/** The deal after its deposit, or unchanged if that takes too long. */
+/** The deal after its deposit. If the deposit takes longer than `RETURN_MS`, the deal as it is then. */
 async function depositedDeal(ctx: Context, work: DealWork, id: string): Promise<DealRow | undefined> {
   const table = ctx.store.table(deals)
   await waited(ctx, work, async (now) => {
@@ -101,7 +101,7 @@ async function depositedDeal(ctx: Context, work: DealWork, id: string): Promise<
   return table.get(id)
 }
 
-/** Checks again on each change of a deal until there is a result; undefined at the time limit. */
+/** Calls `look` again after each change of a deal until it returns a result; undefined after `RETURN_MS`. */
 async function waited<T>(
   { clock, stopping }: Context,
   work: DealWork,

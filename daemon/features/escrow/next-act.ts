@@ -7,7 +7,7 @@ type Facts = Pick<
 
 /**
  * The next action for the contract, or null if none is due. A deposit that may be in flight is completed before any
- * other action, because transactions that are sent again have no fixed order.
+ * other action, because resent transactions arrive in no fixed order.
  */
 export function actOf(deal: Facts): DealAct | null {
   if (!deal.open || deal.taken) return null
@@ -23,7 +23,7 @@ function isLater(wanted: number | null, covered: number | null): boolean {
   return wanted !== null && (covered === null || wanted > covered)
 }
 
-/** The deal with its derived members `due` and `returning`. */
+/** The deal with `due` and `returning` derived from its other members. */
 export function followed<D extends Facts & Pick<DealRow, 'next_attempt_at'>>(
   deal: D,
 ): D & Pick<DealRow, 'due' | 'returning'> {

@@ -12,18 +12,18 @@ export function differs(deal: DealRow, seen: EscrowDeal): boolean {
   return seen.state === 'held' && (deal.closed !== seen.timeoutClosed || deal.deadline !== Number(seen.deadline))
 }
 
-/** Whether the money has left the contract, no matter who caused it. */
+/** Whether the money has left the contract, by whatever call. */
 export function isEnded({ state }: EscrowDeal): boolean {
   return state !== 'none' && state !== 'held'
 }
 
-/** Records the contract's state while it still holds the money. */
+/** Records the contract's state of a deal whose money has not left the contract. */
 export async function noteSeen(t: Tx, { id, seen }: { id: string; seen: EscrowDeal }): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || isEnded(seen) || !differs(deal, seen)) return
   const { state } = seen
   if (state === 'none') {
-    // A deposit that was reorganised away, or that this node has not seen, is sent again under the same id.
+    // The chain lost the deposit, or this node has not seen it. Send it again under the same id.
     await t.table(deals).put(anew({ ...deal, state, sent: true }))
     return
   }
@@ -42,8 +42,8 @@ type EndNote = {
 }
 
 /**
- * Records that an external call moved the money. Nobody resends that call if a reorganisation drops its block, so it
- * counts only once final. If the contract paid the buyer, the job ends, too. Before that no action is due.
+ * Records that an external call moved the money. The call counts only once final, because nobody resends it if a
+ * reorganisation drops its block. Once final, the job ends too if the contract paid the buyer.
  */
 export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
@@ -57,7 +57,7 @@ export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote
   if (!isFinal) {
     const last_error = `an external call released the funds (${state}); the block is not final yet`
     const waiting = { next_attempt_at: again, attempts: 0, last_error }
-    // The contract held the money before that call, even if the response to the deposit was lost.
+    // The contract held the money before the external call, even if the response to the deposit was lost.
     const held = { state: 'held', sent: true } as const
     await t.table(deals).put(followed({ ...rest, ...held, ...waiting, taken: { state, transaction } }))
     return
@@ -66,12 +66,11 @@ export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote
   if (state === 'timed_out' || state === 'withdrawn') await leftContract.call(t, draw, { jobId: id, how: state, at })
 }
 
-/** Contract state after each end. */
+/** The contract's state after each way to end a deal. */
 export const stateAfter = { release: 'released', refund: 'refunded', resolve: 'split' } as const
 
 type Done = { readonly act: DealAct; readonly transaction?: Hex | undefined; readonly change?: Partial<DealRow> }
 
-/** Records a completed action. */
 export async function noteDone(t: Tx, asked: DealRow, { act, transaction, change = {} }: Done): Promise<void> {
   const known = await t.table(deals).getForUpdate(asked.id)
   if (!known?.open) return
@@ -118,7 +117,7 @@ export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: 
   await t.table(deals).put(next.state === 'none' && next.wants_end !== null && !next.sent ? dropped(next) : next)
 }
 
-/** Fixes the terms of a deposit, because after this transaction it may be in flight. */
+/** Stores the terms of a deposit. They are fixed then, because the deposit may be in flight after this transaction. */
 export async function noteDeposit(t: Tx, id: string, terms: { deadline: number; covers: number | null }) {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || deal.state !== 'none' || deal.sent || deal.wants_end !== null) return deal

@@ -6,12 +6,12 @@ import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
 export type DealAct = (typeof dealActs)[number]
 
-/** How the books ended a job's hold, for the contract to follow. */
+/** How the books ended a job's hold. The contract must end the deal in the same way. */
 const dealEnds = ['release', 'refund', 'resolve'] as const
 
 /**
- * A job's money in the contract: the known state and the wanted one. Written with the job, so the row always says what
- * is due.
+ * A job's money in the contract: the known state and the wanted state. It is written with the job, so it is never
+ * outdated.
  */
 export const DealRow = z.strictObject({
   /** Id of the job. */
@@ -22,9 +22,9 @@ export const DealRow = z.strictObject({
   refund_to: StoredWallet,
   net: Micro,
   fee: Micro,
-  /** Last seen state. `none`: not deposited yet; `unused`: ended without a deposit. */
+  /** State at the last check. `none`: not deposited yet; `unused`: ended without a deposit. */
   state: z.enum(dealStates),
-  /** State and transaction of an external call that is not final yet; until it is, no action is due. */
+  /** State and transaction of an external call that is not final yet. Until it is, nothing is sent to the contract. */
   taken: z.strictObject({ state: z.enum(escrowStates), transaction: z.string().nullable() }).exactOptional(),
   /** Unix seconds from which the buyer may claim a refund; null until first set. */
   deadline: z.int().nullable(),
@@ -34,14 +34,14 @@ export const DealRow = z.strictObject({
   sent: z.boolean(),
   /** Whether the contract, as last seen, no longer lets the buyer claim a refund. */
   closed: z.boolean(),
-  /** What the job wants: its deadline in business time, how the buyer's claim is closed, how the money leaves. */
+  /** What the job wants: deadline (business time), how the buyer's claim closes, how the money leaves and to whom. */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),
   to_buyer: Micro.nullable(),
   /** True until the contract has released the money. */
   open: z.boolean(),
-  /** Whether an action is due. */
+  /** Whether an action is due, or an external call must be checked until it is final. */
   due: z.boolean(),
   /** Whether a refund is in flight; the buyer is paid after it arrives. */
   returning: z.boolean(),
@@ -67,13 +67,13 @@ export const deals = defineCollection('escrow_deals', {
 
 export const escrowCollections: readonly AnyCollection[] = [deals]
 
-/** A problem is reported after this many failed attempts in a row, which take some minutes. */
+/** Number of consecutive failed attempts after which a problem is reported. They take some minutes. */
 const MANY_ATTEMPTS = 10
 /** Maximum deals read. */
 const MAX_LOOKED_AT = 200
 
 /**
- * Deals with an external call that is not final, and deals whose actions keep failing. None while the contract is
+ * Deals with an external call that is not final, and deals whose actions keep failing. Empty while the contract is
  * paused, because all deals wait then.
  */
 export async function waitingDeals({ store, switches }: Context): Promise<readonly DealRow[]> {

@@ -7,13 +7,13 @@ import { deals } from './rows.ts'
 export const MAX_AT_ONCE = 64
 const LONGEST_SLEEP_MS = MINUTE_MS
 
-/** Thrown when the daemon stops; unfinished actions are repeated at the next start. */
+/** Thrown when the daemon stops. Unfinished actions are repeated at the next start. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
 export type DealWork = {
-  /** Checks for due actions. */
+  /** Starts the actions that are due. */
   readonly wake: () => void
   /** Deals in progress, by id. */
   readonly running: ReadonlyMap<string, Promise<void>>

@@ -20,9 +20,9 @@ export type Exporting = {
 }
 
 /**
- * All records of one participant as lines, in the form of `getExport`. Each page is a short read, so the marketplace
- * keeps running. Only durable data is sent.
- * @throws Error if the daemon stops; the export then has no last line.
+ * All records of one participant as lines, in the form of `getExport`. Each page is one short read, so other requests
+ * continue. Only durable data is sent.
+ * @throws Error if the daemon stops. The export then has no last line.
  */
 export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting): AsyncGenerator<string> {
   yield line('export', z.encode(ExportStart, { as_of: now, participant_id: who.id }))

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
 import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 
-/** Rows per read; other work runs between two reads. */
+/** Rows per read. Other work runs between two reads. */
 const PAGE_ROWS = 100
 
 export type ExportWalk = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
@@ -13,12 +13,12 @@ export type Source<V> = {
   readonly pages: (reading: ExportWalk) => AsyncGenerator<readonly V[]>
 }
 
-/** What a view may read besides the row. */
+/** What a view may use besides the row. */
 export type Around = {
   readonly t: ReadTx
   readonly who: ParticipantRow
   readonly now: number
-  /** Wall time; some tokens expire by it. */
+  /** Wall time, by which some tokens expire. */
   readonly wall: number
   readonly baseUrl: string
 }
@@ -31,7 +31,7 @@ type Place<R extends Row> = {
   readonly prefix: (who: ParticipantRow) => readonly Scalar[]
 }
 
-/** Rows of an index, oldest first, so rows added during the export come last. */
+/** Rows of an index, oldest first, so that rows added during the export come last. */
 export function listed<R extends Row, V>(place: Place<R>, view: View<R, V>): Source<V> {
   const { collection, index } = place
   return {
@@ -55,7 +55,7 @@ export function single<R extends Row, V>(collection: Collection<R>, view: View<R
 
 type Sides<R extends Row> = { readonly parties: Collection<PartyRow>; readonly subjects: Collection<R> }
 
-/** Records that have the participant's wallet as a party. */
+/** Records in which the participant's wallet is a party. */
 export function sided<R extends Row, V>({ parties, subjects }: Sides<R>, view: View<R, V>): Source<V> {
   const place = { collection: parties, index: 'wallet', prefix: ({ wallet }: ParticipantRow) => [wallet] }
   const found = listed(place, async ({ subject_id }, around) => {
@@ -116,7 +116,7 @@ async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around)
   return records
 }
 
-/** Records with files. The files are read one at a time, outside the transaction. */
+/** Adds files to records. The files are read one at a time, outside the transaction. */
 export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) => Promise<V>): Source<V> {
   return {
     from: source.from,
@@ -128,7 +128,7 @@ export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) 
   }
 }
 
-/** A source whose view reads further collections. */
+/** Adds the collections that a source's view also reads. */
 export function withMore<V>(source: Source<V>, ...more: readonly AnyCollection[]): Source<V> {
   return { ...source, from: [...source.from, ...more.map(({ name }) => name)] }
 }

@@ -20,7 +20,6 @@ import type { ChainPort } from '../../ports/chain/chain.ts'
 type Body = Input<typeof facilitatorApi.verifyPayment>['body']
 type JsonObject = Body['paymentPayload']
 
-/** A parsed facilitator request. */
 export type FacilitatorAsk = {
   readonly version: X402Version
   readonly credential: PaymentCredential
@@ -39,7 +38,7 @@ export type ReadAsk =
       readonly ok: false
       readonly version: X402Version
       readonly fault: PaymentFault
-      /** The invalid part of the body, if the fault is not in the payment. */
+      /** Name of the invalid member of the body, if the payment itself is not at fault. */
       readonly detail?: string
       readonly payer?: Wallet
       /** Set if the requirement is for another chain or token. */
@@ -49,7 +48,7 @@ export type ReadAsk =
 const Whole = z.string().regex(/^\d{1,78}$/)
 const Extra = z.object({ name: z.string().optional(), version: z.string().optional() })
 
-/** The members of a v1 `accepts` entry that are used here; servers vary in all others. */
+/** The members of a v1 `accepts` entry that souk uses. Servers differ in all other members. */
 const RequiredV1 = z.object({
   scheme: z.string(),
   network: z.string(),
@@ -63,7 +62,7 @@ const RequiredV1 = z.object({
 
 const ResourceV2 = z.object({ url: z.string() })
 
-/** Parses a server's request; values are verified later. */
+/** Parses a server's request. Its values are verified later. */
 export function readAsk(chain: ChainPort, { x402Version, paymentPayload, paymentRequirements }: Body): ReadAsk {
   const version: X402Version = x402Version === 1 ? 1 : 2
   if (x402Version !== version) {
@@ -140,7 +139,7 @@ function shown(url: string | undefined): string | null {
   return url === undefined || url.length > MAX_URL_CHARS ? null : url
 }
 
-/** The fault of a requirement whose scheme, network or token is not served here; undefined if all are served. */
+/** The fault if a requirement's scheme, network or token is not served here; undefined if all three are. */
 function unservedBy(
   { network, asset }: ChainPort,
   version: X402Version,
@@ -155,7 +154,7 @@ function unservedBy(
   return (extra.version ?? asset.version) === asset.version ? undefined : 'domain_version_mismatch'
 }
 
-/** In v1 a payment must be at least the amount, as with other facilitators; in v2 exactly the amount. */
+/** The payment must be at least the amount in v1, as with other facilitators, and exactly the amount in v2. */
 function requirementOf({ network, asset }: ChainPort, version: X402Version, required: Required): PaymentRequirement {
   const min = usdc(required.amount)
   return {

@@ -14,15 +14,14 @@ import type { DiscoveryFilter } from '../discovery/resources.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 
-/** Maximum resources listed; the one paid longest ago is dropped first. */
+/** Maximum resources listed. The resource whose last payment is oldest is dropped first. */
 export const MAX_RESOURCES = 1_000
 /** Maximum JSON length of a resource's self-description. */
 const MAX_EXTENSION_CHARS = 16 * 1024
 const PAGE_ROWS = 500
-/** How often an unchanged resource is written again while it is paid frequently. */
+/** Minimum time before an unchanged resource is written again at a payment. */
 const REFRESH_MS = 5 * MINUTE_MS
 
-/** Whether the resource was listed, and if not, why. */
 export type Catalogued =
   | { readonly status: 'success' }
   | { readonly status: 'rejected'; readonly rejectedReason: string }
@@ -48,8 +47,8 @@ const Told = z.object({
 const Discoverable = z.object({ input: z.object({ discoverable: z.boolean().optional() }) })
 
 /**
- * Lists the paid resource if its server declared it: `outputSchema` in v1, the extension `bazaar` in v2.
- * @returns undefined if nothing was declared
+ * Lists the paid resource if its server described it: in `outputSchema` (v1) or the extension `bazaar` (v2).
+ * @returns undefined without a description
  */
 export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   const extensions = declared(asked)
@@ -73,7 +72,7 @@ export async function catalogue(ctx: Context, asked: FacilitatorAsk): Promise<Ca
   return { status: 'success' }
 }
 
-/** Why an entry would be misleading; undefined if it would not be. */
+/** Why a description would mislead buyers; undefined if it would not. */
 async function faultOfBazaar(ctx: Context, asked: FacilitatorAsk, { info, schema }: Bazaar) {
   if (!Input.safeParse(info['input']).success)
     return 'bazaar.info.input must have type http, or type mcp with a toolName'
@@ -94,7 +93,6 @@ function addressOf({ protocol, host, pathname }: URL, path = pathname): string {
   return `${protocol}//${host}${path}`
 }
 
-/** Whether a path matches a template. */
 function isTemplateOf(template: string, pathname: string): boolean {
   if (!TEMPLATE.test(template) || template.length > MAX_URL_CHARS) return false
   const [names, given] = [template.split('/'), pathname.split('/')]
@@ -103,7 +101,7 @@ function isTemplateOf(template: string, pathname: string): boolean {
   )
 }
 
-/** The tool of an entry; undefined for an HTTP call. */
+/** The MCP tool that an entry describes; undefined for an HTTP call. */
 function toolOf({ extensions }: Pick<ResourceRow, 'extensions'>): string | undefined {
   const read = Bazaar.safeParse(extensions['bazaar'])
   const input = read.success ? Input.safeParse(read.data.info['input']) : undefined
@@ -168,13 +166,12 @@ async function put({ store }: Context, draft: Draft<ResourceRow>): Promise<void>
   })
 }
 
-/** Whether the resource was written recently with the same content. */
 function isFresh({ version: _, ...known }: ResourceRow, draft: Draft<ResourceRow>): boolean {
   const same = { ...known, updated_at: draft.updated_at }
   return draft.updated_at - known.updated_at < REFRESH_MS && JSON.stringify(same) === JSON.stringify(draft)
 }
 
-/** Resources that pass a filter, last paid first. */
+/** Resources that match a filter, latest paid first. */
 export async function resourcesFor(ctx: Context, filter: DiscoveryFilter): Promise<ResourceRow[]> {
   const { type, scheme = 'exact', payTo, network, extensions } = filter
   if (scheme !== 'exact' || (payTo !== undefined && !isAddress(payTo))) return []
@@ -185,7 +182,7 @@ export async function resourcesFor(ctx: Context, filter: DiscoveryFilter): Promi
     (row) =>
       (payee === undefined || row.pay_to === payee) &&
       (type === undefined || type === typeOf(row)) &&
-      // x402 v1 and v2 name a network differently.
+      // Compares the name as the server wrote it, because x402 v1 and v2 name a network differently.
       (network === undefined || row.accepts['network'] === network) &&
       (extensions === undefined || Object.hasOwn(row.extensions, extensions)),
   )

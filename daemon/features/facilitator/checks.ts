@@ -10,7 +10,7 @@ import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { policyFault, type ServedSeller } from './policy.ts'
 
-/** Why an authorization that is new here cannot be settled; undefined if it can. */
+/** Why a first-time authorization cannot be settled; undefined if it can. */
 export async function faultOf(
   ctx: Context,
   asked: FacilitatorAsk,
@@ -26,7 +26,7 @@ export async function faultOf(
   return chainFault(ctx, asked)
 }
 
-/** For a contract wallet's signature, key recovery reports one of these faults. */
+/** Faults that key recovery reports for a valid signature of a contract wallet. */
 const ofContracts: ReadonlySet<PaymentFault> = new Set([
   'signature_invalid',
   'signature_length',
@@ -44,7 +44,7 @@ export function repeatedFault(ctx: Context, asked: FacilitatorAsk): PaymentFault
   return fault && ofContracts.has(fault) ? undefined : fault
 }
 
-/** Asks the chain to check the nonce, the funds and the token's simulation. */
+/** Lets the chain check nonce, funds and a simulated transfer. */
 async function chainFault({ chain, log }: Context, { credential }: FacilitatorAsk): Promise<PaymentFault | undefined> {
   try {
     const verdict = await chain.verify(credential.authorization, credential.signature)
@@ -56,7 +56,7 @@ async function chainFault({ chain, log }: Context, { credential }: FacilitatorAs
   }
 }
 
-/** Whether a failure is about the chain, not about the payment. */
+/** Whether a failure tells nothing about the payment, because the chain or the token is unavailable. */
 function isUnsaid(failure: SettleFailure): boolean {
   return failure === 'unavailable' || failure === 'token_paused'
 }
@@ -71,7 +71,7 @@ function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk)
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows.first.marginSeconds,
       signer: ctx.recover(ctx.chain.digestOf(authorization), signature) ?? null,
-      // Assume enough funds: the chain checks them, and other payments that the wallet signed are unknown here.
+      // Assumes enough funds. The chain checks them, and other payments that the wallet signed are unknown here.
       funds: authorization.value,
       openReservations: 0n,
     },

@@ -18,7 +18,7 @@ export type Landing =
   /** The money did not move. If the transfer was never sent, the authorization counts as unused. */
   | { readonly ok: false; readonly failure: 'refused'; readonly fault: PaymentFault }
 
-/** A settlement in progress; all callers wait for the same result. */
+/** A settlement in progress. All callers wait for the same result. */
 export type Flight = { readonly landing: Promise<Landing>; waiting: number }
 
 export const flights = defineResource<ShortLived<Flight>>('facilitator-flights')
@@ -33,7 +33,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
     .finally(() => flights.of(ctx).delete(id))
   const flight: Flight = { landing, waiting: 0 }
   flights.of(ctx).set(id, flight)
-  // If nobody waits any more, the success is stored for the next caller. The daemon's stop waits for that.
+  // If no caller waits any more, the success is stored for the next one. A stop of the daemon waits for this.
   inBackground(ctx, 'facilitator', async () => {
     const result = await landing
     if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)
@@ -41,7 +41,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
   return flight
 }
 
-/** @returns undefined on a timeout, when the caller disconnects, or when the daemon stops */
+/** @returns undefined on a timeout, when the caller disconnects, or when the daemon stops. */
 export async function wait(ctx: Context, flight: Flight, signal: AbortSignal): Promise<Landing | undefined> {
   if (signal.aborted || ctx.stopping.aborted) return undefined
   const { promise: left, resolve } = Promise.withResolvers<undefined>()
@@ -90,12 +90,12 @@ async function land(ctx: Context, row: SettlementRow, result: SettleResult): Pro
 /** Whether the authorization can never be used: its nonce is unused and its window is closed. */
 async function neverSettled({ chain, clock }: Context, row: SettlementRow): Promise<boolean> {
   if (row.valid_before >= BigInt(unixSeconds(clock.wall()))) return false
-  // If the chain does not answer, the row stays.
+  // If the chain does not answer, keep the row.
   const state = await chain.authorizationState(row.payer, row.nonce, 'final').catch(() => undefined)
   return state?.used === false
 }
 
-/** The money did not move: removes the row, so that the authorization can be settled later. */
+/** Removes a row whose money did not move, so that its authorization can be settled later. */
 async function drop({ store }: Context, { id, seller, created_at }: SettlementRow, sent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)
@@ -105,7 +105,6 @@ async function drop({ store }: Context, { id, seller, created_at }: SettlementRo
   })
 }
 
-/** Stores that the money moved. */
 export async function landed(ctx: Context, id: string, transaction: Hex | undefined): Promise<void> {
   const at = ctx.clock.wall()
   await ctx.store.tx(async (t) => {
@@ -117,7 +116,7 @@ export async function landed(ctx: Context, id: string, transaction: Hex | undefi
 
 const RECOVERY_PAGE = 100
 
-/** Asks the chain about all sent settlements without a result: after a crash, and hourly. */
+/** Asks the chain about all sent settlements without a result. Called after a crash, and hourly. */
 export async function recoverSettlements(ctx: Context): Promise<number> {
   let found = 0
   const slice = { index: 'state', prefix: ['sent'], limit: RECOVERY_PAGE }

@@ -9,10 +9,10 @@ import { type SettlementRow, settlements } from './rows.ts'
 
 /** Minimum time for which an undelivered success is kept, even if its authorization has expired. */
 const LATE_MS = 120 * SECOND_MS
-/** How often a success may be repeated after the daemon was killed while sending it. */
+/** Maximum times that a success is repeated because the daemon was killed while sending it. */
 export const MAX_DOUBTS = 3
 
-/** Identifies this start of the daemon. A delivery that another start left unfinished is in doubt. */
+/** Random id of this start of the daemon. A delivery that an earlier start left unfinished is in doubt. */
 const handingStart = defineResource<string>('facilitator-start')
 const START_BYTES = 16
 
@@ -35,23 +35,23 @@ export type Receiver = {
 }
 
 /**
- * Whether a settlement's success was delivered, or is being delivered. If the daemon was killed during the delivery, it
- * is in doubt whether the success arrived. The same seller may then ask again for the same requirement.
+ * Whether a settlement's success was delivered, or is being delivered. If the daemon was killed during the delivery,
+ * this is in doubt, and the same seller may ask again up to `MAX_DOUBTS` times.
  */
 export function isHanded(ctx: Context, { state, handed_by, doubts = 0 }: SettlementRow): boolean {
   if (state !== 'handing') return state === 'handed'
   return handed_by === handingStart.of(ctx) || doubts >= MAX_DOUBTS
 }
 
-/** Whether an undelivered success is still kept. Not for long: a later caller may have copied the public calldata. */
+/** Whether an undelivered success is still kept. The time is short, as others can copy the public calldata. */
 export function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
   const now = clock.wall()
   return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS
 }
 
 /**
- * Delivers the one success of an authorization. The row says "in delivery" before the first byte is sent and
- * "delivered" after the last. If the caller disconnects during the delivery, the next caller gets the success.
+ * Delivers the one success of an authorization. The row has state `handing` before the first byte is sent, and `handed`
+ * after the last. If the caller disconnects during the delivery, the next caller gets the success.
  */
 export async function hand(receiver: Receiver, id: string, transaction?: Hex): Promise<SettleOutcome> {
   const { ctx, signal, sent } = receiver
@@ -84,7 +84,7 @@ async function begin(ctx: Context, id: string, transaction?: Hex): Promise<Settl
   })
 }
 
-/** Records whether the whole response was sent; if not, the success waits for the next caller. */
+/** Records whether the whole response was sent. If it was not, the success waits for the next caller. */
 async function end({ store }: Context, { id, handed_at, handed_by }: SettlementRow, isSent: boolean): Promise<void> {
   await store.tx(async (t) => {
     const row = await t.table(settlements).getForUpdate(id)

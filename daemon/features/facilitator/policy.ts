@@ -12,10 +12,10 @@ import { facilitatorDays } from './rows.ts'
 
 /** Seller id of settlements made without an API key. */
 export const LOCAL_SELLER = 'local'
-/** Gas of one transfer by authorization, rounded up: measured 77.7 thousand. */
+/** Gas of one transfer by authorization: measured 77.7 thousand, rounded up. */
 const GAS_OF_SETTLEMENT = 80_000
 
-/** Daily gas limit of all keys together, as a multiple of one key's: anyone can get many keys. */
+/** Daily gas limit of all keys together, as a multiple of one key's limit. Needed because anyone can get many keys. */
 const DAILY_GAS_KEYS = 10
 const PAGE_ROWS = 1_000
 
@@ -31,7 +31,7 @@ export function rulesOf({ config }: Pick<Context, 'config'>): Required<Facilitat
   return { ...facilitatorDefaults, ...config.facilitator }
 }
 
-/** The seller served: the holder of a key, or a local caller with test money. */
+/** The seller whose payment is settled: the holder of a key, or a local caller with test money. */
 export type ServedSeller = { readonly id: string; readonly wallet: Wallet | null }
 
 export function sellerOf(caller: ParticipantRow | null): ServedSeller {
@@ -46,8 +46,8 @@ type SettlementParams = {
 }
 
 /**
- * Why this payer, payee or amount is refused; undefined if none of them is. The facilitator refuses payments to the
- * marketplace itself, so no authorization is settled both as a purchase and here.
+ * Why this payer, payee or amount is refused; undefined if none is. Payments to the marketplace itself are refused, so
+ * that no authorization is settled both as a purchase and by the facilitator.
  */
 export function policyFault(ctx: Context, { seller, payer, payTo, value }: SettlementParams): PaymentFault | undefined {
   if (payer === payTo) return 'self_payment'
@@ -69,11 +69,11 @@ export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender
   const isOwn = own + GAS_OF_SETTLEMENT > dailyGas
   if (!isOwn && all + GAS_OF_SETTLEMENT <= dailyGas * DAILY_GAS_KEYS) return
   const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
-  const who = isOwn ? 'This key has' : 'Together, all keys have'
+  const who = isOwn ? 'This key has' : 'All keys together have'
   throw new AppError('rate_limited', `${who} used the daily gas limit: try again tomorrow (UTC).`, { retryAfter })
 }
 
-/** Counts a settlement and its gas for the day, before it is sent. @throws AppError as `refuseSpent` does */
+/** Counts a settlement and its gas for the day. Call it before sending. @throws AppError as `refuseSpent` does */
 export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).getForUpdate(dayId(spender.seller, spender.wall))
   await refuseSpent(t, spender)
@@ -85,7 +85,7 @@ export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).put({ id, day: dayOf(wall), seller: seller.id, settlements: settled, gas })
 }
 
-/** Subtracts a settlement from the day's count, because it was never sent. */
+/** Subtracts a settlement that was never sent from the day's count. */
 export async function unspend(t: Tx, sellerId: string, at: number): Promise<void> {
   const id = `${dayOf(at)}:${sellerId}`
   const row = await t.table(facilitatorDays).getForUpdate(id)

@@ -23,7 +23,7 @@ type FacilitatorPath = 'verify' | 'settle' | 'supported' | 'discovery'
 /** `ok`, the fault, or `refused` if the request ended in an error. */
 type FacilitatorResult = 'ok' | 'refused' | PaymentFault
 
-/** Requests by path and result since the start; both are small sets. */
+/** Number of requests since the start, by path and result. Both are small sets. */
 export type FacilitatorCounts = {
   readonly add: (path: FacilitatorPath, result: FacilitatorResult) => void
   readonly all: () => readonly { readonly path: string; readonly result: string; readonly count: number }[]
@@ -54,7 +54,7 @@ const verifyPayment: FreeHandler<typeof facilitatorApi.verifyPayment> = async ({
   return verdict(read, fault)
 }
 
-/** Parses a request; a wrong token is also reported to the operator. */
+/** Parses a request. Also reports a wrong token to the operator. */
 function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof readAsk>[1]): ReadAsk {
   const read = readAsk(ctx.chain, body)
   if (!read.ok && read.wrongToken) {
@@ -63,7 +63,7 @@ function readFor({ ctx, caller, wall }: FacilitatorCall, body: Parameters<typeof
   return read
 }
 
-/** Counts a request as refused if `work` throws, for example during a pause; the caller counts all other results. */
+/** Counts a request as `refused` if `work` throws, for example during a pause. The caller counts all other results. */
 async function counted<T>({ ctx }: Pick<Call, 'ctx'>, path: FacilitatorPath, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -96,7 +96,7 @@ async function verdictOf(
   return fault
 }
 
-/** A pause of paid activity also pauses the facilitator. Requests about payments settled earlier are still answered. */
+/** Refuses during a pause of paid activity. Not called for payments that were settled earlier. */
 function refusePaused({ switches }: Context): void {
   const switched = switches.now()
   if (switched.paused) throw paused(switched)
@@ -114,7 +114,7 @@ function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
   }
 }
 
-/** Why a request is refused. Prefers `detail`: body members have other names than the payment headers. */
+/** Why a request is refused. `detail` is preferred, because it names the body member as the server sent it. */
 function sentenceOf(read: ReadAsk, fault: PaymentFault): string {
   return (read.ok ? undefined : read.detail) ?? paymentFaults[fault].sentence
 }
@@ -139,7 +139,7 @@ const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({
   return listed === undefined ? answer : withExtensions(answer, listed)
 }
 
-/** The success must be delivered, so listing faults are ignored. */
+/** Lists the paid resource. Ignores errors, because they must not prevent the delivery of the success. */
 async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   try {
     return await catalogue(ctx, asked)
@@ -189,7 +189,7 @@ function settlement({ chain }: Context, read: ReadAsk, outcome: SettleOutcome): 
   }
 }
 
-/** The response with the extension's result, in the form that existing client packages read. */
+/** The response with the result of the `bazaar` extension, in the form that existing client packages read. */
 function withExtensions(answer: Settlement, bazaar: Catalogued): Encoded {
   const { schema } = api.settlePayment.reply
   return {
@@ -210,7 +210,7 @@ const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPaymen
       { x402Version: 1, ...kind, network },
     ],
     extensions: ['bazaar'],
-    // A sandbox ledger has no account that sends transactions.
+    // A sandbox ledger has no account that sends transactions, so it has no signer.
     signers: { 'eip155:*': sender === undefined ? [] : [checksumAddress(sender)] },
   }
 }

@@ -4,14 +4,14 @@ import { facilitatedStates } from '../../../src/model/payment.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
-/** One authorization settled for another server; written before the chain is asked. */
+/** One authorization settled for another server. Written before it is sent to the chain. */
 export const SettlementRow = z.strictObject({
   /** `network:asset:from:nonce`, as for payments of the marketplace. */
   id: z.string(),
   version: z.int(),
   /** Participant id of the key; `local` if none was needed. */
   seller: z.string(),
-  /** SHA-256 of the requirement; a repeat must match it. */
+  /** SHA-256 of the requirement. A repeated request must have the same requirement. */
   requirement: z.string(),
   state: z.enum(facilitatedStates),
   x402_version: z.union([z.literal(1), z.literal(2)]),
@@ -31,14 +31,14 @@ export const SettlementRow = z.strictObject({
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
-  /** Id of the daemon's start in which the last delivery of the settlement's success began. */
+  /** Id of the daemon's start that began the latest delivery of the success (see `hand.ts`). */
   handed_by: z.string().optional(),
   /** How often the success was repeated while its delivery was in doubt. */
   doubts: z.int().optional(),
 })
 export type SettlementRow = z.infer<typeof SettlementRow>
 
-/** Settlements of one key on one day. */
+/** Number and gas of the settlements of one key on one day. */
 const FacilitatorDayRow = z.strictObject({
   /** `<day>:<seller>`; UTC days since the epoch. */
   id: z.string(),
@@ -49,7 +49,7 @@ const FacilitatorDayRow = z.strictObject({
   gas: z.int(),
 })
 
-/** A resource that another server sells and that was paid through this facilitator, for the discovery list. */
+/** A resource of another server that was paid through this facilitator. The discovery list shows it. */
 export const ResourceRow = z.strictObject({
   /** SHA-256 of payee and URL. */
   id: z.string(),

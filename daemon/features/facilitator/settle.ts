@@ -11,10 +11,10 @@ import { hand, isHanded, isKept, type Receiver, type SettleOutcome } from './han
 import { rulesOf, type ServedSeller, spend } from './policy.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/** Maximum settlements that wait for the chain: per payer here, in total in `MAX_SENT`. */
+/** Maximum settlements of one payer that wait for the chain. `MAX_SENT` limits those of all payers. */
 const MAX_SENT_OF_PAYER = 256
 const MAX_SENT = 4_096
-/** A row is kept while its authorization is usable, at most this long. */
+/** Maximum time for which a row is kept while its authorization is usable. */
 const MAX_NEEDED_MS = 3_650 * DAY_MS
 
 export type Settling = Receiver & {
@@ -83,7 +83,7 @@ function draftOf(id: string, { asked, seller, wall }: Beginning): Draft<Settleme
   }
 }
 
-/** @throws AppError 429 if the payer has too many waiting settlements; AppError 503 if all payers together have */
+/** @throws AppError 429 if the payer has too many waiting settlements, 503 if all payers together have too many */
 async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
   if ((await t.table(settlements).count('sent_payer', [payer])) >= MAX_SENT_OF_PAYER) {
     throw new AppError('rate_limited', `${MAX_SENT_OF_PAYER} payments of this wallet are being settled.`, {
@@ -91,13 +91,13 @@ async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
     })
   }
   if ((await t.table(settlements).count('state', ['sent'])) >= MAX_SENT) {
-    throw new AppError('unavailable', 'Too many payments are being settled at once.', { retryAfter: 1 })
+    throw new AppError('unavailable', 'Too many payments are being settled: try again in a moment.', { retryAfter: 1 })
   }
 }
 
 /**
- * Settles, and delivers the success once: to a caller that sent the same request and is still connected. If the wait
- * ends without a result, the response is `pending`, and the money still moves.
+ * Settles, and delivers the success once, to a connected caller that sent the same request. If the wait ends without a
+ * result, the response is `pending`, but the money may still move.
  */
 export async function finish(settling: Settling, row: SettlementRow): Promise<SettleOutcome> {
   const { ctx } = settling
@@ -113,7 +113,7 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
 
 /** Response for a settlement in progress, which makes existing server packages retry. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
-  // Without a hash, ask the chain for it; the response is pending even if the chain does not know it.
+  // Without a hash, ask the chain for it. If the chain does not know it either, the response has no hash.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction
   return { ok: false, fault: 'settlement_pending', ...(known === undefined ? {} : { transaction: known }) }
 }

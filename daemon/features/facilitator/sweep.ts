@@ -6,13 +6,13 @@ import { facilitatorDays, settlements } from './rows.ts'
 
 /** Maximum rows per transaction. */
 const SWEEP_ROWS = 200
-/** Completed rows are kept for the operator. */
+/** Retention of completed rows. */
 const KEEP_MS = 30 * DAY_MS
 /** Number of days kept besides today. */
 const KEPT_DAYS = 2
 
 /**
- * Removes old settlements by machine time, which authorizations follow. First asks the chain for missing results.
+ * Removes settlements whose time is over by machine time. First asks the chain for missing results.
  * @returns the number of removed rows
  */
 export async function sweepFacilitated(ctx: Context, signal: AbortSignal): Promise<number> {

@@ -1,16 +1,16 @@
 import { type CallOutcome, callOutcomes } from '../../../src/api/sections/admin-figures.ts'
 import { tableOf } from '../../../src/core/record.ts'
 
-/** Upper bounds of the duration steps; the last step takes the rest. */
+/** Upper bounds of the duration steps. Longer calls belong to the last step. */
 const STEPS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048] as const
 
 const OUTCOMES = callOutcomes.length
 const WIDTH = OUTCOMES + STEPS_MS.length
 
-/** Call counts in a ring of equal intervals: a call costs two increments, and memory is fixed. */
+/** Call counts in a ring of equal intervals. A call costs two increments, and the memory use is fixed. */
 export type CallRing = {
   readonly add: (at: number, outcome: CallOutcome, ms: number) => void
-  /** Sum of `count` intervals; the last contains `at`. */
+  /** Sums the last `count` intervals up to the one that contains `at`. */
   readonly sum: (at: number, count: number) => CallSums
 }
 
@@ -23,10 +23,10 @@ export type CallSums = {
 
 export function callRing(stretchMs: number, length: number): CallRing {
   const counts = new Uint32Array(length * WIDTH)
-  /** Number of the interval that each slot holds. */
+  /** Number of the interval whose counts each slot has. */
   const holds = new Float64Array(length).fill(-1)
 
-  /** @returns the start of the slot; undefined if the interval of `at` was already dropped */
+  /** @returns the index of the slot's first count; undefined if the interval of `at` was already overwritten */
   function placeFor(at: number): number | undefined {
     const stretch = Math.floor(at / stretchMs)
     const place = stretch % length
@@ -75,7 +75,7 @@ function sumsOf(sums: Float64Array): CallSums {
   return { calls, total, p50: quantile(steps, total / 2), p95: quantile(steps, total * 0.95) }
 }
 
-/** Estimates a quantile, assuming an even distribution within a step. */
+/** Estimates a quantile. Assumes that durations are evenly distributed within a step. */
 function quantile(steps: Float64Array, rank: number): number | null {
   let before = 0
   for (const [i, most] of STEPS_MS.entries()) {

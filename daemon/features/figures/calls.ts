@@ -21,7 +21,7 @@ export type AnsweredCall = {
 type Seen = { readonly at: number; readonly ms: number; readonly status: number; readonly requestId: string }
 type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen | null }
 
-/** Counts and durations of calls since the start, by wall time and by endpoint, in arrays of fixed size. */
+/** Counts and durations of calls since the start, over wall time and per endpoint, in arrays of fixed size. */
 export type CallFigures = {
   readonly since: number
   readonly add: (call: AnsweredCall) => void
@@ -61,7 +61,7 @@ const ofOperators: ReadonlySet<string> = new Set([
 ])
 const isOperators = (endpoint: string) => ofOperators.has(endpoint)
 
-/** @param endpoints names of the API's endpoints; calls of other paths count only in the sums by time */
+/** @param endpoints names of the API's endpoints. Calls of other paths count only in the sums by time. */
 export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
   const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
   const hours = callRing(HOUR_MS, HOURS_KEPT)
@@ -80,7 +80,7 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
     add({ endpoint, status, code, ms, requestId }) {
       const at = wall()
       const outcome = outcomeOf({ status, code })
-      // Leave operator calls out of the sums by time: they are not trade, and an open cockpit polls all day.
+      // Leave the operator's calls out of the sums by time, because they are not trade: an open cockpit polls all day.
       if (!isOperators(endpoint)) {
         minutes.add(at, outcome, ms)
         hours.add(at, outcome, ms)

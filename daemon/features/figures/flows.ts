@@ -29,7 +29,7 @@ export const noFlows = (): Flows => ({
   sent: ZERO,
 })
 
-/** Entry kinds that count as sales; API fees are paid in, too, but are not sales. */
+/** Entry kinds that count as sales. API fees are paid in too, but are not sales. */
 const bought: ReadonlySet<EntryKind> = new Set([
   'escrow_hold',
   'instant_sale',
@@ -44,7 +44,7 @@ const kept: ReadonlySet<AccountKind> = new Set(['fees', 'ops', 'refp', 'oper'])
 /** Accounts that receive money returned to a buyer. */
 const back: ReadonlySet<AccountKind> = new Set(['bal', 'rfd'])
 
-/** Adds a transaction if it is a payment, moves money out of escrow or confirms a payout; ignores all others. */
+/** Adds a transaction that pays in, moves money out of escrow or confirms a payout. Ignores all others. */
 export function addFlows(flows: Flows, { kind, lines }: Pick<LedgerRow, 'kind' | 'lines'>): void {
   if (kind === 'payout_confirmed') flows.sent = plus(flows.sent, gained(lines, new Set(['ext'])))
   const isPaidIn = bought.has(kind) || kind === 'fixed_price_call'
@@ -74,7 +74,6 @@ function of(lines: readonly Line[], wanted: (line: Line) => boolean): Usdc {
   return usdc(lines.filter(wanted).reduce((sum, { delta }) => sum + delta, 0n))
 }
 
-/** Sums positive and negative lines, so that a referral share still counts as revenue. */
 function gained(lines: readonly Line[], kinds: ReadonlySet<AccountKind>): Usdc {
   return of(lines, ({ account }) => kinds.has(accountKind(account)))
 }
@@ -99,7 +98,7 @@ export function joined(one: Flows, other: Flows): Flows {
   }
 }
 
-/** Escrow balance after the flows, from the `opening` amount. */
+/** Escrow balance after the flows, if it was `opening` before. */
 export function heldAfter(opening: Usdc, { byX402, byBalance, providers, fees, refunds }: Flows): Usdc {
   return usdc(opening + byX402 + byBalance - providers - fees - refunds)
 }

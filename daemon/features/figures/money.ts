@@ -65,7 +65,7 @@ function servedIn(writes: readonly Write[]): ReadonlySet<string> {
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
 const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 const SCAN_ROWS = 500
-/** How long a comparison of running sums with the accounts is valid. */
+/** Interval at which the running sums are compared with the accounts. */
 const CHECK_EVERY_MS = 15 * SECOND_MS
 /** Maximum transactions buffered while the day is read for the first time. */
 const MAX_WAITING = 10_000
@@ -85,11 +85,11 @@ export type DaySums = {
   readonly checkedAt: number | null
 }
 
-/** Money by time, from durable transactions. */
+/** Money flows over time, from durable transactions. */
 export type MoneyFigures = {
-  /** Flows of a span, by wall time since the start. */
+  /** Flows within a span of wall time; only those since the start. */
   readonly within: (span: SeriesSpan, at: number) => Flows
-  /** Sums of the business day; read from the books on first use. */
+  /** Sums of the business day, which are read from the books on first use. */
   readonly day: () => Promise<DaySums>
 }
 
@@ -154,7 +154,7 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     return day
   }
 
-  /** Compares the running sums with the accounts; undefined if the two belong to different commits. */
+  /** Compares the running sums with the accounts; undefined if the two reflect different commits. */
   async function check({ opening, flows, books: { prov: owed }, seq }: Day): Promise<Checked | undefined> {
     const sums = await store.read(async (t) => ({
       escrow: await sumOf(t, 'esc'),
@@ -186,7 +186,7 @@ function midnight(at: number): number {
   return at - (at % DAY_MS)
 }
 
-/** Starts the day `begins` with the escrow that the day before left; does nothing within the same day. */
+/** Starts the day `begins`; its opening is the escrow left by the earlier day. Within the same day does nothing. */
 function turn(day: Day, begins: number): void {
   if (begins === day.begins) return
   day.opening = heldAfter(day.opening, day.flows)
@@ -205,7 +205,7 @@ function take(day: Day, entry: LedgerRow): void {
   }
 }
 
-/** The day so far. Opening = current holdings minus today's flows. */
+/** The day so far. Its opening is the current escrow minus today's flows. */
 async function readDay(t: ReadTx, begins: number): Promise<Day> {
   const flows = noFlows()
   for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)

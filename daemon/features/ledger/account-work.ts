@@ -10,12 +10,11 @@ import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountRow, accounts } from './rows.ts'
 
-/** Maximum accounts per read. */
 const SLICE_ROWS = 500
 
 export type AccountItem = {
   readonly account: AccountRow
-  /** Whether the account's owner is sanctioned, checked before the transaction. */
+  /** Whether the account's owner is sanctioned. Checked before the transaction. */
   readonly sanctioned: boolean
   readonly at: number
 }
@@ -23,7 +22,7 @@ export type AccountItem = {
 type AccountWork = {
   readonly name: string
   readonly kind: AccountKind
-  /** Whether an account with money has work; checked again in the transaction. */
+  /** Whether work is due for an account. Checked again in the transaction. */
   readonly isDue: (t: ReadTx, item: AccountItem, ctx: Context) => Promise<boolean>
   readonly act: (t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Context }) => Promise<unknown>
   /** Whether the account's owner may not be paid. */
@@ -31,8 +30,8 @@ type AccountWork = {
 }
 
 /**
- * Work on accounts that hold money. Each account has its own transaction, which checks `isDue` again, so repeats are
- * harmless. Waits while paid activity is paused.
+ * Due work on accounts that hold money. Each account has its own transaction, which checks `isDue` again, so that a
+ * repeat does nothing. No work is due while paid activity is paused.
  */
 export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWork): DueWork {
   const sanctionedOf = async (ctx: Context, account: AccountRow) => (await isSanctioned?.(ctx, account)) ?? false
@@ -78,20 +77,20 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
         if (await isDue(t, item, ctx)) await act(t, draw, { ...item, ctx })
       })
     },
-    // Waiting money is always due.
+    // Work on waiting money is always due.
     nextDue: async (ctx, from) => ((await due(ctx, from, 1)).length > 0 ? from : null),
   }
 }
 
 type AccountCron = {
   readonly name: string
-  /** In order; the work of one round is done before the next round begins. */
+  /** The rounds run in order. All work of one round is done before the next round begins. */
   readonly rounds: readonly (readonly DueWork[])[]
   /** Runs after each round. */
   readonly after?: (ctx: Context) => Promise<unknown>
 }
 
-/** An hourly cron for work on accounts; skipped while paid activity is paused (decisions §12). */
+/** An hourly cron for work on accounts. Skipped while paid activity is paused (decisions §12). */
 export function accountCron({ name, rounds, after }: AccountCron): Cron {
   return defineCron({
     name,

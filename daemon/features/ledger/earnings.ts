@@ -55,7 +55,7 @@ export async function earnedAs(t: ReadTx, ownerId: string, role: EarningRole) {
   return rows[0]?.total_after ?? ZERO
 }
 
-/** Total earnings of a participant from referring another one. */
+/** Total earnings of a participant from referring another participant. */
 export async function earnedBy(t: ReadTx, ownerId: string, referredId: string | null) {
   if (referredId === null) return ZERO
   const { rows } = await t.table(earnings).page('own_referred', [ownerId, referredId], { limit: 1 })

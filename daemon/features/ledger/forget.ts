@@ -7,7 +7,7 @@ import { type HistoryRow, history, type LedgerRow, ledger } from './rows.ts'
 
 /*
  * The books are append-only, except for fully returned holds. Anyone with a cent could create holds and returns
- * endlessly, so both are removed with their payment.
+ * endlessly. Both are therefore removed with their payment.
  */
 
 /** Id of the counter of removed transactions, which the audit takes into account. */
@@ -15,7 +15,7 @@ const FORGOTTEN_COUNTER = 'ledger_forgotten'
 
 const audits = new WeakMap<Store, number>()
 
-/** Blocks removals while `work` adds up the books. */
+/** Blocks removals while `work` reads the books. */
 export async function whileKept<T>(store: Store, work: () => Promise<T>): Promise<T> {
   audits.set(store, (audits.get(store) ?? 0) + 1)
   try {
@@ -29,14 +29,13 @@ export function areBooksKept(store: Store): boolean {
   return (audits.get(store) ?? 0) > 0
 }
 
-/** Transactions removed so far. */
 export async function forgottenCount(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(FORGOTTEN_COUNTER))?.value ?? 0
 }
 
 /**
- * Removes transactions with their balance history, if their lines sum to zero per account and the rest of the history
- * still ends with the balance.
+ * Removes transactions and their balance history. Does nothing unless their lines sum to zero for each account, and the
+ * remaining history still ends with the balance.
  */
 export async function forgetCancelled(t: Tx, ids: readonly string[]): Promise<void> {
   const rows = await t.table(ledger).getMany(ids)
@@ -66,7 +65,6 @@ function doCancelOut(rows: readonly LedgerRow[]): boolean {
   return [...sums.values()].every((sum) => sum === 0n)
 }
 
-/** Whether the remaining history still ends with the balance. */
 async function endsWithBalance(t: Tx, owner: string, going: ReadonlySet<string>): Promise<boolean> {
   const { rows } = await t.table(history).page('participant', [owner], { limit: going.size + 1 })
   const last = rows.find(({ key }) => !going.has(key))

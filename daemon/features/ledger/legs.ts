@@ -28,7 +28,7 @@ export type Referrers = {
 }
 
 export type Sale = {
-  /** Account of the money: `ext` or the payment's hold; for a renewal, the balance. */
+  /** Account that pays: `ext`, the payment's hold, or for a renewal the balance. */
   readonly source: string
   readonly providerId: string
   readonly split: Split
@@ -38,7 +38,7 @@ export type Sale = {
 /** Target of a refund: the balance or wallet from which the money came (decisions §4, Refunds). */
 export type Buyer = { readonly participantId: string } | { readonly wallet: Wallet }
 
-/** Target of a refund. `reversed`: the chain reverted the payment, so the marketplace gets the refund. */
+/** Target of a refund. With `reversed`, the marketplace gets the refund, because the chain reverted the payment. */
 export type Refunded = Buyer | { readonly reversed: true }
 
 export type Escrowed = Omit<Sale, 'source'> & { readonly jobId: string }
@@ -49,7 +49,7 @@ const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amo
 export const legsOf = {
   balanceHold: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.balance(hold.participantId), account.hold(hold.paymentId), hold.amount),
-  /** Returns a hold after a released reservation, a failed instant run, or a refused effect. */
+  /** Releases a hold after a released reservation, a failed instant run, or a refused effect. */
   balanceRelease: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.hold(hold.paymentId), account.balance(hold.participantId), hold.amount),
   deposit: (deposit: { participantId: string; amount: Usdc }) =>
@@ -63,13 +63,13 @@ export const legsOf = {
   escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
   escrowRefund: (refund: { jobId: string; buyer: Refunded; amount: Usdc }) =>
     move(account.escrow(refund.jobId), refundAccount(refund.buyer), refund.amount),
-  /** The contract itself paid the buyer. */
+  /** The contract itself paid the buyer, so the money leaves the books. */
   escrowLeft: (left: { jobId: string; amount: Usdc }) => move(account.escrow(left.jobId), account.ext, left.amount),
   disputeSplit,
-  /** A settled x402 payment whose effect was refused: the wallet is owed all of it. */
+  /** A settled x402 payment whose effect was refused. The wallet is owed the whole amount. */
   settledRefused: (refusal: { payer: Wallet; amount: Usdc }) =>
     move(account.ext, account.refund(refusal.payer), refusal.amount),
-  /** `from` is the account in which the money waited; a failed payout returns the money there. */
+  /** `from` is the account in which the money waited. If the payout fails, the money returns there. */
   payoutOpened: (payout: { id: string; from: string; amount: Usdc }) =>
     move(payout.from, account.payout(payout.id), payout.amount),
   payoutConfirmed: (payout: { id: string; amount: Usdc }) =>
@@ -84,19 +84,19 @@ export const legsOf = {
     move(account.referralPending(due.participantId), account.referral(due.participantId), due.amount),
   referralWithdrawal: (due: { participantId: string; amount: Usdc }) =>
     move(account.referral(due.participantId), account.balance(due.participantId), due.amount),
-  /** First-party earnings are the operator's and never leave by a chain. */
+  /** First-party earnings belong to the operator and are never paid out on a chain. */
   firstPartySettlement: (due: { providerId: string; amount: Usdc }) =>
     move(account.provider(due.providerId), account.oper, due.amount),
-  /** A share of the revenue, floored; the remainder stays in `from`. */
+  /** A share of the revenue, rounded down. The remainder stays in `from`. */
   splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
   /** A payment that the chain reverted permanently. */
   reversal: (loss: { from: string; amount: Usdc }) => move(loss.from, account.ext, loss.amount),
-  /** Money of a reverted payment that the chain executed again. */
+  /** Returns the money of a reverted payment that the chain settled again. */
   returned: (back: { to: string; amount: Usdc }) => move(account.ext, back.to, back.amount),
-  /** A refund that was withheld while its money was missing. */
+  /** Pays a refund that was withheld because its money was missing. */
   withheldRefund: (due: { from: string; payer: Wallet; amount: Usdc }) =>
     move(due.from, account.refund(due.payer), due.amount),
-  /** A positive amount goes to the balance, a negative one leaves it. */
+  /** A positive amount goes to the balance, a negative amount leaves the balance. */
   adjustment: ({ participantId, amount }: { participantId: string; amount: Usdc }) =>
     amount < 0n
       ? move(account.balance(participantId), account.oper, usdc(-amount))

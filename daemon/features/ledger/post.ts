@@ -25,7 +25,7 @@ export type EntryDraft = {
   readonly id?: string
   /** Business time. */
   readonly at: number
-  /** How a balance's history shows the transaction, if not by its kind. */
+  /** Type and reference that the balance history shows, if they do not follow from the kind. */
   readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }
 }
 
@@ -70,7 +70,7 @@ async function nextSeq(t: Tx): Promise<number> {
   return seq
 }
 
-/** Accounts at zero have no row, so closed holds, escrows and payouts leave no rows. */
+/** An account at zero has no row, so that closed holds, escrows and payouts leave no rows. */
 async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
   const table = t.table(accounts)
   const locked = await table.getForUpdate(id)

@@ -5,7 +5,7 @@ import { type AccountKind, accountKinds, entryKinds, historyTypes, LedgerLine } 
 import { earningRoles } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
-/** One earning of a participant, written with its transaction. */
+/** One amount earned by a participant, written with its transaction. */
 export const EarningRow = z.strictObject({
   /** Transaction id and role. */
   id: z.string(),
@@ -63,7 +63,7 @@ export const LedgerRow = z.strictObject({
 })
 export type LedgerRow = z.infer<typeof LedgerRow>
 
-/** Balance of one account: the sum of its lines. No row at zero. */
+/** Balance of one account, the sum of its lines. An account at zero has no row. */
 export const AccountRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -94,7 +94,6 @@ export const history = defineCollection('history', {
   indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
 })
 
-/** Earnings by own sales and by referrals. */
 export const earnings = defineCollection('earnings', {
   schema: EarningRow,
   key: 'id',
@@ -112,7 +111,6 @@ export const earnings = defineCollection('earnings', {
 
 export const ledgerCollections: readonly AnyCollection[] = [ledger, accounts, history, earnings]
 
-/** Whether any account of these kinds holds money. */
 export async function hasMoneyIn(ctx: Context, kinds: readonly AccountKind[]): Promise<boolean> {
   const table = ctx.store.table(accounts)
   const counts = await Promise.all(kinds.map((kind) => table.count('kind', [kind])))

@@ -13,7 +13,7 @@ const MONTH_MS = 30 * DAY_MS
 /** Longer estimates are truncated. */
 const MAX_ESTIMATE_CHARS = 200
 
-/** Prefixes of unit names. The first that fits counts, so `mo` precedes `m`. */
+/** Prefixes of unit names. The first prefix that matches counts, so `mo` comes before `m`. */
 const units: readonly (readonly [prefix: string, ms: number])[] = [
   ['mo', MONTH_MS],
   ['s', SECOND_MS],

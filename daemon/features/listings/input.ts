@@ -50,7 +50,7 @@ const NO_CATEGORY = 'other'
 const USUAL_FULFILLMENT = 'automated'
 
 /**
- * Reads the body of a request that creates a listing (decisions §7); `Schemas.refuseBroken` compiles its schemas.
+ * Reads the body of a request that creates a listing (decisions §7), without compiling its schemas.
  * @param at dotted path of the body in the request, such as `services.0.`
  * @throws AppError invalid_request that names the field.
  */
@@ -74,7 +74,7 @@ export function readListing(body: NewListing, at = ''): ListingFields {
   }
 }
 
-/** A listing with a change applied. If only the fulfilment or the service type changes, the other one follows it. */
+/** A listing with a change applied. If only fulfilment or only service type changes, the other one is derived. */
 export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow {
   const { fulfillment_type: _, price, ...given } = body
   const isSameType = body.service_type === row.service_type

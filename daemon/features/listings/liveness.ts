@@ -10,7 +10,7 @@ export function endpointUrl(listing: Pick<ServiceRow, 'webhook_url'>, provider: 
   return listing.webhook_url ?? provider.webhook_url
 }
 
-/** Webhook status of a listing. Rows of earlier versions only say whether the endpoint is healthy. */
+/** Webhook status of a listing. Rows of earlier versions only have `webhook_healthy`. */
 export function webhookStatusOf(service: ServiceRow, provider: WithEndpoint): WebhookStatus {
   if (service.webhook_status !== undefined) return service.webhook_status
   if (service.webhook_healthy) return 'healthy'
@@ -19,7 +19,7 @@ export function webhookStatusOf(service: ServiceRow, provider: WithEndpoint): We
 
 export type Liveness = Pick<ServiceRow, 'webhook_healthy' | 'webhook_status' | 'probe_at' | 'probing'>
 
-/** Row members for a webhook status. `probeAt` is the business time of the next test message. */
+/** Row members for a webhook status. `probeAt` is the business time at which a test message is due. */
 export function liveness(status: WebhookStatus, probeAt?: number): Liveness {
   return {
     webhook_healthy: status === 'healthy' || status === 'polling',
@@ -28,21 +28,20 @@ export function liveness(status: WebhookStatus, probeAt?: number): Liveness {
   }
 }
 
-/** Replaces the webhook status of a row. */
 export function withLiveness<R extends Liveness>({ probe_at: _, probing: __, ...rest }: R, next: Liveness) {
   return { ...rest, ...next }
 }
 
 type Polled = Pick<ServiceRow, 'provider_id' | 'fulfillment_type'>
 
-/** Status of a listing without an endpoint: whether its provider polls. Instant listings need an endpoint. */
+/** Status of a listing without an endpoint, from its provider's polling. Instant listings need an endpoint. */
 export async function pollingStatus(t: ReadTx, { provider_id, fulfillment_type }: Polled): Promise<WebhookStatus> {
   const poll = fulfillment_type === 'instant' ? undefined : await t.table(polls).get(provider_id)
   if (!poll) return 'not_tried'
   return poll.live ? 'polling' : 'failing'
 }
 
-/** Status of an endpoint never called: a test message is due. */
+/** Status of an endpoint that was never called. A test message is due now. */
 export async function untried(
   t: ReadTx,
   listing: Polled,

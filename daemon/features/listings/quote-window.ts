@@ -5,11 +5,11 @@ import type { Usdc } from '../../../src/core/money.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 
 /*
- * Quoted prices are binding (decisions §4). After an edit, the old price or terms stay valid next to the new ones for
- * as long as a 402 can be paid. The old version is stored in the edited row, so quotes need no records.
+ * A quoted price is binding (decisions §4). After an edit, the old price or terms stay valid next to the new ones, for
+ * as long as a 402 can be paid. The edited row stores the old version, so quotes need no records.
  */
 
-/** How long a replaced version can still be bought. Wall time, as in the payment protocol. */
+/** How long a replaced version can still be bought. Measured in wall time, as in the payment protocol. */
 export const QUOTE_WINDOW_MS = quoteWindowSeconds * SECOND_MS
 
 /** A replaced version, and until when it can be bought. */
@@ -19,7 +19,7 @@ export type Previous<V> = {
   readonly until: number
 }
 
-/** Whether the previous version can still be bought. A window that is too long is closed: the clock was set back. */
+/** Whether the previous version can still be bought. An overlong window (clock set back) counts as closed. */
 function isOpen({ until }: Previous<unknown>, wall: number): boolean {
   return until > wall && until - wall <= QUOTE_WINDOW_MS
 }
@@ -38,8 +38,8 @@ type Edit<V> = {
 }
 
 /**
- * The window that an edit opens; an edit without changes keeps the current window.
- * @throws AppError 409 with `Retry-After` for a second edit within a window, which would need a third version.
+ * The window after an edit. An edit without changes keeps the current window.
+ * @throws AppError 409 with `Retry-After` for a second edit within a window, because that would need a third version.
  */
 export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Previous<V> | undefined {
   if (isDeepStrictEqual(before, after)) return previous
@@ -52,11 +52,11 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
   )
 }
 
-/** How a request pays, as far as this shows which version was quoted. */
+/** How a request pays. The payment shows which version the buyer was quoted. */
 export type Tender =
   /** The request only asks for the price. */
   | { readonly kind: 'none' }
-  /** `maxTimeoutSeconds` is that of the accepted offer, if the payment names an offer. */
+  /** `maxTimeoutSeconds` is that of the accepted offer, if the payment includes the offer. */
   | { readonly kind: 'signed'; readonly value: bigint; readonly maxTimeoutSeconds?: number | undefined }
   | { readonly kind: 'balance' }
 
@@ -67,8 +67,8 @@ export type QuoteWindow = { readonly price: Usdc; readonly settle: keyof typeof 
 export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; readonly today: O | undefined }
 
 /**
- * The version to buy. A request without a payment gets today's version, a signed payment the version with its price, a
- * balance payment the cheaper version. If both fit, the old one is chosen: the buyer may not know the new one.
+ * The version to buy. Without a payment, today's version; for a signed payment, the version with its price; for a
+ * balance payment, the cheaper version. If both fit, the old one, because the buyer may not know the new one.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

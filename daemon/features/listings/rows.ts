@@ -12,7 +12,7 @@ export const ServiceRow = z.strictObject({
   description: z.string(),
   /** The previous version, and until when (wall time) it can be bought. */
   previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
-  /** Number of edits; identifies the version in a plan's bundle. */
+  /** Number of edits. A plan's bundle refers to a version by it. */
   edits: z.int().exactOptional(),
   input_schema: KnownJsonObject,
   category: z.string(),
@@ -25,7 +25,7 @@ export const ServiceRow = z.strictObject({
   /** `suspended`: not sold while its provider is suspended or an engine that it needs is missing. */
   status: z.enum(['active', 'inactive', 'suspended', 'deleted']),
   webhook_healthy: z.boolean(),
-  /** Detailed status. Rows of earlier versions lack it (see `webhookStatusOf`). */
+  /** Absent in rows of earlier versions (see `webhookStatusOf`). */
   webhook_status: z.enum(webhookStatuses).exactOptional(),
   /** Business time of the next test message. */
   probe_at: z.int().exactOptional(),
@@ -47,7 +47,7 @@ export const services = defineCollection('services', {
   ],
 })
 
-/** When a provider last polled its events. Recent polling counts in place of a webhook endpoint. */
+/** When a provider last polled its events. A provider that polled recently needs no webhook endpoint. */
 export const PollRow = z.strictObject({
   /** Id of the participant. */
   id: z.string(),

@@ -31,7 +31,7 @@ function versionOf(listing: ServiceRow): ListingVersion {
 
 export type ListingOffer = QuoteWindow & { readonly split: Split; readonly terms: SaleTerms }
 
-/** The offer that a tender buys; undefined if a quote is required. @param wall - wall time */
+/** The version that the payment `tender` buys; undefined if a quote is required. @param wall - wall time */
 export function listingOffer(service: ServiceRow, tender: Tender, wall: number): ListingOffer | undefined {
   const before = stillGood(service.previous, wall)
   return chosenOffer(
@@ -47,7 +47,7 @@ function offerOf(service: ServiceRow, version: ListingVersion): ListingOffer | u
   return { price: shares.agent, settle, split: shares, terms: termsOf(version) }
 }
 
-/** Terms for calls that a subscription covers: the old terms during the window that an edit opened. */
+/** Terms of calls that a subscription covers. During the window that an edit opened, these are the old terms. */
 export function coveredTerms(service: ServiceRow, wall: number): SaleTerms {
   return termsOf(stillGood(service.previous, wall) ?? service)
 }
@@ -60,12 +60,12 @@ export function editedListing(held: ServiceRow, changed: ServiceRow, wall: numbe
   return { ...changed, previous, edits: (held.edits ?? 0) + 1 }
 }
 
-/** Number of edits of the version in a quoted bundle: the old version during the window that an edit opened. */
+/** Number of edits of the version that a bundle quotes: the old version while an edit's quote window is open. */
 export function goodEdit({ edits = 0, previous }: ServiceRow, wall: number): number {
   return stillGood(previous, wall) ? edits - 1 : edits
 }
 
-/** Terms after a number of edits (default: today's). @throws AppError 409 when that version is gone. */
+/** Terms of the version with this number of edits (default: today's). @throws AppError 409 if that version is gone. */
 export function termsAsOf(service: ServiceRow, edits: number | undefined): SaleTerms {
   const { edits: today = 0, previous } = service
   if (edits === undefined || edits === today) return termsOf(service)

@@ -9,13 +9,13 @@ import type { ListingFields } from './input.ts'
 import { endpointUrl, type Liveness, untried } from './liveness.ts'
 import { type ServiceRow, services } from './rows.ts'
 
-/** Whether a participant is listed: as it chose, otherwise if it sells and has an active listing (decisions §6). */
+/** Whether a participant is in the directory: as chosen, else if it sells and has an active listing (decisions §6). */
 export async function isListed(t: ReadTx, row: Pick<ParticipantRow, 'id' | 'listable' | 'type'>): Promise<boolean> {
   if (row.listable !== null) return row.listable
   return row.type !== 'agent' && (await t.table(services).count('provider', [row.id, 'active'])) > 0
 }
 
-/** Updates the provider's directory entry; call it after writing a listing. */
+/** Updates the provider's directory entry. Call it after writing a listing. */
 export async function refreshDirectory(t: Tx, participantId: string): Promise<void> {
   const row = await t.table(participants).getForUpdate(participantId)
   if (!row) throw new Error(`${participantId} is not a participant`)
@@ -32,7 +32,6 @@ type NewRow = {
   readonly now: number
 }
 
-/** A new listing, not yet written. */
 export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live: Liveness): Draft<ServiceRow> {
   return {
     ...fields,
@@ -46,7 +45,7 @@ export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live
   }
 }
 
-/** Writes a new listing and all that follows from it. @throws AppError 409 over `MAX_LISTINGS`, 403 while suspended. */
+/** Writes a listing, its directory entry and its event. @throws AppError 409 over `MAX_LISTINGS`, 403 if suspended */
 export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<ServiceRow> {
   const { provider, now } = row
   await refuseSuspendedNow(t, provider.id)
@@ -66,7 +65,7 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   return service
 }
 
-/** Replaces a listing that this transaction has locked, and writes all that follows from the change. */
+/** Replaces a listing that this transaction has locked, and writes its provider's directory entry and its event. */
 export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promise<ServiceRow> {
   const written = await t.table(services).put(service)
   await refreshDirectory(t, service.provider_id)
@@ -78,7 +77,7 @@ export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promis
 type Offer = Pick<ServiceRow, 'id' | 'provider_id' | 'name' | 'updated_at'> & { readonly status: string }
 type Announcement = { readonly type: EventType; readonly offer: Offer; readonly at?: number }
 
-/** Emits an event of a service, plan or product to its provider. */
+/** Sends its provider an event about a service, plan or product. */
 export async function announceOffer(
   t: Tx,
   draw: Draw,

@@ -53,7 +53,7 @@ const disputeThread: PaidHandler<typeof threadActionsApi.disputeThread> = {
   ...disputing(inThread),
 }
 
-/** Ends a negotiation, or an undelivered job with a refund. */
+/** Ends a negotiation. Or ends an undelivered job and refunds it. */
 const declineThread: FreeHandler<typeof threadActionsApi.declineThread> = async (
   { params, body },
   { ctx, caller, now },
@@ -70,7 +70,7 @@ const declineThread: FreeHandler<typeof threadActionsApi.declineThread> = async 
       return { view: threadView(ended, now) }
     }
     const locked = (await lockJob(t, thread.job_id)) as JobRow // a thread names a job that is there
-    // Refunds cost gas, and a buyer could repeat them for free.
+    // A refund costs gas, and a buyer could cause refunds repeatedly for free.
     if (side === 'buyer') await countGasAct(t, ctx, { wallet: locked.buyer_wallet })
     const job = await applyStep(t, draw, { job: locked, step: { event: 'cancel', by: side, at: now, detail } })
     return { view: await withJob(t, { job, now }), job }

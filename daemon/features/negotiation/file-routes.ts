@@ -51,7 +51,7 @@ async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker
   return found
 }
 
-/** @throws AppError 404 if the thread is missing, 403 for anyone but the parties, 401 for the token of another job */
+/** @throws AppError 404 if the thread is missing, 403 if the caller is not a party, 401 for the token of another job */
 async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
   if (!thread) throw notFound('The thread')
   const side = await threadSideOf(t, thread, asker)

@@ -43,7 +43,7 @@ export function promisedBy({ terms, estimated_delivery }: Proposal, service: Ser
 
 type Times = { readonly now: number; readonly wall: number }
 
-/** The open proposal that `after` replaces, and until when it stays open. @throws AppError 409 as `windowAfter` does */
+/** The open proposal that `after` replaces, and until when it is valid. @throws AppError 409 as `windowAfter` */
 export function replacedBy(
   after: Proposal,
   { proposal, previous }: ThreadRow,
@@ -56,7 +56,7 @@ export function replacedBy(
 type ProposalParams = { readonly at: number; readonly proposedAt: number | undefined }
 type Choosing = ProposalParams & { readonly wall: number; readonly tender: Tender }
 
-/** The proposal that a payment names, otherwise the one that `chosenOffer` picks. @throws AppError 409 */
+/** The proposal that the payment names, else the one that `chosenOffer` picks. @throws AppError 409 */
 export function chosenProposal(thread: ThreadRow, { at, wall, tender, proposedAt }: Choosing): Proposal {
   const { previous, ...now } = thread
   const before = stillGood(previous, wall)
@@ -72,7 +72,7 @@ function offerOf(proposal: Proposal | null | undefined, at: number) {
   return { price: proposal.agent_price, settle: 'first', proposal } as const
 }
 
-/** The proposal that can be accepted. @throws AppError 409 if there is none, or the caller named another one */
+/** The proposal to accept. @throws AppError 409 if none is open, or the caller named another one */
 export function acceptable(thread: ThreadRow, { at, proposedAt }: ProposalParams): Proposal {
   transition(threadMachine, { event: 'accept', from: thread.status, by: 'buyer' })
   const before = thread.previous?.version

@@ -152,7 +152,7 @@ const proposePrice: FreeHandler<typeof negotiationApi.proposePrice> = async ({ p
 
 function sentenceOf({ price, agent_price, estimated_delivery, message }: Proposal): string {
   const time = estimated_delivery === null ? '' : `, in ${estimated_delivery}`
-  const offer = `The provider offers it for $${formatAmount(price)}${time}; the buyer pays $${formatAmount(agent_price)}.`
+  const offer = `The provider offers this service for $${formatAmount(price)}${time}; the buyer pays $${formatAmount(agent_price)}.`
   return [offer, message].filter(Boolean).join(' ')
 }
 
@@ -182,7 +182,7 @@ async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl
   })
 }
 
-/** The accepted proposal, fixed in the payment row in case it is replaced. */
+/** The accepted proposal. The payment row stores it, because the provider may replace the proposal. */
 const Terms = z.strictObject({ proposed_at: z.int(), input: JsonObject.optional() })
 
 const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
@@ -221,7 +221,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
     const { payer, payment, baseUrl, now } = fulfilment
     const terms = Terms.parse(payment.terms)
     const thread = await lockThread(t, fulfilment.input.params.id)
-    // The time of the payment decides whether the proposal is open, even if this runs after a crash.
+    // The proposal must be open at the time of the payment, even if this runs later, after a crash.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
     await refuseSuspendedProvider(t, thread.provider_id)
     const service = await serviceOf(t, thread)
@@ -253,7 +253,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
   },
 }
 
-/** The inquiry as purchase input if it fits the listing's schema, else under `brief`. */
+/** The inquiry as purchase input if the listing's schema accepts it, otherwise under `brief`. */
 async function inputOf(t: ReadTx, thread: ThreadRow, service: ServiceRow): Promise<JsonObject> {
   const { rows } = await t.table(messages).page('thread', [thread.id, 1], { limit: 1 })
   const text = rows[0]?.body ?? ''

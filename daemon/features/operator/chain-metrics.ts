@@ -47,7 +47,7 @@ function countersOf(registry: Registry): (event: ChainEvent) => void {
   const txs = counter('txs_total', 'Transactions by type and result.', ['kind', 'result'])
   const gas = counter('gas_used_total', 'Gas used by confirmed transactions.')
   const errors = counter('rpc_errors_total', 'Requests to nodes that failed.', ['method', 'kind'])
-  const items = histogram('batch_items', 'Transfers in one transaction.', { buckets: BATCH_ITEMS })
+  const items = histogram('batch_items', 'Number of transfers per transaction.', { buckets: BATCH_ITEMS })
   const inclusion = histogram('inclusion_seconds', 'Time from sending to inclusion in a block.', {
     buckets: BLOCK_SECONDS,
   })

@@ -44,7 +44,7 @@ async function oneOf({ transactions }: ChainPort, id: string): Promise<Rows> {
   )
 }
 
-/** A sandbox ledger has no nodes and no queue. */
+/** The chain's status. A sandbox ledger has no nodes and no queue, so its counts are 0. */
 function statusView({ store }: Context, status: ChainStatus | undefined) {
   if (status === undefined) {
     const none = { waiting: 0, in_flight: 0, oldest_seconds: null, held: null, token_paused: false, last_error: null }

@@ -8,7 +8,7 @@ import { threads } from '../threads/rows.ts'
 
 const nothing: About = { service: null, buyer: null, provider: null, amount: null, method: null }
 
-/** Current names and amounts for an event; the log itself only has ids. */
+/** Current names and amounts for an event, because the log itself only has ids. */
 export async function aboutOf(
   t: ReadTx,
   { subject_kind: kind, subject_id: id, participant_id }: EventRow,

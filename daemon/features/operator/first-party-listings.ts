@@ -54,7 +54,6 @@ function isUp(status: ServiceRow['status']): 'healthy' | 'failing' {
   return status === 'active' ? 'healthy' : 'failing'
 }
 
-/** Status of a function's listings: `active` if the function can be bought now. */
 export function firstPartyStatus(ctx: Context, slug: string): 'active' | 'suspended' {
   const own = firstParty.of(ctx)(slug)
   return own && (own.lacking?.() ?? []).length === 0 ? 'active' : 'suspended'
@@ -65,7 +64,7 @@ function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
   return firstPartyStatus(ctx, row.first_party_slug ?? '')
 }
 
-/** Whether a listing was never edited. Earlier versions seeded unavailable first-party listings as inactive. */
+/** Whether a listing was never edited. Unedited inactive ones were unavailable when an earlier version created them. */
 function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
   return listed_at === updated_at
 }

@@ -12,7 +12,7 @@ import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
-/** Opens the switches as last committed, from the change feed. Reserving a payment reads them from the store again. */
+/** Opens the switches, which follow commits. Reserving a payment reads them from the store instead. */
 export async function openSwitches(parts: {
   store: Store
   entropy: Entropy
@@ -44,7 +44,7 @@ export async function openSwitches(parts: {
   return { switches: { now: () => switched, follow }, close }
 }
 
-/** Applies start options: the observed profile, or a cutover switch. */
+/** Applies start options to the switches: the observed profile, or the checkout cutover. */
 async function applyStart({ store, entropy, config, clock }: Parameters<typeof openSwitches>[0]): Promise<void> {
   const observed = config.profile === 'observed'
   if (!observed && config.checkoutV2 === undefined) return
@@ -57,7 +57,7 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-/** Whether a switch counts as on: that of a named path only while the path can sell. */
+/** Whether a switch counts as on. The switch of a named path counts only while the path can sell. */
 function isOn(name: string, offers: NamedOffers): boolean {
   return !namedSlugs.some((slug) => slug === name) || offers.sells(name)
 }

@@ -114,7 +114,6 @@ function links(
   }
 }
 
-/** One sentence on what is unavailable now. */
 function statusNote(ctx: Context): string {
   const { paused, checkoutV2, escrowPaused } = ctx.switches.now()
   const closed = [
@@ -149,7 +148,7 @@ function priceText(price: bigint | 'varies'): string {
 
 type Description = { readonly of: string; readonly answer: Encoded }
 
-/** Descriptions cached by switch state: generating one takes a tenth of a second. */
+/** API descriptions, cached by switch state, because generating one takes a tenth of a second. */
 const descriptions = new WeakMap<Context, Description>()
 
 const getOpenapi: FreeHandler<typeof healthApi.getOpenapi> = async (_input, { ctx }) => {

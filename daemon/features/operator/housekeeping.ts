@@ -25,10 +25,10 @@ import { deliveries } from '../webhooks/rows.ts'
 
 /** Maximum rows per transaction. */
 const SWEEP_ROWS = 200
-/** The files are compacted after this many removed rows. */
+/** Number of removed rows after which the files are compacted. */
 const SHRINK_AFTER_ROWS = 1_000
 
-/** Id of the counter of removed rows. */
+/** Id of the counter of rows removed by housekeeping. */
 const SWEPT_COUNTER = 'swept'
 
 type Kept<R extends Row> = {
@@ -50,7 +50,7 @@ type Sweep = {
   readonly keepMs: number
   /**
    * Removes rows older than `before` from the next page.
-   * @returns how many, and the next position: null at the end
+   * @returns the number of rows removed and the next position, which is null at the end
    */
   readonly remove: (t: Tx, place: Place) => Promise<Removed>
 }
@@ -78,7 +78,7 @@ const at = (row: { readonly at: number }): number => row.at
 
 /** Rows with limited retention, in business time. */
 const sweeps: readonly Sweep[] = [
-  // Stored responses for retries (decisions §4); payment and fingerprint stay.
+  // Stored responses for retries (decisions §4). Payment and fingerprint stay.
   sweep({ collection: answers, index: 'at', timeOf: at, keepMs: DAY_MS }),
   sweep({ collection: adminAnswers, index: 'at', timeOf: at, keepMs: DAY_MS }),
   // Released payments, which moved no money, are removed entirely.
@@ -95,14 +95,14 @@ const sweeps: readonly Sweep[] = [
     index: 'at',
     timeOf: at,
     keepMs: DAY_MS,
-    // An idempotency key prevents a second purchase while its payment is open.
+    // The idempotency key of an open payment stays, because it prevents a second purchase.
     stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
   }),
   // Amounts given by the faucet, for the daily limit.
   sweep({ collection: grantDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
   // Gas counts, for the daily limit.
   sweep({ collection: gasDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
-  // The event log (decisions §10): numbers follow time, with gaps at the old end only.
+  // The event log (decisions §10). Removed oldest first, so that the numbers of the rest have no gaps.
   sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).
   sweep({ collection: traces, index: 'at', timeOf: at, keepMs: 90 * DAY_MS }),
@@ -129,10 +129,10 @@ export const housekeeping = defineCron({
   nextDue: verificationWork.nextDue,
 })
 
-/** Retention of final transactions, by machine time; their effects stay on the chain and in the books. */
+/** Retention of final transactions, in machine time. Their effects stay on the chain and in the books. */
 const CHAIN_TXS_MS = 30 * DAY_MS
 
-/** Removes final transactions. @returns how many */
+/** Removes final transactions. @returns the number removed */
 async function sweepChain({ chain, store, clock }: Context): Promise<number> {
   const before = clock.wall() - CHAIN_TXS_MS
   const due = await store.table(payouts).page('due', [], { limit: SWEEP_ROWS })
@@ -146,7 +146,7 @@ async function sweepChain({ chain, store, clock }: Context): Promise<number> {
 
 /**
  * Compacts twice, because the store keeps the previous snapshot and its journal, which still hold the removed rows. The
- * number written in between makes the two snapshots differ.
+ * number written between the two compactions makes their snapshots differ.
  */
 async function shrink(ctx: Context, count: number): Promise<void> {
   await storage.of(ctx).shrink()
@@ -171,10 +171,10 @@ async function sweepAll(one: Sweep, { ctx, now, signal }: CronRound): Promise<nu
   return removed
 }
 
-/** A file without a record is removed at this age: uploads are long done by then. */
+/** Age at which a file without a record is removed. Uploads take much less time. */
 const UNNAMED_FILE_MS = DAY_MS
 
-/** Removes files without a record, left by refusals or crashes. */
+/** Removes files without a record, which refusals or crashes left. */
 async function sweepFiles({ blobs, store, clock }: Context): Promise<void> {
   await blobs.sweep({
     olderThanMs: clock.wall() - UNNAMED_FILE_MS,

@@ -22,7 +22,7 @@ const OPERATOR = { who: 'operator' }
 type Bundle = z.output<typeof rulingsApi.getJobBundle.reply.schema>
 type Report = NonNullable<Bundle['schema_report']['input']>
 
-/** All stored data of one job and its conversation, at one moment. */
+/** All stored data of one job and its conversation, from one read. */
 type Evidence = {
   readonly job: JobRow
   readonly service: ServiceRow | undefined
@@ -33,7 +33,7 @@ type Evidence = {
   readonly postings: readonly LedgerRow[]
 }
 
-/** Evidence for a ruling on a job, as one document; undefined for an unknown job. */
+/** Evidence for a ruling on a job, as one document; undefined if the job does not exist. */
 export async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle | undefined> {
   const evidence = await ctx.store.read((t) => collect(t, id))
   if (!evidence) return undefined
@@ -85,7 +85,7 @@ function reportOf(checked: Validation): Report {
   return checked.ok ? { ok: true, details: [] } : { ok: false, details: [...checked.details] }
 }
 
-/** Checks a delivery against the schema stored at the purchase. A job without one uses the listing's schema. */
+/** Checks a delivery against the schema stored at the purchase. For a job without one, uses the listing's schema. */
 async function deliveryReport(
   ctx: Context,
   { job, service }: Evidence,

@@ -72,7 +72,7 @@ const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params,
     const locked = await lockJob(t, params.id)
     if (!locked) throw notFound('The job')
     const isPaid = paid !== undefined
-    // True if the contract's mirror has already recorded the payment.
+    // Whether the contract's mirror has already recorded the contract's payment.
     const isNoted = isPaid && locked.escrow_status !== 'held'
     if (isPaid && !isNoted) await noteWithdrawn(t, locked.id, paid.transaction)
     const withdrawn = isNoted ? locked : await withdrawInEmergency(t, draw, { job: locked, reason, at: now, isPaid })
@@ -87,8 +87,8 @@ const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params,
 const CHAIN_RETRY_SECONDS = 5
 
 /**
- * Has the escrow contract pay a job's buyer. Undefined for balance payments, sanctioned wallets and jobs without money
- * in the contract: the caller refunds those in the books.
+ * Makes the escrow contract pay a job's buyer. Undefined for balance payments, sanctioned wallets and jobs without
+ * money in the contract. The caller refunds these in the books.
  * @throws AppError 409 when the job is over, 503 when the payout failed or its outcome is unknown.
  */
 async function paidByContract(ctx: Context, id: string): Promise<{ transaction?: Hex } | undefined> {

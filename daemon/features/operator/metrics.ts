@@ -29,10 +29,10 @@ export type Metrics = {
 
 export const metrics = defineResource<Metrics>('metrics')
 
-/** Default gauges that are named like counters; omitted, since other gauges have the same data. */
+/** Default gauges that are named like counters. They are omitted, because other gauges have the same data. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
-/** Requests are counted when answered; payments, crons and webhooks when their rows are durable. */
+/** Requests are counted when answered. Payments, crons and webhooks are counted when their rows are durable. */
 export function openMetrics(
   { store, chain, recover }: Pick<Context, 'store' | 'chain' | 'recover'>,
   facilitated: FacilitatorCounts,
@@ -68,7 +68,7 @@ export function openMetrics(
   const close = () => {
     unsubscribe()
     unobserve()
-    // The library's observer would keep the registry in memory, and through its gauges the store.
+    // Without this, the library's observer would keep the registry in memory, and through its gauges the store.
     registry.clear()
   }
   return {
@@ -81,7 +81,6 @@ export function openMetrics(
   }
 }
 
-/** Copies the store's own counter. */
 function countSyncs(store: Store, registry: Registry): void {
   new Counter({
     name: 'souk_journal_syncs_total',
@@ -94,7 +93,6 @@ function countSyncs(store: Store, registry: Registry): void {
   })
 }
 
-/** Copies the facilitator's own counter. */
 function countFacilitated(facilitated: FacilitatorCounts, registry: Registry): void {
   new Counter({
     name: 'souk_facilitator_requests_total',
@@ -116,7 +114,7 @@ function attentionGauge(store: Store, registry: Registry): void {
     registers: [registry],
     async collect() {
       this.set({ kind: 'unserved_period' }, await store.table(unservedPeriods).count('open', []))
-      // Disputes without a default ruling: their next event is a reminder.
+      // Disputes without a default ruling. Their next event is a reminder, so they wait for the operator.
       this.set({ kind: 'undecided_dispute' }, await store.table(jobs).count('due', ['remind']))
     },
   })

@@ -8,7 +8,7 @@ import { services } from '../listings/rows.ts'
 import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
 import type { OfParties } from './party-page.ts'
 
-/* Search fields of jobs and conversations; each name is looked up once. */
+/* Search fields of jobs and conversations. Each name is looked up once. */
 
 /** @param now business time */
 export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFields> {
@@ -53,7 +53,6 @@ export function threadList(t: ReadTx): OfParties<ThreadRow, typeof threadFields>
   }
 }
 
-/** All names and ids of a party, the name first. */
 function whoOf(name: string, ...ids: readonly (string | null)[]): readonly string[] {
   return [name, ...ids].flatMap((word) => (word === null || word === '' ? [] : [word]))
 }

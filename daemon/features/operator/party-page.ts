@@ -15,28 +15,26 @@ type PartyQuery = SearchAsked & {
   readonly role?: PartyRole | undefined
   readonly status?: string | undefined
 }
-/**
- * `rows` must have the indexes `newest` and `status`; `fields` must have `status`, and `age` in the order of `newest`.
- */
+/** `rows` needs the indexes `newest` and `status`; `fields` needs `status`, and `age` in the order of `newest`. */
 export type OfParties<R extends Row, L extends ListFields> = {
   readonly rows: Collection<R>
   readonly parties: typeof threadParties
   readonly fields: L
   /** Index of `open` rows, in any order. */
   readonly openIndex?: string
-  /** How rows are sorted by urgency. */
+  /** Sorts rows by urgency. */
   readonly worst?: Worst<R>
   readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>>
 }
 type Worst<R extends Row> = {
   readonly compare: (a: R, b: R) => number
   readonly isOpen: (row: R) => boolean
-  /** Open rows, most urgent first; only as many as the scan limit are sorted. */
+  /** Open rows, most urgent first. Rows beyond the scan limit are not sorted. */
   readonly open: (rows: Reader<R>) => AsyncIterable<readonly R[]>
 }
 type Of<R extends Row> = Pick<OfParties<R, ListFields>, 'rows' | 'parties'>
 
-/** Jobs or conversations of all parties, by party and status; filtered and sorted over all pages on request. */
+/** Jobs or conversations of all parties, by party and status. If requested, filters and sorts across all pages. */
 export async function partyPage<R extends Row, L extends ListFields>(
   store: Pick<Store, 'read' | 'table'>,
   of: OfParties<R, L>,
@@ -99,7 +97,7 @@ async function searchParties<R extends Row, L extends ListFields>(
 
 const WORST = 'worst'
 
-/** Open rows up to the scan limit, sorted; ended rows follow in index order, read only as far as needed. */
+/** Open rows up to the scan limit, sorted. Ended rows follow in index order and are read only as far as needed. */
 async function worstPage<R extends Row, L extends ListFields>(
   table: Reader<R>,
   of: OfParties<R, L> & { readonly worst: Worst<R> },
@@ -107,7 +105,7 @@ async function worstPage<R extends Row, L extends ListFields>(
 ): Promise<SearchedPage<R>> {
   const { worst, openIndex = 'newest' } = of
   const open = (await firstRows(worst.open(table), MAX_SEARCHED_ROWS)).toSorted(worst.compare)
-  // A row that ended during the request is not shown twice.
+  // Keys of shown rows, so that a row that ends during the request is not shown twice.
   const keyOf = (row: R) => row[of.rows.key]
   const told = new Set(open.map(keyOf))
   const ended = endedRows(table, (row) => !worst.isOpen(row) && !told.has(keyOf(row)))
@@ -118,7 +116,7 @@ async function worstPage<R extends Row, L extends ListFields>(
   const rows = open.slice(offset, offset + limit)
   const behind = Math.max(0, offset - open.length)
   const wanted = rows.length < limit ? await firstRows(ended, behind + limit - rows.length) : []
-  // Open rows beyond the scan limit are left out and reported.
+  // The total omits open rows beyond the scan limit, because they are not shown. `searched` reports this.
   const total = count - Math.max(0, (await table.count(openIndex, [])) - open.length)
   return { rows: [...rows, ...wanted.slice(behind)], total, searched: { rows: total, of: count } }
 }
@@ -147,7 +145,7 @@ async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0]
   for (const status of statuses) yield* eachPage(table, { index: 'status', prefix: [status], limit: STRIDE_ROWS })
 }
 
-/** Statuses that a filter allows, so that the index can be used; undefined if the filter does not name them. */
+/** Statuses that a filter allows, for reading by index; undefined if the filter does not name them. */
 function statusesIn(filter: Filter | undefined): readonly string[] | undefined {
   const term = filter?.terms.find(({ field, not }) => field === 'status' && !not)
   if (term?.wanted.some(({ field }) => field !== undefined)) return undefined

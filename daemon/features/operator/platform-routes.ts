@@ -27,7 +27,7 @@ function pauseState(platform: Platform, { at, reason }: Switch) {
   return { paused: platform[at] !== null, paused_at: platform[at], reason: platform[reason] }
 }
 
-/** Idempotent: a second pause keeps the first time and reason. */
+/** Idempotent. A second pause keeps the time and reason of the first. */
 async function setPaused(
   call: Call,
   which: Switch,
@@ -69,7 +69,7 @@ const pausePlatform = pausing(switches.platform, true)
 const unpausePlatform = pausing(switches.platform, false)
 const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
 
-/** Switches the contract first, so that the books match it. */
+/** Pauses or resumes the contract first, so that the books match it. */
 const pausingEscrow =
   (isPaused: boolean): Pausing =>
   async (input, call) => {
@@ -87,10 +87,10 @@ const pausingEscrow =
 const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausingEscrow(true)
 const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausingEscrow(false)
 
-/** Features that change responses, not availability. */
+/** Features that change the content of responses. All others enable endpoints. */
 const behaviours = [NEGATIVE_LABELS]
 
-/** Endpoints that are off by default, by feature. */
+/** Endpoints that are disabled by default, by feature. */
 function rowsByFeature(): Map<string, string[]> {
   const rows = new Map<string, string[]>(behaviours.map((name) => [name, []]))
   for (const name of endpointNames) {

@@ -16,16 +16,15 @@ import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
 import { firstPartyStatus } from './first-party-listings.ts'
 
-/** Initial data of a store. */
 export type SeedName = 'demo' | 'house' | 'none'
 
-/** Seeds of a new store. The demo's history is created after that, through the API. */
+/** Functions that fill a new store. The demo's history is created later, through the API. */
 const seeds = { demo: async () => undefined, house: seedFirstParty, none: async () => undefined } as const
 
 const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
 
-/** Fixtures are next to the sources, and next to the bundle. */
+/** Fixtures are next to the sources in a checkout, and next to the bundle in a release. */
 const listingsFolder = shipped('listings/')
 
 /** @throws AppError invalid_request */
@@ -35,13 +34,13 @@ export function seedNamed(name: string): (ctx: Context) => Promise<void> {
   throw new AppError('invalid_request', `seed: unknown seed "${name}" (choose one of ${names}, or a file)`)
 }
 
-/** Settings key of the initial history. */
+/** Settings key that marks a store with the demo's history. */
 export const HISTORY = 'history'
-/** Settings key of a seed still to load. */
+/** Settings key of a seed that is not loaded yet. */
 const PLANNED = 'planned_seed'
 const Planned = z.strictObject({ name: z.string() })
 
-/** Records the seed first, so that the next start can complete a first start that was killed. */
+/** Records the seed before loading it. If the first start is killed, the next start then completes it. */
 export async function planSeed(
   parts: { readonly store: Store; readonly entropy: Entropy },
   name: string,
@@ -53,7 +52,7 @@ export async function planSeed(
   })
 }
 
-/** Loads the named or planned seed into an empty marketplace; does nothing if it has listings. */
+/** Loads the named or planned seed into an empty marketplace. Does nothing if the marketplace has listings. */
 export async function seedStore(ctx: Context, named: string | undefined): Promise<void> {
   const planned = await ctx.store.table(settings).get(PLANNED)
   const name = named ?? (planned && Planned.parse(planned.value).name)
@@ -67,7 +66,7 @@ export async function seedStore(ctx: Context, named: string | undefined): Promis
   if (planned) await commit(ctx, dropPlan)
 }
 
-/** The initial data, recognised from the store's contents. */
+/** The seed that was loaded, recognised from the store's contents. */
 export async function seedFound({ store }: Pick<Context, 'store'>): Promise<SeedName> {
   if (await store.table(settings).get(HISTORY)) return 'demo'
   const { rows } = await store.table(services).page('slug', [], { limit: 1, order: 'desc' })
@@ -99,7 +98,7 @@ async function renewUnsold(ctx: Context): Promise<void> {
   })
 }
 
-/** Creates the first-party provider and its listings; listings that cannot be sold yet are suspended. */
+/** Creates the first-party provider and its listings. Listings that cannot be sold yet are suspended. */
 async function seedFirstParty(ctx: Context): Promise<void> {
   const listings = await readListings()
   const now = ctx.clock.now()

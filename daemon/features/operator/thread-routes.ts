@@ -39,7 +39,7 @@ const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async (
     return { ...threadView(thread, call.now), messages, about: await aboutThread(t, thread.id) }
   })
 
-/** The first-party provider has no key, so the operator writes for it, and for no other provider. */
+/** The first-party provider has no key, so the operator writes for it, but for no other provider. */
 const answerForHouse: FreeHandler<typeof houseThreadsApi.answerForHouse> = async ({ params, body }, call) =>
   commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)

@@ -14,7 +14,7 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { type IdentityLinkRow, identityLinks } from '../reputation/rows.ts'
 import { identityUrl, linkedIdentity, profileView, registrationFile } from './profile-view.ts'
 
-/** By id or wallet. @throws AppError 404, also for unlisted participants, so that their existence stays private */
+/** A participant by id or wallet. @throws AppError 404, also if unlisted, so that its existence stays private */
 async function listedParticipant(t: ReadTx, idOrWallet: string): Promise<ParticipantRow> {
   const row = await participantNamed(t, idOrWallet)
   if (!row?.in_directory) throw notFound('The participant')
@@ -34,7 +34,7 @@ const getIdentityFile: FreeHandler<typeof profilesApi.getIdentityFile> = async (
 type LinkBody = Input<typeof identityLinkApi.linkIdentity>['body']
 type LinkCall = Call<typeof identityLinkApi.linkIdentity.access>
 
-/** Asks the chain before writing; one link per participant. */
+/** Asks the chain before writing. A participant has one link. */
 const linkIdentity: FreeHandler<typeof identityLinkApi.linkIdentity> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const owner = await linkingParticipant(body, call)
@@ -53,7 +53,7 @@ const linkIdentity: FreeHandler<typeof identityLinkApi.linkIdentity> = async ({ 
   }
 }
 
-/** The holder of the key, or the signer of the request. @throws AppError 401, 403 */
+/** The participant of the API key, or of the wallet that signed. @throws AppError 401, 403 */
 async function linkingParticipant(body: LinkBody, call: LinkCall): Promise<ParticipantRow> {
   const { ctx, caller } = call
   if (caller) {
@@ -107,7 +107,7 @@ async function putLink(t: Tx, draw: Draw, { owner, identity, now, wall }: Linkin
   const table = t.table(identityLinks)
   const before = (await table.page('agent', [identity.agent_registry, identity.agent_id], { limit: 1 })).rows[0]
   if (before && before.id !== owner.id) {
-    // The identity was sold, so the earlier owner's link is obsolete.
+    // The identity has a new owner, so the earlier owner's link is obsolete.
     await table.delete(before.id)
     await announce(t, draw, { type: 'identity.unlinked', id: before.id, identity, at: now })
   }

@@ -33,7 +33,7 @@ import {
 import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
 import { ownParticipantView, participantView } from './view.ts'
 
-/** How long after a rotation deliveries are signed with both the old and the new secret (decisions §6). */
+/** Time after a rotation in which webhooks are signed with both the old and the new secret (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
 const register: PaidHandler<typeof registrationApi.register> = {
@@ -85,7 +85,7 @@ function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
   return services.map((service, i) => readListing(service, `services.${i}.`))
 }
 
-/** The signature proves the wallet; the old key stops working in the same transaction. */
+/** The signature proves control of the wallet. The old key stops working in the same transaction. */
 const rotateKey: PaidHandler<typeof registrationApi.rotateKey> = {
   async check(_input, { payer }) {
     if (!payer.participant) throw notRegistered()

@@ -12,7 +12,7 @@ import { planMachine } from '../subscriptions/machine.ts'
 import { plans } from '../subscriptions/rows.ts'
 import { followUnserved } from '../subscriptions/unserved.ts'
 
-/** Maximum rows read; it exceeds the limits on listings, plans, products and open requests. */
+/** Maximum rows read. It exceeds the limits on listings, plans, products and open requests. */
 const MAX_OFFERED = 1_000
 
 /** Event and status change of an offer when its provider is suspended or reinstated. */
@@ -25,8 +25,8 @@ type Way = (typeof ways)[keyof typeof ways]
 type Moving = { readonly ownerId: string; readonly way: Way; readonly now: number }
 
 /**
- * Suspends a participant's offers and requests, or restores exactly those; what the owner took down stays down. Call
- * it in the transaction that writes the participant.
+ * Suspends a participant's offers and requests, or restores the suspended ones. What the owner deactivated stays
+ * inactive. Call it in the transaction that writes the participant.
  */
 export async function followAccountState(
   t: Tx,
@@ -72,7 +72,7 @@ async function moveProduct(t: Tx, draw: Draw, { id, way, now }: MovingOne): Prom
   await announceOffer(t, draw, { type: 'product.updated', offer })
 }
 
-/** Requests expire even while they are hidden, so only those that are still open are restored. */
+/** Requests can expire while they are hidden. Only open requests are restored. */
 async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): Promise<void> {
   const { rows } = await t.table(postings).page('poster_open', [ownerId], { limit: MAX_OFFERED })
   for (const { id } of rows) {

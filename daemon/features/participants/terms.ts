@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 
-/** Version of the text below; every change of the text needs a new one. */
+/** Version of the text below. Every change of the text needs a new version. */
 export const TERMS_VERSION = '2026-01-01'
 
 export const TERMS_TEXT = `Terms of this marketplace, version ${TERMS_VERSION}
@@ -26,7 +26,7 @@ export function termsUrl(ctx: Pick<Context, 'baseUrl'>): string {
   return `${ctx.baseUrl()}${api.getTerms.path}`
 }
 
-/** While acceptance is required, refuses a caller without the current terms. @throws AppError terms_required */
+/** Refuses a caller without the current terms, if acceptance is required. @throws AppError terms_required */
 export function refuseUnaccepted(ctx: Context, accepted: string | null | undefined): void {
   if (!ctx.switches.now().termsRequired || accepted === TERMS_VERSION) return
   throw new AppError('terms_required', `Accept version ${TERMS_VERSION} of the terms first: POST /v1/terms/accept.`, {
@@ -53,7 +53,7 @@ const acceptTerms: FreeHandler<typeof termsApi.acceptTerms> = async ({ body }, {
     const row = await t.table(participants).getForUpdate(caller.id)
     if (!row) throw notFound('The participant')
     const { id } = row
-    // Repeating an acceptance keeps its first time.
+    // Repeating an acceptance keeps the time of the first one.
     if (row.terms_version === body.version && row.terms_accepted_at !== null) {
       return { participant_id: id, version: body.version, accepted_at: row.terms_accepted_at }
     }

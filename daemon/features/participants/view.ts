@@ -18,7 +18,7 @@ export function participantView(row: ParticipantRow): z.output<typeof Participan
   }
 }
 
-/** A participant's own view; the webhook secret appears only at its rotation. */
+/** A participant's own view. The webhook secret appears only in the response to its rotation. */
 export function ownParticipantView(row: ParticipantRow, rotated: boolean): z.output<typeof OwnParticipant> {
   return {
     ...participantView(row),

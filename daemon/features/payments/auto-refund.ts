@@ -9,11 +9,11 @@ import { coverLosses, payAllWithheld } from './reversed.ts'
 import { payments } from './rows.ts'
 import { recoverPayments } from './settle.ts'
 
-/** Maximum payouts read to find the next attempt. If all are overdue, a moved clock does not stop at later attempts. */
+/** Maximum payouts read to find the next attempt. If all of these are overdue, later attempts are not found. */
 const PAYOUTS_LOOKED_AT = 100
 
 /**
- * Ends unfinished payments: releases, fulfils or refunds open ones without an active request, and sends refunds. Runs
+ * Ends unfinished payments. Releases, fulfils or refunds open ones without an active request, and sends refunds. Runs
  * even while paid activity is paused.
  */
 export const autoRefund = defineCron({
@@ -24,7 +24,7 @@ export const autoRefund = defineCron({
   async run({ ctx, signal }) {
     const hasWork = await isUnresolved(ctx)
     await recoverPayments(ctx)
-    // Debts to others come before the marketplace's own losses.
+    // Refunds owed to payers are paid before the marketplace's own losses are covered.
     await payAllWithheld(ctx)
     await coverLosses(ctx)
     if (!signal.aborted) await runPayouts(ctx)

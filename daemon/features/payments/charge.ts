@@ -28,8 +28,8 @@ import { applyFulfilment, fulfil, markSettling, refusalOf, settle } from './sett
 import { singleFlight } from './single-flight.ts'
 
 /**
- * A paid request from headers to response, in the order of decisions §2 and §4. `admit` refuses a disabled endpoint
- * (404, 410, 503), and responds to callers that need not pay.
+ * Handles a paid request from headers to response, in the order of decisions §2 and §4. `admit` refuses a disabled
+ * endpoint (404, 410, 503), and responds to callers that need not pay.
  */
 export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
   const credential = await provenCredential(request) // 400: two of them, or over plain http
@@ -61,7 +61,6 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
 /** Retry-After while the chain is down. */
 const DOWN_RETRY_SECONDS = 15
 
-/** Whether payment needs the chain; balances and subscriptions do not. */
 function needsChain({ kind }: Credential): boolean {
   return kind !== 'balance' && kind !== 'key'
 }
@@ -74,16 +73,15 @@ function refuseWhileDown({ chain }: Context): void {
   throw new AppError('unavailable', `${what} ${wayOut}`, { retryAfter: DOWN_RETRY_SECONDS })
 }
 
-/** Payer and price for the request log. */
 function noteOrder({ exchange, payer, quote }: Order): void {
   exchange.facts.caller = payer.participant?.id ?? payer.wallet
   exchange.facts.price = quote.price
 }
 
-/** Maximum attempts to reserve: other payments of the wallet may settle or be released in between. */
+/** Maximum attempts to reserve. Between two attempts, other payments of the wallet may settle or be released. */
 const RESERVE_ATTEMPTS = 4
 
-/** Reserves and pays. If the seller serves one call at a time and too many wait, refuses before reserving. */
+/** Reserves and pays. If the seller serves one call at a time and too many wait, refuses first. */
 async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   await refuseUnpaid(order.ctx, order.payer.wallet)
   const key = order.seller.handler.serializeBy?.(order.input)
@@ -119,7 +117,7 @@ async function answerTo(order: Order, sale: Begun, { id, inTurn }: Turn): Promis
   return sale.kind === 'reserved' ? inTurn(() => pay(order, sale.payment)) : answerKnown(order, sale.payment, id)
 }
 
-/** Checks, runs, marks, settles and fulfils, in this order; a refusal on the way releases the reservation. */
+/** Checks, runs, marks, settles and fulfils, in this order. A refusal in a step releases the reservation. */
 async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
   const { ctx, seller, input } = order
   const { handler } = seller
@@ -146,7 +144,7 @@ async function settleAndFulfil(order: Order, settling: PaymentRow): Promise<Paid
   throw unsettled(order, settled.fault)
 }
 
-/** Records a run's external work in its payment row, in the transaction that begins the work. */
+/** Stores in the payment row which external work a run begins, in the transaction that begins it. */
 function beginOf(ctx: Context, id: string): Begin {
   const begin = (body: Parameters<Begin>[0]) =>
     commit(ctx, async (t, draw) => {
@@ -168,9 +166,9 @@ function unsettled(order: Order, fault: PaymentFault): PaymentRefused {
 }
 
 /*
- * If money moves inside the store, it moves in the same transaction as what it pays for. A refusal then charges nobody,
- * and there is nothing to recover (decisions §4). Unusual cases return undefined without writing, and take the full
- * path, which explains the error.
+ * Money that moves inside the store moves in the same transaction as what it pays for. A refusal then charges nobody
+ * and needs no recovery (decisions §4). In unusual cases these functions return undefined without writing. The caller
+ * then takes the full path, which explains the error.
  */
 
 /** Whether the service runs before the payment. */
@@ -180,14 +178,14 @@ export function runsFirst({ seller, quote }: Order): boolean {
 
 export type SoldAtOnce = { readonly kind: 'sold'; readonly answer: PaidAnswer } | Refusal
 
-/** Sells what is paid before it runs: in one transaction, or in two around a transfer outside the store. */
+/** Sells a service that is paid before it runs. Uses one transaction, or two around a transfer outside the store. */
 export async function sellAtOnce(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   if (runsFirst(order) || !(await passes(order))) return undefined
   const move = moveOf(order)
   return move ? sellWithin(order, { id, funds, move }) : sellByChain(order, id, funds)
 }
 
-/** Reserves the payment and marks it as about to be sent, so that it is fulfilled even after a crash. */
+/** Reserves the payment already marked as `settling`, so that it is fulfilled even after a crash. */
 async function sellByChain(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   const carried = { input: order.wire, outcome: null }
   if (largeText(carried) !== undefined) return undefined // a file of its own, once it is reserved
@@ -197,7 +195,6 @@ async function sellByChain(order: Order, id: string, funds: Funds): Promise<Sold
 
 type Within = { readonly id: string; readonly funds: Funds; readonly move: Move }
 
-/** Reserves, settles and fulfils in one transaction. */
 async function sellWithin(order: Order, { id, funds, move }: Within): Promise<SoldAtOnce | undefined> {
   const { ctx, payer } = order
   const now = ctx.clock.now()
@@ -217,7 +214,7 @@ async function sellWithin(order: Order, { id, funds, move }: Within): Promise<So
   }
 }
 
-/** Settles and fulfils after a run, in one transaction. Undefined if the full path must do it. */
+/** Settles and fulfils after a run, in one transaction. Undefined if the full path must do this. */
 export async function payAtOnce(order: Order, id: string, outcome: RunResult): Promise<PaidAnswer | undefined> {
   const { ctx } = order
   const move = moveOf(order)
@@ -233,7 +230,7 @@ export async function payAtOnce(order: Order, id: string, outcome: RunResult): P
     })
   } catch (error) {
     const refusal = refusalOf(error)
-    // The full path keeps a provider's finished work until our fault is fixed.
+    // Take the full path, which keeps a provider's finished work until souk's own fault is fixed.
     if (error instanceof Unmoved || (hasProvider && !(refusal instanceof AppError))) return undefined
     throw refusal
   }
@@ -252,7 +249,7 @@ async function passes(order: Order): Promise<boolean> {
 /** Moves an order's money in a transaction. @returns the chain transaction; null for a hold */
 type Move = (t: Tx) => Promise<string | null>
 
-/** The money did not move, so the transaction is rolled back. */
+/** Thrown if the money did not move, so that the transaction is rolled back. */
 class Unmoved extends Error {
   override readonly name = 'Unmoved'
 }

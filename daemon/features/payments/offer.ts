@@ -16,7 +16,7 @@ import type { Tender } from '../listings/quote-window.ts'
 import { type Credential, isX402Only, payerOf, signedPayment, type Tendered } from './payer.ts'
 import type { PaidAnswer, PaidRequest, Payer, Quote } from './seller.ts'
 
-/** The authorization that a quote requires. */
+/** The terms that a signed payment for a quote must meet. */
 export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
   const { asset, payTo, network } = ctx.chain
   return {
@@ -33,14 +33,14 @@ export type OfferRefusal = {
   /** Absent if the request had no payment. */
   readonly fault?: PaymentFault
   readonly payer?: Wallet
-  /** A code other than `payment_required`; `extra` has its further fields. */
+  /** A code other than `payment_required`. Its additional fields are in `extra`. */
   readonly code?: 'insufficient_balance'
   readonly extra?: Readonly<Record<string, unknown>>
   readonly message?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A refused payment: the caller gets a 402 with the reason. */
+/** Thrown for a refused payment. The caller gets a 402 with the reason. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused'
   readonly refusal: OfferRefusal
@@ -53,7 +53,7 @@ export class PaymentRefused extends Error {
 type QuoteFor = { readonly buyer: ParticipantRow | null; readonly tender: Tender; readonly withBody: boolean }
 const NOT_PAYING: Tender = { kind: 'none' }
 
-/** The seller's quote; without a payment, the body is read only if the price depends on it. */
+/** The seller's quote. Without a payment, the body is read only if the price depends on it. */
 export async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: QuoteFor): Promise<Quote> {
   const { seller, exchange, base } = request
   const { endpoint, handler } = seller
@@ -79,7 +79,7 @@ export async function offer(request: PaidRequest, credential: Exclude<Credential
   return offerReply(request, quote, { fault: credential.fault, message: `The payment header: ${credential.detail}.` })
 }
 
-/** The 402 for a key without a covering subscription, else undefined. @throws AppError 401 on an unknown key. */
+/** The 402 for an API key without a covering subscription, else undefined. @throws AppError 401 on an unknown key */
 export async function offerUnlessCovered(
   request: PaidRequest,
   credential: Tendered,
@@ -92,7 +92,7 @@ export async function offerUnlessCovered(
   return quote.coveredBy === undefined ? offerReply(request, quote, {}) : undefined
 }
 
-/** The 402 of a refused payment. @throws every other error */
+/** The 402 of a refused payment. @throws `error` if it is any other error */
 export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): ReplyOut {
   if (!(error instanceof PaymentRefused)) throw error
   return offerReply(request, quote, error.refusal)
@@ -150,7 +150,7 @@ function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
   return notice === undefined ? {} : { notice }
 }
 
-/** v2 discovery, short enough for a header. `info` fits `schema`; the discovery list has the full input schema. */
+/** The `bazaar` extension of x402 v2, short enough for a header. The discovery list has the full input schema. */
 function bazaarOf(path: string): Record<string, unknown> {
   const body = { type: 'object' }
   const properties = { type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body }
@@ -166,7 +166,7 @@ function bazaarOf(path: string): Record<string, unknown> {
   }
 }
 
-/** v1 discovery (`outputSchema`): how to make the paid request. */
+/** How to make the paid request, as `outputSchema` of x402 v1. */
 function discovery(inputSchema: Record<string, unknown>): Record<string, unknown> {
   return {
     input: {
@@ -194,7 +194,7 @@ type SettlementEnd =
   | { readonly success: true; readonly transaction: Hex }
   | { readonly success: false; readonly fault: PaymentFault }
 
-/** The settlement header for a signer; none if a key paid. */
+/** The settlement header for a signed payment; none if a key paid. */
 export function settlementHeader(
   { ctx }: PaidRequest,
   credential: Credential,

@@ -37,15 +37,15 @@ export type Order = PaidRequest & {
   readonly input: Input<PaidEndpoint>
   /** The stored form of the input, for recovery. */
   readonly wire: WireInput
-  /** Identifies a repeated request. */
+  /** Hash by which a repeated request is recognised. */
   readonly fingerprint: string
-  /** Scoped and hashed `Idempotency-Key`. */
+  /** The `Idempotency-Key`, hashed with its scope. */
   readonly idempotency: string | null
   /** Key for secrets in the stored response; null without an `Idempotency-Key`. */
   readonly sealKey: SealKey | null
 }
 
-/** Resolves payer, order and price. @throws AppError when something prevents them */
+/** Finds payer, input and price of a paid request. @throws AppError when one of them is missing or refused */
 export async function openOrder(
   request: PaidRequest,
   credential: Tendered,
@@ -106,7 +106,6 @@ function refuseAboveMax(exchange: Exchange, price: Usdc): void {
   )
 }
 
-/** Fingerprint and sealing key of a request. */
 export async function repeatOf(
   request: PaidRequest,
   credential: Tendered,
@@ -116,7 +115,7 @@ export async function repeatOf(
   const key = idempotencyKeyOf(exchange)
   const proof = credential.kind === 'x402' ? credential.payment.signature : credential.key
   return {
-    // The fingerprint leaves out the payer, who is part of the payment id or of the key's scope.
+    // The fingerprint omits the payer, who is already part of the payment id or of the key's scope.
     fingerprint: await fingerprintOf(exchange, null),
     idempotency: idempotencyOf(exchange, payer),
     sealKey: key === undefined ? null : { proof, idempotencyKey: key },
@@ -124,15 +123,15 @@ export async function repeatOf(
 }
 
 /**
- * Hash of the `Idempotency-Key` in its scope, the paying wallet, so that a retry with another credential of the same
- * payer buys nothing twice.
+ * Hash of the `Idempotency-Key` and the paying wallet. A retry with another credential of the same wallet buys nothing
+ * twice.
  */
 export function idempotencyOf(exchange: Exchange, { wallet }: Payer): string | null {
   const key = idempotencyKeyOf(exchange)
   return key === undefined ? null : idempotencyScope(exchange, wallet, key)
 }
 
-/** Keys under which a payment may be stored. Earlier builds used the participant as scope, not the wallet. */
+/** Hashed keys under which a payment may be stored. Earlier builds hashed the participant id instead of the wallet. */
 export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): readonly string[] {
   const key = idempotencyKeyOf(exchange)
   if (key === undefined) return []
@@ -140,7 +139,7 @@ export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): r
 }
 
 /**
- * The order with the fingerprint of an earlier build, which included the participant. With it, a retry after an upgrade
+ * The order with the fingerprint of an earlier build, which included the participant. A retry after an upgrade thereby
  * finds the first purchase.
  */
 export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' | 'idempotency'>>(
@@ -159,16 +158,16 @@ export function methodOf({ credential, quote }: Order): PaymentRow['method'] {
   return quote.coveredBy === undefined ? 'balance' : 'subscription'
 }
 
-/** What a seller gets of an order: payer, terms and cover. */
+/** What a seller gets of an order: payer, terms and the covering subscription. */
 export function callOf({ base, payer, quote }: Order): PayCall {
   const { terms = null, delivers, coveredBy } = quote
   return { ...base, payer, terms, delivers, ...compact({ coveredBy }) }
 }
 
 /**
- * Checks the tendered payment except for its funds.
- * @returns the payment id. A signed payment has its authorization's id on every endpoint, since the nonce works once;
- * any other payment has an id made from the request id.
+ * Checks the payment except for its funds.
+ * @returns the payment id. For a signed payment, this is its authorization's id on every endpoint, because the nonce
+ * works once. For any other payment, it is made from the request id.
  * @throws PaymentRefused, AppError 400 when only a signature proves the wallet.
  */
 export function verify(order: Order): string {
@@ -190,7 +189,7 @@ export function verify(order: Order): string {
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,
       signer,
-      // Assumes sufficient funds: the reservation checks them against all open payments.
+      // Assumes sufficient funds. The reservation compares them with all open payments.
       funds: payment.authorization.value,
       openReservations: 0n,
     },
@@ -210,7 +209,7 @@ export type VerificationFacts = {
   wallNowSeconds: number
   /** Seconds required before `validBefore`: `paymentWindows[settle].marginSeconds`. */
   marginSeconds: number
-  /** Signer, recovered under the asset's domain, or as confirmed by its contract. */
+  /** Signer, recovered from the signature or confirmed by the wallet's contract. */
   signer: Wallet | null
   /** On-chain balance of the payer. */
   funds: bigint
@@ -226,7 +225,7 @@ export type VerifiedPayment = {
 
 export type PaymentVerdict = { ok: true } | { ok: false; fault: PaymentFault }
 
-/** All conditions for reserving an authorization (decisions §4, Verification). */
+/** Checks all conditions for reserving an authorization (decisions §4, Verification). */
 export function verifyAuthorization(verification: VerifiedPayment): PaymentVerdict {
   const fault =
     requirementFault(verification) ??
@@ -236,7 +235,6 @@ export function verifyAuthorization(verification: VerifiedPayment): PaymentVerdi
   return fault === undefined ? { ok: true } : { ok: false, fault }
 }
 
-/** Whether scheme, network and, in v2, the accepted entry match. */
 function requirementFault({ credential, requirement }: VerifiedPayment): PaymentFault | undefined {
   if (credential.scheme !== 'exact') return 'scheme_unsupported'
   const network = credential.version === 1 ? requirement.network : networks[requirement.network].caip2
@@ -260,7 +258,7 @@ function acceptedFault(
   return undefined
 }
 
-/** Amounts that `accepted` may name: the price or, for a price range, its minimum or the signed amount. */
+/** Amounts that `accepted` may name: the price; for a price range, its minimum or the signed amount. */
 function acceptedAmounts(credential: PaymentCredential, requirement: PaymentRequirement): string[] {
   const { min, max } = priceRange(requirement.price)
   return min === max ? [min.toString()] : [min.toString(), credential.authorization.value.toString()]
@@ -276,7 +274,7 @@ function authorizationFault({ credential, requirement, facts }: VerifiedPayment)
   return undefined
 }
 
-/** A signature of any other form belongs to a contract wallet and has been checked already. */
+/** A contract wallet's signature may have any other form. The chain has then already confirmed it as the signer's. */
 function signatureFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
   if (facts.signer === credential.authorization.from) return undefined
   const split = splitSignature(credential.signature)

@@ -13,7 +13,6 @@ import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { PaidRequest, Payer } from './seller.ts'
 
-/** The means of payment in a request. */
 export type Tendered =
   | {
       readonly kind: 'x402'
@@ -22,7 +21,7 @@ export type Tendered =
       readonly signer: Wallet | null
     }
   | { readonly kind: 'balance'; readonly key: string }
-  /** An API key alone: only a subscription of its holder can pay. */
+  /** An API key without a payment. It pays only if its holder has a subscription that covers the call. */
   | { readonly kind: 'key'; readonly key: string }
 
 export type Credential =
@@ -38,7 +37,7 @@ const PLAIN_HTTP =
   'payment credentials are refused over plain HTTP: use https. Behind a proxy, the operator sets --public-url to its https address, and the proxy sends X-Forwarded-Proto.'
 
 /**
- * The payment credential of a request; an API key counts where a subscription may pay.
+ * The payment credential of a request. An API key counts only where a subscription may pay.
  * @throws AppError 400 on two credentials, or over plain HTTP.
  */
 function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
@@ -49,7 +48,7 @@ function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
 }
 
 /**
- * Asks a contract wallet to confirm its signature, if key recovery failed and the payment could be used here.
+ * The payment credential. If key recovery failed, asks the contract wallet about a payment that is usable here.
  * @throws AppError 503 when the chain does not answer.
  */
 export async function provenCredential(request: PaidRequest): Promise<Credential> {
@@ -99,7 +98,7 @@ export function signedPayment(credential: Credential): PaymentCredential | undef
   return credential.kind === 'x402' ? credential.payment : undefined
 }
 
-/** The proven payer. @returns undefined if the payer is not proven yet; a later step then refuses the request */
+/** The payer, if proven. @returns undefined if not proven yet; a later step then refuses the request */
 export async function identifyPayer(request: PaidRequest, credential: Credential): Promise<Payer | undefined> {
   if (!isTendered(credential)) return undefined
   if (credential.kind === 'x402' && credential.signer !== credential.payment.authorization.from) return undefined
@@ -113,7 +112,7 @@ export async function identifyPayer(request: PaidRequest, credential: Credential
 
 const credentialNames = { balance: 'balance credential', key: 'API key' } as const
 
-/** The named payer, proven or not. @throws AppError 401, and 403 for a key of another wallet. */
+/** The payer that the credential names, proven or not. @throws AppError 401, and 403 for a key of another wallet. */
 export async function payerOf(request: PaidRequest, credential: Tendered): Promise<Payer> {
   const { ctx } = request
   if (credential.kind !== 'x402') {
@@ -134,7 +133,7 @@ export function isX402Only({ access }: PaidEndpoint): boolean {
   return access.kind === 'paid' && access.x402Only === true
 }
 
-/** If a signature proves the payer, a revoked key does not block a retry. */
+/** Ignores an unknown API key where a signature proves the payer, so that a revoked key does not block a retry. */
 async function keyHolder({ ctx, seller, exchange }: PaidRequest): Promise<ParticipantRow | null> {
   if (!isX402Only(seller.endpoint)) return keyed(ctx, exchange)
   const sent = readApiKey(exchange)

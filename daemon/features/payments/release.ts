@@ -12,7 +12,7 @@ import { post } from '../ledger/post.ts'
 import { bare, dropFile, idempotency, type PaymentRow, payments } from './rows.ts'
 import type { Seller } from './seller.ts'
 
-/** Releases an unsent reservation: the funds are free again, and a hold is returned. */
+/** Releases an unsent reservation. Its funds are free again, and a hold returns to the balance. */
 export async function release(ctx: Context, paymentId: string, { handler }: Seller): Promise<void> {
   const at = ctx.clock.now()
   const released = await commit(ctx, async (t, draw) => {
@@ -29,7 +29,7 @@ export async function release(ctx: Context, paymentId: string, { handler }: Sell
   if (released) dropFile(ctx, released)
 }
 
-/** Maximum released payments kept; the oldest are removed first. */
+/** Maximum released payments kept. The oldest are removed first. */
 export const MAX_RELEASED = 4_000
 
 async function forgetOldest(t: Tx): Promise<void> {
@@ -41,12 +41,12 @@ async function forgetOldest(t: Tx): Promise<void> {
   }
 }
 
-/** Removes a released payment's transactions. */
+/** Removes the ledger transactions of a released payment: its hold and the return of the hold. */
 export async function forgetBooks(t: Tx, { books }: Pick<PaymentRow, 'books'>): Promise<void> {
   if (books !== undefined && books.length > 1) await forgetCancelled(t, books)
 }
 
-/** Returns a hold to its balance. @returns `books` with the transactions of hold and return */
+/** Returns a hold to its balance. @returns `books` with the ids of the transactions for hold and return */
 export async function releaseHold(
   t: Tx,
   draw: Draw,
@@ -70,16 +70,15 @@ export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Prom
   if (used?.payment_id === id) await t.table(idempotency).delete(key)
 }
 
-/** Maximum reservations per wallet and hour that may end without a charge, since their work is unpaid. */
+/** Maximum reservations per wallet and hour that may end without a charge. Limits work that nobody pays. */
 export const MAX_UNPAID_ATTEMPTS = 600
 
-/** Unpaid attempts by wallet, in memory and by wall time; a restart loses at most an hour's count. */
+/** Unpaid attempts by wallet, in memory and by wall time. A restart loses at most an hour's count. */
 export const unpaidAttempts = defineResource<RateLimiterMemory>('counts of unpaid attempts')
 
 export const countingUnpaid = (): RateLimiterMemory =>
   new RateLimiterMemory({ points: MAX_UNPAID_ATTEMPTS, duration: HOUR_MS / SECOND_MS })
 
-/** Counts a reservation that ended without a charge. */
 export async function countUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
   await unpaidAttempts.of(ctx).penalty(wallet)
 }

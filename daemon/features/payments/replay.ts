@@ -15,8 +15,8 @@ import { finishPayment } from './settle.ts'
 import { refuseOtherRequest, singleFlight } from './single-flight.ts'
 
 /**
- * The existing payment of an authorization or `Idempotency-Key`, looked up before the switches are checked and again
- * when reserving. A released payment does not count, since it may be repeated.
+ * The existing payment of an authorization or `Idempotency-Key`. A released payment does not count, because the request
+ * may be repeated.
  */
 export async function knownPayment(
   t: ReadTx,
@@ -38,9 +38,9 @@ async function livePayment(t: ReadTx, id: string): Promise<PaymentRow | undefine
 }
 
 /**
- * Returns the response of an earlier payment before the checks for deferred and paused endpoints, since the payer is
- * entitled to it. The body is read only after a match.
- * @returns undefined when nothing is known, or the first attempt ended without a charge.
+ * Returns the response of an earlier payment. It runs before deferred and paused endpoints are refused, because the
+ * payer is entitled to the response. The body is read only after a match.
+ * @returns undefined when no earlier payment is known, or it ended without a charge.
  */
 export async function replay(
   request: PaidRequest,
@@ -52,7 +52,7 @@ export async function replay(
   const signed = signedPayment(credential)
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
-    // Only a signature that is usable now may look up payments by idempotency key.
+    // An expired signature may not look up payments by idempotency key.
     keys: signed && !isUsable(ctx, signed) ? [] : knownKeys(request.exchange, payer),
   })
   if (!known) return undefined
@@ -60,7 +60,7 @@ export async function replay(
     const answer = await answerKnown({ ...request, ...(await repeatOf(request, credential, payer)) }, known)
     return answer && reply(request, credential, answer)
   } catch (error) {
-    // The earlier copy of this request had its payment refused; this copy continues and gets its own 402.
+    // The earlier copy's payment was refused. This copy continues and gets its own 402.
     if (error instanceof PaymentRefused) return undefined
     throw error
   }
@@ -71,12 +71,12 @@ function isUsable({ chain, clock }: Context, { authorization }: PaymentCredentia
   return authorization.to === chain.payTo && authorization.validAfter <= now && authorization.validBefore > now
 }
 
-/** Parts of an order that identify an earlier payment. */
+/** The parts of a request that identify its earlier payment and open the stored response. */
 type Repeatable = Pick<Order, 'ctx' | 'exchange' | 'seller' | 'fingerprint' | 'idempotency' | 'sealKey'>
 
 /**
- * The response of a known payment; an open payment is finished first. `inFlight` is the caller's own payment, for which
- * this must not wait.
+ * The response of a known payment. An open payment is finished first. `inFlight` is the id of the payment that the
+ * caller is processing; waiting for it would never end.
  * @returns undefined if the payment ended without a charge.
  * @throws AppError 409 for another request, 503 while the chain's result is unknown.
  */
@@ -103,8 +103,8 @@ export async function answerKnown(
 }
 
 /**
- * The stored response of a finished payment (decisions §4 Retry). With the payment header alone it is served until
- * `validBefore`, since settled bytes are public.
+ * The stored response of a finished payment (decisions §4 Retry). A request without the `Idempotency-Key` gets it only
+ * until `validBefore`, because anyone can read the settled bytes.
  */
 async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<PaidAnswer> {
   const { ctx, sealKey } = order

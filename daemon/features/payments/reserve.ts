@@ -16,13 +16,13 @@ import { knownPayment } from './replay.ts'
 import { idempotency, type PaymentRow, payments } from './rows.ts'
 import { inFlight } from './single-flight.ts'
 
-/** Maximum open payments per wallet; `MAX_OPEN_PAYMENTS_IN_ALL` limits those of all wallets. */
+/** Maximum open payments per wallet. `MAX_OPEN_PAYMENTS_IN_ALL` is the maximum for all wallets together. */
 export const MAX_OPEN_PAYMENTS = 256
 export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
 export type Reservation = { readonly kind: 'reserved'; readonly payment: PaymentRow } | Refusal
 
-/** Why a payment cannot start. */
+/** Why a payment cannot be reserved. */
 export type Refusal =
   /** The same authorization or `Idempotency-Key` was used before. */
   | { readonly kind: 'known'; readonly payment: PaymentRow }
@@ -33,7 +33,7 @@ export type Refusal =
 export type Funds = {
   /** On-chain balance of the wallet. */
   readonly onChain: Usdc
-  /** Open payments whose money already moved, so that they no longer reserve funds. */
+  /** Open payments whose money has already moved. They no longer reserve funds. */
   readonly moved: ReadonlySet<string>
 }
 
@@ -52,8 +52,8 @@ export function reserve(beginning: Beginning & { readonly marked?: Marked }): Pr
 type Beginning = { readonly order: Order; readonly id: string; readonly funds: Funds }
 
 /**
- * Reserves within this transaction; reads the pause flag again, so that a payment racing a pause is either before or
- * after it (decisions §12).
+ * Reserves within this transaction. Reads the pause flag again, so that a payment is reserved either before a pause
+ * begins or after it ends (decisions §12).
  */
 export async function begin(
   t: Tx,
@@ -61,7 +61,7 @@ export async function begin(
   { order, id, funds }: Beginning,
 ): Promise<Refusal | { readonly kind: 'begun'; readonly draft: Draft<PaymentRow> }> {
   const platform = await readPlatform(t)
-  // Locks the id first, so that the check stays true.
+  // Lock the id first, so that no other transaction can insert the payment after this check.
   await t.table(payments).getForUpdate(id)
   const known = await knownPayment(t, { id, keys: knownKeys(order.exchange, order.payer) })
   if (known) return { kind: 'known', payment: known }
@@ -96,7 +96,7 @@ function draftOf(order: Order, draw: Draw, id: string): Draft<PaymentRow> {
     open: true,
     payer: payer.wallet,
     participant_id: payer.participant?.id ?? null,
-    // The signed value was verified: it equals the price, or is within the allowed range.
+    // The signed value was verified: it equals the price, or lies within the allowed range.
     price: signed ? usdc(signed.authorization.value) : quote.price,
     settle: quote.settle,
     endpoint: order.seller.name,
@@ -129,7 +129,7 @@ function authorizationOf({ credential }: Order): PaymentRow['authorization'] {
   }
 }
 
-/** @throws AppError 429 when the wallet has too many open payments, 503 when all wallets together have */
+/** @throws AppError 429 when the wallet has too many open payments, 503 when all wallets together have too many */
 async function refuseTooMany(t: ReadTx, wallet: string): Promise<void> {
   if ((await t.table(payments).count('open_payer', [wallet])) >= MAX_OPEN_PAYMENTS) {
     throw new AppError('rate_limited', `${MAX_OPEN_PAYMENTS} payments of this wallet are still open.`, {
@@ -137,7 +137,7 @@ async function refuseTooMany(t: ReadTx, wallet: string): Promise<void> {
     })
   }
   if ((await t.table(payments).count('open', [])) >= MAX_OPEN_PAYMENTS_IN_ALL) {
-    throw new AppError('unavailable', 'Too many payments are in progress.', { retryAfter: 1 })
+    throw new AppError('unavailable', 'Too many payments are in progress: try again in a moment.', { retryAfter: 1 })
   }
 }
 
@@ -153,7 +153,7 @@ async function authorizationRefusal(
   return { kind: 'unfunded', settling: promised.filter((row) => row.state === 'settling').map((row) => row.id) }
 }
 
-/** A balance payment starts as a hold. */
+/** Moves the money of a balance payment from the balance into a hold. */
 async function holdBalance(
   t: Tx,
   draw: Draw,
@@ -199,8 +199,8 @@ export async function readFunds({ ctx, credential, payer }: Order): Promise<Fund
 }
 
 /**
- * Waits for settling payments, then reads the balance again and finds the payments whose money has moved.
- * @throws PaymentRefused when nothing was settling, so the money is missing, or the chain does not answer.
+ * Waits for the settling payments, then reads the balance again and finds the payments whose money moved.
+ * @throws PaymentRefused when `settling` is empty, as the money is then missing, or when the chain does not answer.
  */
 export async function fundsAfter(order: Order, settling: readonly string[]): Promise<Funds> {
   const { ctx, payer } = order

@@ -17,7 +17,7 @@ import { type HandlerTable, sellerOf, sellers } from './seller.ts'
 
 const PAGE = 100
 
-/** Follows permanent chain reversals, also old ones: records a loss, or undoes it when the money returned. */
+/** Follows payments that the chain reverted, even long ago. Records a loss, or undoes it if the money returned. */
 export function followReversals(ctx: Context): void {
   ctx.chain.onReversed?.((reversal) =>
     inBackground(ctx, 'x402', () => followReversal({ ...ctx, sellers: sellers.of(ctx) }, reversal)),
@@ -33,8 +33,8 @@ function followReversal(means: ReversalMeans, reversal: Reversal): Promise<void>
 }
 
 /**
- * Marks the payment `reversed` and removes its money from the books in one transaction: from the credited balance for
- * a deposit, else from the marketplace's revenue. A remainder stays on the payment until covered. Idempotent.
+ * Marks the payment `reversed` and removes its money from the books in one transaction: for a deposit first from the
+ * credited balance, then from the marketplace's own accounts. The payment keeps an uncovered rest. Idempotent.
  */
 export async function reverse(means: ReversalMeans, { from, nonce, value, transaction }: Reversal): Promise<void> {
   const id = authorizationId(means, { authorization: { from, nonce } })
@@ -65,7 +65,7 @@ export async function reverse(means: ReversalMeans, { from, nonce, value, transa
   means.log.error(facts, 'the chain permanently reverted a settled payment: its money is missing')
 }
 
-/** Undoes a booked loss when the money is back. Idempotent. */
+/** Undoes a booked loss after the chain moved the money again. Idempotent. */
 export async function restore(means: ReversalMeans, { from, nonce, value, returned }: Reversal): Promise<void> {
   if (returned === undefined) return
   const id = authorizationId(means, { authorization: { from, nonce } })
@@ -88,7 +88,7 @@ export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<
   await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
 }
 
-/** Whether the books have x402 money of the payment: only after it was settled, and not once it was released. */
+/** Whether the books have x402 money of the payment. They do after it was settled, until it is released or reversed. */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
 }
@@ -105,7 +105,7 @@ const nothingLost: Covered = { uncovered: ZERO, borne: [] }
 
 type Lost = { readonly payment: PaymentRow; readonly at: number }
 
-/** Tells the seller that its run stays unpaid: nothing was delivered, but a provider may have worked. */
+/** Tells the seller that its run stays unpaid. Nothing was delivered, but a provider may have worked for it. */
 async function tellUnpaid(
   t: Tx,
   draw: Draw,
@@ -115,7 +115,7 @@ async function tellUnpaid(
   if (hasRun) await sellerOf(all, payment.endpoint)?.handler.onUnpaid?.(t, draw, { payment, now: at })
 }
 
-/** The uncovered part of a loss, and who bore the rest. */
+/** The uncovered part of a loss, and the accounts that bore the rest. */
 type Covered = { readonly uncovered: Usdc; readonly borne: readonly Bearing[] }
 
 async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { readonly loss: Usdc }): Promise<Covered> {
@@ -134,7 +134,7 @@ async function coverLoss(t: Tx, draw: Draw, { payment, loss, at }: Lost & { read
   return { uncovered, borne: parts }
 }
 
-/** The balance account that received the deposit; what remains there of the deposit is taken back. */
+/** The participant whose balance got the deposit. The loss is first taken from this balance. */
 async function creditedTo(
   t: ReadTx,
   { endpoint, payer, state, reversed_from: was = state }: PaymentRow,
@@ -169,8 +169,8 @@ export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]>
 type Back = { readonly payment: PaymentRow; readonly transaction: string; readonly at: number }
 
 /**
- * Restores a reversed payment that was settled again: returns each bearer's loss, and pays a withheld refund up to the
- * marketplace's balance; the rest stays on the payment. Refunds an unfulfilled payment.
+ * Restores a reversed payment that was settled again. Returns each bearer's loss, and pays a withheld refund as far as
+ * the marketplace's money suffices; the rest stays on the payment. Refunds a payment that was never fulfilled.
  */
 export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }: Back): Promise<void> {
   const { uncovered = ZERO, borne, reversed_from: was = 'fulfilled', withheld = ZERO, ...bared } = payment
@@ -195,7 +195,7 @@ export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }
 
 type Part = { readonly from: string; readonly amount: Usdc; readonly at: number }
 
-/** Tells a depositor that the balance is restored. */
+/** Tells a depositor that the balance got the money back. */
 async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
   const participantId = from.startsWith('bal:') ? accountOwner(from) : null
   if (participantId === null) return
@@ -206,7 +206,7 @@ async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise
 
 type Withheld = { readonly payment: PaymentRow; readonly withheld: Usdc; readonly at: number }
 
-/** Pays a withheld refund from what the marketplace has. @returns the remaining debt */
+/** Pays a withheld refund from the marketplace's own accounts. @returns the remaining debt */
 async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withheld): Promise<Usdc> {
   if (withheld === ZERO) return ZERO
   const { payer, receipt_id: id } = payment
@@ -228,7 +228,7 @@ function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {
   return left > 0n ? { withheld: left } : {}
 }
 
-/** Pays withheld refunds, oldest first, from later revenue. */
+/** Pays withheld refunds from later revenue, oldest first. */
 export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
   const table = ctx.store.table(payments)
   const owed = await Promise.all(
@@ -249,14 +249,14 @@ export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'c
 }
 
 /**
- * Accounts that bear losses, in order: the marketplace's own money only. Providers' money, holds and refunds are
- * never used.
+ * The accounts that bear losses, in this order. All of them hold the marketplace's own money, never money of providers,
+ * holds or refunds.
  */
 export const bearers = [account.oper, account.ops, account.fees] as const
 
 export type Bearing = { readonly from: string; readonly amount: Usdc }
 
-/** Divides a loss among accounts in order, within their balances. */
+/** Divides a loss among accounts, in their order and within their balances. */
 export function dividedLoss(
   loss: Usdc,
   sources: readonly { readonly from: string; readonly balance: Usdc }[],

@@ -8,32 +8,31 @@ import { largeText, putText, readText } from '../../store/blobs.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
 
 /**
- * A payment, durable before anything runs. From `settling` on it has everything to finish without its caller: endpoint,
- * input, signed bytes, outcome. At the payment's end, input and outcome are dropped; a released payment keeps only
- * fingerprint, hash and state.
+ * A payment. The row is durable before the run starts. From `settling` on it has everything to finish without its
+ * caller: endpoint, input, signed bytes, outcome. Input, outcome and terms are dropped when the payment ends.
  */
 export const PaymentRow = z.strictObject({
   /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
   id: z.string(),
   version: z.int(),
-  /** `subscription`: covered by a period; price 0, no money moves. */
+  /** `subscription`: a paid period covers the call, so the price is 0 and no money moves. */
   method: z.enum(['x402', 'balance', 'subscription']),
   state: z.enum(paymentStates),
-  /** True until fulfilled, released, refunded or reversed; recovery reads the open payments. */
+  /** True until fulfilled, released, refunded or reversed. Recovery reads all open payments. */
   open: z.boolean(),
   payer: StoredWallet,
   participant_id: z.string().nullable(),
   price: Micro,
   settle: z.enum(['first', 'last']),
   endpoint: z.string(),
-  /** Params, query and body for recovery; null before settling and after the end. */
+  /** Params, query and body for recovery; null before `settling` and after the payment ended. */
   input: WireInput.nullable(),
   /** SHA-256 of the file with body and outcome if they are large; both are then null here. */
   file_sha256: z.string().exactOptional(),
-  /** External work of the run, recorded before it started. */
+  /** External work that the run began, for example at a provider. Recorded in the transaction that began it. */
   begun: KnownJson.exactOptional(),
   fingerprint: z.string(),
-  /** Scoped and hashed `Idempotency-Key`; null if not sent. */
+  /** `Idempotency-Key`, hashed with its scope; null if not sent. */
   idempotency: z.string().nullable(),
   receipt_id: z.string(),
   /** Request id; absent in rows of earlier builds. */
@@ -49,16 +48,16 @@ export const PaymentRow = z.strictObject({
       signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
     })
     .nullable(),
-  /** Ids of ledger transactions: the hold of a balance payment and, once released, its return. */
+  /** Ids of ledger transactions: the hold of a balance payment, and after its release the return of the hold. */
   books: z.array(z.string()).exactOptional(),
   /** Loss from a reversed payment that earnings do not cover yet. */
   uncovered: Micro.exactOptional(),
-  /** State before the reversal; `borne` has each bearer's share of the loss, returned if the money comes back. */
+  /** State before the reversal. `borne` has each bearer's share of the loss, which returns with the money. */
   reversed_from: z.enum(paymentStates).exactOptional(),
   borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
-  /** A refund withheld since the reversal; owed once the money is back. */
+  /** A refund that is withheld since the reversal, and owed once the money is back. */
   withheld: Micro.exactOptional(),
-  /** Quoted facts besides the price (shares, provider), fixed against later edits. */
+  /** Quoted facts besides the price (shares, provider). Later edits of the listing do not change them. */
   terms: KnownJson,
   /** Result of the run, for endpoints that settle last. */
   outcome: KnownJson,
@@ -122,7 +121,7 @@ export const idempotency = defineCollection('idempotency', {
 
 export const paymentCollections: readonly AnyCollection[] = [payments, answers, idempotency]
 
-/** Temporary data of a payment: input and run result. */
+/** Temporary data of a payment, kept until it ends. */
 export type Carried = { readonly input: WireInput; readonly outcome: PaymentRow['outcome'] }
 type CarriedMembers = Pick<PaymentRow, 'input' | 'outcome' | 'file_sha256'>
 
@@ -139,7 +138,7 @@ export async function carry(ctx: Context, { input, outcome }: Carried): Promise<
   return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(ctx.blobs, salted) }
 }
 
-/** Temporary data of a payment, from row or file. */
+/** Temporary data of a payment, from its row or file. */
 export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carried> {
   const { id, input, outcome, file_sha256 } = payment
   if (input === null) throw new Error(`payment ${id} has no purchase`)
@@ -153,7 +152,7 @@ export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow
   return { ...payment, input: null, outcome: null, terms: null, open: false }
 }
 
-/** Removes an ended payment's file; if a crash prevents it, housekeeping removes the file. */
+/** Removes an ended payment's file. If a crash prevents it, housekeeping removes the file. */
 export function dropFile(ctx: Pick<Context, 'blobs' | 'log'>, { receipt_id, file_sha256 }: PaymentRow): void {
   if (file_sha256 === undefined) return
   ctx.blobs.remove(file_sha256).catch((error: unknown) => {

@@ -22,7 +22,7 @@ import type { Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import type { PaymentRow } from './rows.ts'
-/** The paying wallet, with its participant if registered. */
+/** The paying wallet, with its participant if it is registered. */
 export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
 
 /** The full response of a paid call, with secrets. */
@@ -30,59 +30,57 @@ export type PaidAnswer = {
   readonly status: number
   readonly body: string
   readonly transaction: string | null
-  /** Whether an earlier or concurrent request paid for this response. */
+  /** Whether the response was paid by an earlier or concurrent request. */
   readonly replayed: boolean
 }
 
 export type PayCall = BaseCall & {
   readonly payer: Payer
-  /** Subscription that covers the call: no charge, no escrow. */
+  /** Subscription that covers the call, so there is no charge and no escrow. */
   readonly coveredBy?: string
-  /** Terms of the quote, fixed against later edits. */
+  /** Terms of the quote. Later edits do not change them. */
   readonly terms: PaymentRow['terms']
   readonly delivers: JsonObject | undefined
 }
 
-/** A request for a price; `buyer` is set if the request has an API key. */
+/** A request for a price. `buyer` is set if the request has an API key. */
 export type QuoteCall = BaseCall & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
 
 /** Quote of a `varies` endpoint: price, and when the money moves. */
 export type Quote = {
   readonly price: Usdc
-  /** Upper limit if the payer may authorise more than the price; the authorised value is paid. x402 only. */
+  /** The payer may authorise more than the price, up to this amount. The authorised amount is then paid. x402 only. */
   readonly upTo?: Usdc
   readonly settle: Settle
   readonly description: string
   /** Notice for the payer, in the 402. */
   readonly notice?: string
-  /** The money goes into escrow; the balance history then says `escrow_hold` instead of `purchase`. */
+  /** The money goes into escrow. The balance history then shows `escrow_hold` instead of `purchase`. */
   readonly escrow?: true
-  /** Stored with the payment and fixed against later edits. */
+  /** Stored with the payment, so that later edits do not change them. */
   readonly terms?: PaymentRow['terms']
   /** The normalised body, stored instead of the received one. */
   readonly body?: PaymentRow['terms']
   /** The buyer's subscription that covers the call: price 0, no 402 (decisions §9). */
   readonly coveredBy?: string
-  /** Schema of the run's result, passed to the run as `PayCall.delivers`; not stored. */
+  /** Schema of the run's result. The run gets it as `PayCall.delivers`; it is not stored. */
   readonly delivers?: JsonObject
   /** v1 discovery; the `input_schema` of the listing. */
   readonly inputSchema?: Record<string, unknown>
 }
 
-/** The body is absent in a request without payment. */
+/** Input for a quote. The body is absent in a request without payment. */
 export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> & { readonly body?: Input<E>['body'] }
 
-/** Run result, stored until paid. */
+/** Result of a run, stored until it is paid. */
 export type RunResult = PaymentRow['outcome']
 
-/**
- * What `fulfil` gets of a paid call. It can be rebuilt from the payment row, so a call is fulfilled even after a crash.
- */
+/** What `fulfil` gets of a paid call. The payment row has all of it, so a call is fulfilled even after a crash. */
 export type Fulfilment<E extends Endpoint> = {
   readonly input: Input<E>
   readonly payer: Payer
   readonly payment: PaymentRow
-  /** Account of the money: `ext`, or the hold of a balance payment. */
+  /** Account from which the sale is paid: `ext`, or the hold of a balance payment. */
   readonly source: string
   readonly result: RunResult
   readonly baseUrl: string
@@ -92,42 +90,42 @@ export type Fulfilment<E extends Endpoint> = {
 
 export type Fulfilled<E extends Endpoint> = {
   readonly answer: Answer<E>
-  /** Legs that take exactly the price from `fulfilment.source`; posted in the same transaction. */
+  /** Legs that take exactly the price from `fulfilment.source`. They are posted in the same transaction. */
   readonly legs: readonly Leg[]
   readonly kind: EntryKind
   readonly ref: { readonly kind: string; readonly id: string }
-  /** Transaction id, if the response names it (default: new). */
+  /** Transaction id, if the response names it (default: a new id). */
   readonly transactionId?: string
 }
 
 type Charged = { readonly payment: Pick<PaymentRow, 'price'>; readonly source: string }
 
-/** Legs of a fixed API fee: all of it is the marketplace's. */
+/** The postings of a fixed API fee, all of which the marketplace keeps. */
 export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoint>['ref'], answer: A) {
   const legs = legsOf.fixedPriceCall({ source, price: payment.price })
   return { kind: 'fixed_price_call', ref, legs, answer } as const
 }
 
-/** Records external work that a run is about to start. The fulfilment pays for it, or `onUnpaid` is called. */
+/** Stores external work in the transaction that begins it. The fulfilment pays for it, or `onUnpaid` is called. */
 export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>) & {
   readonly paymentId: string
 }
 
 /**
- * A paid endpoint responds only through `fulfil`: its result is encoded, stored, posted and marked fulfilled in one
- * transaction.
+ * A handler of a paid endpoint. It responds only through `fulfil`, whose result is encoded, stored, posted and marked
+ * fulfilled in one transaction.
  */
 export type PaidHandler<E extends PaidEndpoint> = {
-  /** Notice before paying a fixed price; undefined: none. */
+  /** Notice about a fixed price before the payment; undefined if there is none. */
   readonly notice?: (input: Pick<Input<E>, 'params'>, base: BaseCall) => Promise<string | undefined>
-  /** Refusals before any charge: existence, ownership, state, conflicts. */
+  /** Refuses before any charge: for existence, ownership, state and conflicts. */
   readonly check: (input: Input<E>, base: PayCall) => Promise<void>
-  /** Runs before the money moves, on endpoints that settle last; the result is stored. */
+  /** Runs before the money moves, on endpoints that settle last. The result is stored. */
   readonly run?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<RunResult>
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
-  /** Calls with the same key run one at a time, from check to fulfilment; conflicting ones are refused uncharged. */
+  /** Calls with the same key run one at a time, from check to fulfilment. Conflicting calls are not charged. */
   readonly serializeBy?: (input: Input<E>) => string
-  /** Called in the transaction that releases the payment of a started run, whose result is then withheld. */
+  /** Called in the transaction that releases the payment of a started run. The run's result is then withheld. */
   readonly onUnpaid?: (
     t: Tx,
     draw: Draw,
@@ -152,7 +150,6 @@ export type HandlerOf<E extends Endpoint> = E extends PaidEndpoint
 /** Handlers of a section. Missing and extra ones do not compile, nor does a `varies` endpoint without `quote`. */
 export type Handlers<S extends Readonly<Record<string, Endpoint>>> = { readonly [K in keyof S]: HandlerOf<S[K]> }
 
-/** A handler without its endpoint's types. */
 type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
   readonly quote?: PaidHandler<PaidEndpoint & { access: { kind: 'paid'; price: 'varies' } }>['quote']
   readonly free?: (input: Input<PaidEndpoint>, call: Call) => Promise<unknown>
@@ -162,10 +159,10 @@ export type Seller = { readonly name: EndpointName; readonly endpoint: PaidEndpo
 
 export type HandlerTable = Readonly<Record<string, unknown>>
 
-/** Handlers of all endpoints, so that a payment can be finished from its row. */
+/** Handlers of all endpoints, needed to finish a payment from its row. */
 export const sellers = defineResource<HandlerTable>('sellers')
 
-/** The seller at an endpoint; undefined if it is free. */
+/** The seller at an endpoint; undefined if the endpoint is free. */
 export function sellerOf(handlers: HandlerTable, name: string): Seller | undefined {
   if (!isEndpointName(name)) return undefined
   const endpoint: Endpoint = api[name]
@@ -176,7 +173,7 @@ function isEndpointName(name: string): name is EndpointName {
   return Object.hasOwn(api, name)
 }
 
-/** A request to a paid endpoint, before its sender is known. */
+/** A request to a paid endpoint. Its payer is not known yet. */
 export type PaidRequest = {
   readonly ctx: Context
   readonly seller: Seller

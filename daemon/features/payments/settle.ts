@@ -23,12 +23,12 @@ import { answers, bare, type Carried, carriedBy, carry, dropFile, type PaymentRo
 import { type PaidAnswer, type Payer, sellerOf, sellers } from './seller.ts'
 import { inFlight, singleFlight } from './single-flight.ts'
 
-/** Parts of an order needed to finish a payment; recovery derives them from the row. */
+/** What finishing a payment needs of its order. Recovery derives it from the payment row. */
 export type Ordered = Pick<Order, 'seller' | 'sealKey'>
 
 /**
- * Delivers what was paid: seller's writes, ledger entry, stored response and `fulfilled` row in one transaction. If
- * the seller refuses, one transaction posts the refund.
+ * Delivers what was paid. One transaction writes the seller's effect, ledger entry, stored response and `fulfilled`
+ * row. If the seller refuses, one transaction posts the refund instead.
  */
 export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKey }: Ordered): Promise<PaidAnswer> {
   try {
@@ -48,21 +48,21 @@ export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKe
   }
 }
 
-/** Turns a conflict with an earlier write into a refusal; returns every other error unchanged. */
+/** Turns a conflict with an earlier write into a refusal. Returns all other errors unchanged. */
 export function refusalOf(error: unknown): unknown {
   return error instanceof Conflict ? new AppError('conflict', 'Another request changed the same data first.') : error
 }
 
 type Fulfilling = Ordered & {
   readonly ctx: Context
-  /** The payment, whose money was moved in this transaction or an earlier one. */
+  /** The payment. Its money was moved in this transaction or an earlier one. */
   readonly payment: PaymentRow
   readonly carried: Carried
   /** Business time. */
   readonly now: number
 }
 
-/** Delivers within a transaction that has locked the payment. */
+/** Delivers within transaction `t`, which has locked the payment. */
 export async function applyFulfilment(t: Tx, draw: Draw, fulfilling: Fulfilling): Promise<PaidAnswer> {
   const { ctx, seller, payment, carried, sealKey, now } = fulfilling
   const { endpoint, handler } = seller
@@ -108,7 +108,7 @@ type SettlementResponse = Ordered & {
   readonly wire: Record<string, unknown>
 }
 
-/** Stores a response without secrets. @returns its full text */
+/** Stores a response without its secrets. @returns the response including secrets */
 async function storeAnswer(t: Tx, draw: Draw, answered: SettlementResponse): Promise<string> {
   const { id, status, at, wire, seller, sealKey } = answered
   const secrets = seller.endpoint.reply.secrets.filter((name) => typeof wire[name] === 'string')
@@ -129,7 +129,7 @@ function nulls(names: readonly string[]): Record<string, null> {
 
 type Refusing = Ordered & { readonly refusal: AppError }
 
-/** The money moved but nothing can be delivered: refunds it and says so in the response. */
+/** Refunds a payment whose money moved but for which nothing can be delivered. The response says so. */
 export async function refund(
   ctx: Context,
   settled: PaymentRow,
@@ -151,7 +151,7 @@ export async function refund(
   return answer
 }
 
-/** Returns the money to the paying balance, or by a payout to the signing wallet; a subscription payment has none. */
+/** Returns the money to the paying balance, or by a payout to the signing wallet. A subscription moved none. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
   if (payment.method === 'balance') {
@@ -164,7 +164,7 @@ async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRo
   await openRefund(t, draw, { wallet: payment.payer, ref: { kind: 'receipt', id: payment.receipt_id }, at })
 }
 
-/** After an internal fault, the payment waits as `settled` for recovery. */
+/** Marks the payment as `settled` after an internal fault, so that recovery fulfils it later. */
 function markSettled(ctx: Context, { id, transaction }: PaymentRow): Promise<void> {
   return ctx.store.tx(async (t) => {
     const payment = await t.table(payments).getForUpdate(id)
@@ -174,7 +174,7 @@ function markSettled(ctx: Context, { id, transaction }: PaymentRow): Promise<voi
 }
 
 export type Settled =
-  /** The payment with its chain transaction, which the stored row gets when fulfilled. */
+  /** The payment with its chain transaction. The stored row gets this transaction when the payment is fulfilled. */
   | { readonly ok: true; readonly payment: PaymentRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly final: boolean }
 
@@ -202,7 +202,7 @@ export async function markSettling(ctx: Context, paymentId: string, carried: Car
   })
 }
 
-/** Moves the money of a `settling` payment; that of a balance payment was already moved by its hold. */
+/** Moves the money of a `settling` payment. The money of a balance payment is already in its hold. */
 export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled> {
   if (!payment.authorization) return { ok: true, payment }
   const result = await askChain(ctx, payment, payment.authorization)
@@ -211,8 +211,8 @@ export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled
 }
 
 /**
- * Whether a failure is final. Sent bytes may be public, and anyone may submit them until the window closes, so such a
- * payment stays open.
+ * Whether a failure is final. A payment whose bytes were sent stays open, because anyone may submit them until their
+ * window closes.
  */
 export function isFinal({ failure, sent }: SettleRefusal): boolean {
   return !sent && failure !== 'unavailable' && failure !== 'token_paused'
@@ -244,7 +244,7 @@ function authorizationOf({ chain }: Context, { payer }: PaymentRow, signed: Sign
 const RECOVERY_PAGE = 100
 
 /**
- * Finishes an open payment under the caller's lock: releases it if unsent; otherwise settles it with the same
+ * Finishes an open payment; the caller must have locked it. Releases it if unsent. Otherwise settles it with the same
  * bytes, and fulfils or refunds it.
  * @returns the response; undefined if released, already ended, or still unknown.
  */
@@ -262,7 +262,7 @@ export async function finishPayment(ctx: Context, id: string, ordered: Ordered):
   return undefined
 }
 
-/** Whether, at a final block, the nonce is unused and the window closed. */
+/** Whether a final block shows that the nonce is unused and the window closed. */
 async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean> {
   const signed = payment.authorization
   if (!signed || signed.valid_before >= BigInt(unixSeconds(ctx.clock.wall()))) return false
@@ -277,7 +277,7 @@ async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean>
 
 export type Recovered = { readonly finished: number; readonly released: number; readonly waiting: number }
 
-/** Finishes all open payments without an active request; for the start and for crons. */
+/** Finishes all open payments without an active request. Called at the start and by crons. */
 export async function recoverPayments(ctx: Context): Promise<Recovered> {
   const counts = { finished: 0, released: 0, waiting: 0 }
   for await (const rows of eachPage(ctx.store.table(payments), { index: 'open', prefix: [], limit: RECOVERY_PAGE })) {
@@ -295,7 +295,7 @@ async function recoverOne(ctx: Context, payment: PaymentRow): Promise<keyof Reco
   try {
     const seller = sellerOf(sellers.of(ctx), payment.endpoint)
     if (!seller) throw new Error(`payment ${id} belongs to no paid endpoint: ${payment.endpoint}`)
-    // Secrets stay sealed, since there is no caller.
+    // Secrets stay sealed, because recovery has no caller.
     await singleFlight(ctx, { id, fingerprint }, () => finishOrGiveBack(ctx, payment, { seller, sealKey: null }))
   } catch (error) {
     ctx.log.error({ ...log, err: String(error) }, 'payment not recovered')
@@ -306,7 +306,7 @@ async function recoverOne(ctx: Context, payment: PaymentRow): Promise<keyof Reco
   return now?.open ? 'waiting' : 'finished'
 }
 
-/** A fulfilment that keeps failing by our fault ends in a refund. */
+/** Finishes a payment. If an internal fault prevents it for longer than `FULFIL_PATIENCE_MS`, refunds it. */
 async function finishOrGiveBack(ctx: Context, payment: PaymentRow, ordered: Ordered): Promise<PaidAnswer | undefined> {
   try {
     return await finishPayment(ctx, payment.id, ordered)
@@ -320,5 +320,5 @@ async function finishOrGiveBack(ctx: Context, payment: PaymentRow, ordered: Orde
   }
 }
 
-/** An open payment is fulfilled or refunded within this time. */
+/** Time after which a settled payment that cannot be fulfilled is refunded. */
 export const FULFIL_PATIENCE_MS = HOUR_MS

@@ -6,7 +6,7 @@ import type { PaidAnswer } from './seller.ts'
 
 export type InFlight = {
   readonly fingerprint: string
-  /** Abort signal of the first caller; if that caller disconnects, waiting callers start over. Absent in recovery. */
+  /** Abort signal of the first caller. If that caller disconnects, waiting callers start over. Absent in recovery. */
   readonly signal?: () => AbortSignal
   /** Undefined if the payment ended without a charge. */
   readonly answer: Promise<PaidAnswer | undefined>
@@ -25,7 +25,7 @@ export function refuseOtherRequest(payment: { readonly fingerprint: string }, fi
 }
 
 /**
- * Runs work on a payment exclusively: requests, retries and recovery. Later callers wait for the result, and start
+ * Runs `work` alone on a payment, for requests, retries and recovery. Later callers wait for the result. They start
  * over if there was none or the first caller disconnected.
  * @throws AppError 409 when the payment is in progress for another request.
  */
@@ -44,12 +44,12 @@ export async function singleFlight<Answered extends PaidAnswer | undefined>(
     })
     if (answer) return { ...answer, replayed: true }
   }
-  // The entry is removed before anyone sees the end, so later callers find the stored state.
+  // The entry is removed before any caller sees the result, so that later callers find the stored state.
   const answer = Promise.resolve()
     .then(work)
     .finally(() => inFlight.of(ctx).delete(flight.id))
   inFlight.of(ctx).set(flight.id, { ...flight, answer })
-  // A daemon stop waits for the payment even if its caller disconnected.
+  // A stop of the daemon waits for the payment even if its caller disconnected.
   const ended = answer.then(
     () => undefined,
     () => undefined,

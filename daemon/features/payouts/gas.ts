@@ -7,11 +7,11 @@ import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { gasDays } from './rows.ts'
 
-/* Actions that cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4). */
+/* Gas actions cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4). */
 
-/** Maximum actions per wallet and UTC day. */
+/** Maximum gas actions per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
-/** Smaller on-chain withdrawals must empty the balance; each wallet may make one a day. */
+/** Minimum on-chain withdrawal. A smaller one must empty the balance, and each wallet may make one a day. */
 export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
 
 type Machine = Pick<Context, 'chain' | 'clock'>
@@ -20,11 +20,11 @@ export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
   return chain.status !== undefined
 }
 
-/** The operator is notified when the actions of all wallets on one day exceed this number. */
+/** The operator is notified when all wallets together exceed this number of gas actions on one day. */
 export const GAS_ACTS_TOLD = 100
 const PAGE_ROWS = 1_000
 
-/** Today's (UTC) gas actions of all wallets. */
+/** Number of gas actions of all wallets today (UTC). */
 export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<number> {
   const today = { index: 'day', prefix: [Math.floor(clock.wall() / DAY_MS)], limit: PAGE_ROWS }
   return (await everyRow(store.table(gasDays), today)).reduce((sum, { acts }) => sum + acts, 0)
@@ -37,8 +37,8 @@ type GasAct = {
 }
 
 /**
- * Counts an action in its transaction, if gas costs anything.
- * @throws AppError rate_limited when the wallet used up its actions of the day; its money stays
+ * Counts a gas action, in the action's transaction. Does nothing if gas costs nothing.
+ * @throws AppError rate_limited when the wallet used up its actions of the day. Its money stays where it is.
  */
 export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
   if (!costsGas(machine)) return

@@ -39,12 +39,12 @@ export type PayoutTransition = (typeof payoutMachine)['transitions'][number]
 export type PayoutEvent = PayoutTransition['event']
 export type PayoutState = (typeof payoutMachine)['states'][number]
 
-/** A failed payout with blocked money has a separate state. */
+/** The payout's state. A failed payout whose money is blocked has the state `blocked`. */
 export function payoutState({ status, blocked }: Pick<PayoutRow, 'status' | 'blocked'>): PayoutState {
   return blocked ? 'blocked' : status
 }
 
-/** Whether money is in flight, so that the wallet's next payout waits. */
+/** Whether money is in flight. The wallet's next payout then waits. */
 export function isOpenPayout(state: PayoutState): boolean {
   return state !== 'confirmed' && state !== 'failed' && state !== 'blocked'
 }

@@ -20,9 +20,9 @@ import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
 
 const PAYOUT_PAGE = 100
-/** Maximum blocked payouts of a wallet that are added up. */
+/** Maximum number of a wallet's blocked payouts that are summed. */
 const MAX_KEPT = 1_000
-/** How often to check whether a wallet is free for its next payout. */
+/** Interval of checks whether a wallet is free for its next payout. */
 const BUSY_REVIEW_MS = HOUR_MS
 const SANCTIONED = 'the wallet is sanctioned'
 const SUSPENDED = 'the participant is suspended'
@@ -35,17 +35,17 @@ type NewPayout = {
   readonly wallet: Wallet
   /** Account to pay from. */
   readonly source: string
-  /** (default: the whole balance) */
+  /** Amount to pay (default: the account's whole balance). */
   readonly amount?: Usdc
   readonly ref: Ref
-  /** Transaction id (default: new). */
+  /** Transaction id (default: a new id). */
   readonly transactionId?: string
   readonly at: number
 }
 
 /**
- * Sets an account's money aside for a wallet, in the transaction that made it due.
- * @returns null when nothing is due, or while another payout of the wallet is open, after which the money is paid.
+ * Sets an account's money aside for a wallet. Call it in the transaction that made the money due.
+ * @returns null when nothing is due, or while another payout of the wallet is open. When it ends, the money is paid.
  */
 export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
@@ -58,7 +58,7 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
   return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
 }
 
-/** Blocks money that an account holds for a sanctioned wallet; it returns when the wallet is cleared. */
+/** Blocks money that an account holds for a sanctioned wallet. The money returns when the wallet is cleared. */
 export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
   const amount = payout.amount ?? (await balanceOf(t, source))
@@ -104,7 +104,7 @@ export async function openPayoutOf(t: ReadTx, wallet: Wallet): Promise<PayoutRow
   return (await t.table(payouts).page('open_wallet', [wallet], { limit: 1 })).rows[0]
 }
 
-/** Blocked money of a wallet by account. */
+/** The part of a wallet's blocked money that came from one account. */
 export async function keptOf(t: ReadTx, { wallet, source }: Pick<PayoutRow, 'wallet' | 'source'>): Promise<Usdc> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   return usdc(rows.reduce((sum, row) => (row.source === source ? sum + row.amount : sum), 0n))
@@ -119,7 +119,7 @@ export function openRefund(
   return openPayout(t, draw, { ...refund, kind: 'refund', source: account.refund(refund.wallet) })
 }
 
-/** Takes a wallet's refund back from an unsent payout, if the refund account alone does not hold `amount`. */
+/** Takes a refund back from the wallet's unsent payout, if the refund account alone does not hold `amount`. */
 export async function recallRefund(
   t: Tx,
   draw: Draw,
@@ -135,8 +135,8 @@ export async function recallRefund(
 export type PayoutCounts = { confirmed: number; waiting: number; failed: number }
 
 /**
- * Advances every due payout; safe to interrupt, repeat and run concurrently: each step is one transaction that checks
- * the status, and the chain pays an id once. Refunds continue during a pause, other payouts wait (decisions §12).
+ * Advances every due payout. Can be interrupted, repeated and run concurrently, because each step is one transaction
+ * that checks the status, and the chain pays a payout id once. During a pause only refunds continue (decisions §12).
  */
 export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
   const counts: PayoutCounts = { confirmed: 0, waiting: 0, failed: 0 }
@@ -154,7 +154,7 @@ export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
 
 async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   const { id } = payout
-  // Wait while the contract still holds refunds to this wallet, because the contract itself may pay them.
+  // Wait while the contract still holds refunds to this wallet. Otherwise the wallet could be paid twice.
   const isBack = payout.kind !== 'refund' || (await contractMirror.of(ctx)?.hasReturned(payout.wallet))
   if (isBack === false) return 'waiting'
   const verdict = await screen(ctx, payout.wallet)
@@ -187,12 +187,12 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
   return 'waiting'
 }
 
-/** Whether the money of a failed payout returns to its payee's account; refunds and revenue shares do not return. */
+/** Whether the money of a failed payout returns to its payee's account. Refunds and revenue shares do not return. */
 function isOwnedBack({ kind }: PayoutRow): boolean {
   return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
 }
 
-/** Without a required sanctions list nothing is paid. */
+/** Checks a wallet. If a required sanctions list is missing, the result is `unknown` and nothing is paid. */
 async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
   try {
     return (await compliance.of(ctx).isSanctioned(wallet)) ? 'sanctioned' : 'clear'
@@ -202,18 +202,16 @@ async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanction
   }
 }
 
-/**
- * Whether an unsent payout returns to its account, because the account's owner is suspended. Refunds are always sent.
- */
+/** Whether an unsent payout returns to its account because the owner is suspended. Refunds are always sent. */
 async function waitsForStanding(ctx: Context, { kind, source, attempts }: PayoutRow): Promise<boolean> {
   if (kind === 'refund' || attempts > 0) return false
   return isSuspended(await ctx.store.table(participants).get(accountOwner(source)))
 }
 
-/** Only an unsent payout can be taken back. */
+/** Takes back a payout to a sanctioned wallet if it was not sent yet. Otherwise postpones it. */
 async function holdBack(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
-    // A withdrawal returns to the balance, which a sanctioned wallet cannot spend.
+    // A withdrawal returns to the balance. A sanctioned wallet cannot spend its balance.
     await step(ctx, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
     return 'failed'
   }
@@ -234,7 +232,7 @@ async function transfer(
   }
 }
 
-/** One step of a payout in a transaction; undefined if another run was first. */
+/** One step of a payout in its own transaction; undefined if another run made the step first. */
 function step(ctx: Context, id: string, { ...facts }: Omit<PayoutStep, 'at'>): Promise<PayoutRow | undefined> {
   return commit(ctx, async (t, draw) => {
     const row = await t.table(payouts).getForUpdate(id)
@@ -254,7 +252,7 @@ function refOf({ id }: PayoutRow): Ref {
 
 /**
  * When a payout ends, opens one for its unblocked money and one for refunds that came due. A failed withdrawal is not
- * repeated: its owner can withdraw again. The settlement cron repeats other failed settlements.
+ * repeated, because its owner can withdraw again. The settlement cron repeats other failed settlements.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row
@@ -265,26 +263,26 @@ async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: numb
   await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
 
-/** Unblocks payouts whose wallet was cleared; a new payout then pays their money. */
+/** Unblocks payouts whose wallet was cleared. A new payout then pays their money. */
 async function reviewBlocked(ctx: Context): Promise<void> {
   for (;;) {
     const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
     const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) await review(ctx, row)
-    // Reviewed payouts leave the front of the index, so the next page has others.
+    // A reviewed payout leaves the front of the index, so the next page has other payouts.
     if (due.length < PAYOUT_PAGE) return
   }
 }
 
 async function review(ctx: Context, row: PayoutRow): Promise<void> {
   if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
-  // Unblock a payee's share only if it can be sent immediately: back in the revenue account it would be divided again.
+  // Unblock a payee's share only if it can be sent immediately. In the revenue account it would be divided again.
   else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
   else await step(ctx, row.id, { event: 'unblock' })
 }
 
-/** Makes a cleared wallet's blocked payouts due, so that the next run returns their money. */
+/** Makes blocked payouts of a cleared wallet due, so that the next run returns their money. */
 export async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   for (const { id } of rows) {

@@ -32,8 +32,8 @@ function providerOf(table: Participants, { id }: AccountRow): Promise<Participan
 }
 
 /**
- * Whether earnings can be settled now: a wallet has one payout at a time, and a suspended provider waits for the end of
- * its suspension.
+ * Whether earnings can be settled now. A wallet has one payout at a time, and a suspended provider waits until its
+ * suspension ends.
  */
 async function canSettle(t: ReadTx, { account, sanctioned }: AccountItem): Promise<boolean> {
   const provider = await providerOf(t.table(participants), account)
@@ -48,7 +48,7 @@ async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Con
   const { id, wallet } = provider
   const ref = { kind: 'participant', id }
   if (provider.first_party) {
-    // First-party earnings belong to the operator: they are settled in the books, not on the chain.
+    // First-party earnings belong to the operator. They are settled in the books, not on the chain.
     const legs = legsOf.firstPartySettlement({ providerId: id, amount: account.balance })
     await post(t, draw, { kind: 'settlement', ref, legs, at })
     return

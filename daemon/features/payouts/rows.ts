@@ -10,24 +10,24 @@ export const PayoutRow = z.strictObject({
   kind: z.enum(payoutKinds),
   wallet: StoredWallet,
   amount: Micro,
-  /** Account from which the money was taken; a failed payout returns the money to it. */
+  /** Account from which the money was taken. If the payout fails, the money returns there. */
   source: z.string(),
   ref_kind: z.string(),
   ref_id: z.string(),
   /** Number of the last ledger transaction when the money was set aside. */
   covers: z.int(),
   status: z.enum(payoutStates),
-  /** True until the payout is confirmed or failed; each wallet has at most one open payout. */
+  /** True until the payout is confirmed or failed. A wallet has at most one open payout. */
   open: z.boolean(),
   /** True if the payout failed and its money waits in `blk:<wallet>`. */
   blocked: z.boolean(),
-  /** The transfer order, fixed before the first send; retries send the same. */
+  /** The transfer order, fixed before the first attempt. Retries send the same bytes. */
   bytes: z.string().nullable(),
   /** SHA-256 of `bytes`, hex. */
   hash: z.string().nullable(),
   attempts: z.int(),
   last_error: z.string().nullable(),
-  /** Business time of the next attempt or review; null when over. */
+  /** Business time of the next attempt or review; null when the payout has ended. */
   next_attempt_at: z.int().nullable(),
   transaction: z.string().nullable(),
   created_at: z.int(),
@@ -51,14 +51,14 @@ export const payouts = defineCollection('payouts', {
   ],
 })
 
-/** Gas actions of one wallet on one day. */
+/** Number of gas actions of one wallet on one day. */
 const GasDayRow = z.strictObject({
-  /** `<day>:<wallet>`; days (UTC) since the epoch. */
+  /** `<day>:<wallet>`. The day is the number of UTC days since the epoch. */
   id: z.string(),
   version: z.int(),
   day: z.int(),
   acts: z.int(),
-  /** Whether the wallet withdrew a whole small balance. */
+  /** Whether a withdrawal emptied a balance below the minimum that day. */
   emptied: z.boolean(),
 })
 

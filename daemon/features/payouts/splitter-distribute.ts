@@ -13,10 +13,10 @@ type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }
 
 const WHOLE_BPS = 10_000n
 
-/** Default: all to the operator (decisions §5). */
+/** Default payees: the operator gets all revenue (decisions §5). */
 export const operatorOnly: readonly Payee[] = [{ to: 'operator', bps: WHOLE_BPS }]
 
-/** Payees' shares, floored to atomic units; the remainder stays in the account. */
+/** Payees' shares, rounded down. The remainder stays in the account. */
 export function sharesOf(amount: Usdc, payees: readonly Payee[]): PayeeShare[] {
   return payees.map(({ to, bps }) => ({ to, amount: share(amount, bps) })).filter((one) => one.amount > ZERO)
 }
@@ -32,10 +32,10 @@ export function payeeFault(payees: readonly Payee[]): string | undefined {
 /** Revenue accounts, in order of distribution. */
 const sources = ['fees', 'ops'] as const
 
-/** Distributes both revenue accounts: payees are paid to their wallets, the operator in the books (decisions §5). */
+/** Distributes both revenue accounts. Payees are paid to their wallets, the operator in the books (decisions §5). */
 export const splitterDistribute = accountCron({
   name: 'splitter-distribute',
-  // One round for each account, since a wallet has one payout at a time.
+  // One round for each account, because a wallet has one payout at a time.
   rounds: sources.map((kind) => [
     accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
   ]),

@@ -12,11 +12,11 @@ import { post } from '../ledger/post.ts'
 import { isOpenPayout, type PayoutEvent, type PayoutTransition, payoutMachine, payoutState } from './machine.ts'
 import { type PayoutRow, payouts } from './rows.ts'
 
-/** First retry delay; doubled each time up to the longest. */
+/** First retry delay. It doubles after each attempt, up to `LONGEST_RETRY_MS`. */
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = HOUR_MS
 const MAX_DOUBLINGS = 20
-/** How often to check for a missing key (`KEY_REVIEW_MS`), and whether a blocked wallet is cleared. */
+/** Interval of checks for a missing signing key. `BLOCKED_REVIEW_MS` is the interval for blocked wallets. */
 const KEY_REVIEW_MS = HOUR_MS
 export const BLOCKED_REVIEW_MS = DAY_MS
 
@@ -35,8 +35,8 @@ export type PayoutStep = {
 type Step = { readonly row: PayoutRow; readonly step: PayoutStep }
 
 /**
- * The only way to change a payout's state: row, money and event in the caller's transaction, which has locked the row.
- * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
+ * The only way to change a payout's state. Writes row, money and event; the transaction has locked the row.
+ * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`. Nothing is written then.
  */
 export async function applyPayoutStep(t: Tx, draw: Draw, { row, step }: Step): Promise<PayoutRow> {
   const found: PayoutTransition = transition(payoutMachine, { event: step.event, from: payoutState(row), by: 'system' })
@@ -50,7 +50,6 @@ function stateAfter({ to }: PayoutTransition): Pick<PayoutRow, 'status' | 'block
   return { status: to === 'blocked' ? 'failed' : to, blocked: to === 'blocked', open: isOpenPayout(to) }
 }
 
-/** Row fields that an event changes besides the state. */
 function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   const { at, error = row.last_error, transaction = null } = step
   switch (step.event) {
@@ -73,7 +72,7 @@ function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   }
 }
 
-/** Fixes the bytes of the transfer order, so that all attempts send the same. */
+/** Fixes the bytes of the transfer order, so that all attempts send the same bytes. */
 function orderOf(row: PayoutRow): Pick<PayoutRow, 'bytes' | 'hash'> {
   const bytes = JSON.stringify({ id: row.id, to: row.wallet, amount: row.amount.toString() })
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
@@ -111,7 +110,7 @@ const announced: Partial<Record<PayoutEvent, EventType>> = {
   unblock: 'payout.unblocked',
 }
 
-/** Emits the event of a step, if the step has one. */
+/** Emits the event of a step. Some steps have none. */
 export async function announce(
   t: Tx,
   draw: Draw,
@@ -128,7 +127,7 @@ export async function announce(
   })
 }
 
-/** Whether the payout's owner requested it and is notified of the result. */
+/** Whether the owner requested this payout. Only then is the owner notified of the result. */
 function isAskedFor({ kind }: PayoutRow): boolean {
   return kind === 'withdrawal' || kind === 'referral'
 }

@@ -10,7 +10,7 @@ import { countGasAct } from './gas.ts'
 import { openPayout, openPayoutOf } from './payouts.ts'
 import type { PayoutRow } from './rows.ts'
 
-/** @throws AppError 503 while paid activity is paused, checked in the transaction */
+/** @throws AppError 503 while paid activity is paused. Call it in the transaction that moves the money. */
 export async function refusePaused(t: ReadTx): Promise<void> {
   const platform = await readPlatform(t)
   if (platform.paused_at !== null) throw paused(pauseOf(platform))
@@ -22,14 +22,14 @@ type Withdrawal = {
   /** The participant's account. */
   readonly source: string
   readonly amount: Usdc
-  /** Whether the withdrawal takes the whole balance, which is below the minimum. */
+  /** Whether the withdrawal takes a whole balance that is below the minimum. */
   readonly empties?: boolean
   readonly now: number
   readonly ctx: Pick<Context, 'chain' | 'clock'>
 }
 
 /**
- * Sets a participant's money aside for its wallet; the refund cron sends it.
+ * Sets a participant's money aside for its wallet. The refund cron sends it.
  * @throws AppError 409 while another payout of the wallet is open, 429 after the daily limit.
  */
 export async function openWithdrawal(

@@ -28,13 +28,13 @@ import {
   shownPosting,
 } from './rows.ts'
 
-/** Quoted facts, fixed in the payment row. */
+/** Quoted terms. The payment row stores them, so that they cannot change. */
 const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.string() })
 
 type AwardParams = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
 
 /**
- * Quotes an award. Without a bid id, quotes the maximum budget: anyone may ask, but only the poster sees bids.
+ * Quotes an award. Without a bid id, quotes the maximum budget, because anyone may ask but only the poster sees bids.
  * @throws AppError 404, 409, 503
  */
 export async function quoteAward(t: ReadTx, { postingId, bidId, now }: AwardParams): Promise<Quote> {
@@ -53,7 +53,7 @@ export async function quoteAward(t: ReadTx, { postingId, bidId, now }: AwardPara
   }
 }
 
-/** Shares fixed when the bid was made. */
+/** Shares as fixed when the bid was made. */
 function sharesOf({ price, shares }: BidRow, service: ServiceRow): Split {
   return shares ? { ...shares, fee: usdc(shares.agent - shares.net) } : split(saleKind(service), price)
 }
@@ -104,9 +104,9 @@ type Paid = {
 }
 
 /**
- * Opens the job of an awarded bid in the paying transaction; the other bids are rejected. The award is in time if the
- * payment was made in time.
- * @throws AppError 409 when another award or an end of the request came first; the payment is then refunded
+ * Opens the job of an awarded bid in the paying transaction, and rejects the other bids. The award is in time if the
+ * payment was made before the request expired.
+ * @throws AppError 409 when another award or an end of the request came first. The payment is then refunded.
  */
 export async function award(
   t: Tx,

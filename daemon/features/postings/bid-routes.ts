@@ -10,7 +10,7 @@ import { bidStatusAt } from './machine.ts'
 import { bids, mutexKey, postingById, refuseUnlessPoster } from './rows.ts'
 import { bidView } from './view.ts'
 
-/** In order of creation; a request's bids fit into one page. */
+/** Bids in order of creation. All bids of a request fit into one page. */
 const listBids: FreeHandler<typeof bidsApi.listBids> = async ({ params, query }, { ctx, caller, now }) => {
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {

@@ -24,10 +24,10 @@ import {
   refuseHidden,
 } from './rows.ts'
 
-/** Largest budget for unverified providers (decisions §9). */
+/** Largest amount for which unverified providers may bid (decisions §9). */
 export const UNVERIFIED_MAX_BUDGET = usdc(25_000_000n)
 
-/** Whether a provider of this tier may handle an amount: a maximum budget, or a bid. */
+/** Whether a provider of this tier may handle an amount, such as a maximum budget or a bid. */
 export function isWithinTier(tier: ParticipantRow['verification_tier'], amount: Usdc): boolean {
   return tier !== 'unverified' || amount <= UNVERIFIED_MAX_BUDGET
 }
@@ -42,11 +42,11 @@ export function isWished(wish: Wish, { budget_max, category }: Pick<PostingRow, 
   return wish.categories.length === 0 || wish.categories.includes(category)
 }
 
-/** Maximum bids per request, including withdrawn ones; `MAX_BIDS_PER_PROVIDER` limits those of one provider. */
+/** Maximum bids per request, including withdrawn bids. `MAX_BIDS_PER_PROVIDER` limits those of one provider. */
 export const MAX_BIDS = 500
 export const MAX_BIDS_PER_PROVIDER = 10
 
-/** A bid with the facts for its view. */
+/** A bid with what its view needs. */
 export type PlacedBid = { readonly bid: BidRow; readonly posting: PostingRow; readonly service: ServiceRow }
 
 type Bidding = {
@@ -96,7 +96,7 @@ function refuseTier({ verification_tier: tier }: ParticipantRow, posting: Postin
   })
 }
 
-/** @throws AppError 400, also for somebody else's listing */
+/** @throws AppError 400, also for another participant's listing */
 async function ownService(t: ReadTx, id: string, bidder: ParticipantRow): Promise<ServiceRow> {
   const service = await t.table(services).get(id)
   if (service?.provider_id !== bidder.id || service.status !== 'active') {
@@ -143,7 +143,6 @@ export async function withdrawBid(
   return { bid: changed, posting: counted, service: await serviceOf(t, changed) }
 }
 
-/** The listing of a bid, in any state. */
 export async function serviceOf(t: ReadTx, bid: BidRow): Promise<ServiceRow> {
   const service = await t.table(services).get(bid.service_id)
   if (!service) throw new Error(`${bid.id} has no service`)

@@ -20,18 +20,18 @@ type Step = {
   readonly by: PostingRole
   /** Business time. */
   readonly at: number
-  /** Time at which the caller asked for the step, if before `at`. */
+  /** Time at which the caller asked for the step, if earlier than `at`. */
   readonly askedAt?: number
   readonly change?: Partial<Pick<PostingRow, 'awarded_bid_id' | 'job_id'>>
 }
 
 /**
- * The only way to change a request's state, with its bids.
- * @throws AppError 409 invalid_transition; nothing is written then
+ * The only way to change a request's state and its bids.
+ * @throws AppError 409 invalid_transition. Nothing is written then.
  */
 export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<PostingRow> {
   const { posting, event, by, at, askedAt = at, change = {} } = step
-  // The event `expire` needs the stored status; for all other events an overdue request is expired already.
+  // `expire` needs the stored status. For all other events, an overdue request counts as expired.
   const from = event === 'expire' ? posting.status : postingStatusAt(posting, askedAt)
   const { to, effects } = transition(postingMachine, { event, from, by })
   const { poster_suspended: _isOver, ...kept } = posting
@@ -45,7 +45,7 @@ export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<Postin
 
 type Rejecting = { readonly posting: PostingRow; readonly by: BidRole; readonly at: number }
 
-/** Rejects all submitted bids; an accepted bid is no longer among them. */
+/** Rejects all submitted bids. An accepted bid is not among them. */
 async function rejectBids(t: Tx, draw: Draw, { posting, by, at }: Rejecting): Promise<void> {
   const { rows } = await t.table(bids).page('live', [posting.id], { limit: MAX_BIDS })
   for (const { id } of rows) {
@@ -69,14 +69,14 @@ export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep
   return changed
 }
 
-/** How a job's money ended, as an event of its request (decisions §9). */
+/** Event of a request after its job's money was released, split or refunded (decisions §9). */
 const eventOf: Partial<Record<JobRow['escrow_status'], 'complete' | 'refund'>> = {
   released: 'complete',
   split: 'complete',
   refunded: 'refund',
 }
 
-/** Ends a request with its job, in the transaction that moves the money. */
+/** Ends the request of a job. Call it in the transaction that moves the job's money. */
 export async function followJob(t: Tx, draw: Draw, { job, at }: { readonly job: JobRow; readonly at: number }) {
   const event = eventOf[job.escrow_status]
   if (job.posting_id === null || event === undefined) return

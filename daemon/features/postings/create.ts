@@ -16,7 +16,7 @@ export const POSTING_LIFE_MS = 30 * DAY_MS
 export const MAX_OPEN_POSTINGS = 100
 export const MAX_BRIEF_BYTES = 16 * 1024
 const NO_CATEGORY = 'other'
-/** Counter id of request numbers: without gaps, in commit order. */
+/** Id of the counter that numbers requests, without gaps, in commit order. */
 const POSTING_COUNTER = 'postings'
 
 type CreateParams = { readonly body: NewPosting; readonly poster: ParticipantRow; readonly now: number }
@@ -68,7 +68,7 @@ export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Cr
   return posting
 }
 
-/** Another participant's job is reported as unknown, to keep its provider private. */
+/** A job that the poster does not sell gets the same error as an unknown job, so that its provider stays private. */
 async function checkParent(t: ReadTx, jobId: string, poster: ParticipantRow): Promise<void> {
   const job = await t.table(jobs).get(jobId)
   if (job?.provider_id !== poster.id) throw invalidField('parent_job_id', 'must be one of your jobs as provider')

@@ -2,13 +2,13 @@ import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from
 import { defineMachine } from '../../kernel/machine.ts'
 import type { BidRow, PostingRow } from './rows.ts'
 
-/** Who acts on a request; `system` is a cron or the resulting job. */
+/** Who acts on a request. `system` is a cron, or the job that the request led to. */
 export const postingRoles = ['poster', 'provider', 'system'] as const
 export type PostingRole = (typeof postingRoles)[number]
 
 /**
- * Request state machine (decisions §9). Effects in the same transaction: `open_job` pays the bid into escrow,
- * `accept_bid` and `reject_bids` end the bids, `count_bid` counts one more.
+ * Request state machine (decisions §9). Effects in the same transaction: `open_job` pays the bid's price into escrow,
+ * `accept_bid` and `reject_bids` end the bids, `count_bid` adds 1 to the number of bids.
  */
 export const postingMachine = defineMachine({
   noun: 'posting',
@@ -32,16 +32,16 @@ export const postingMachine = defineMachine({
 export type PostingTransition = (typeof postingMachine)['transitions'][number]
 export type PostingEvent = PostingTransition['event']
 
-/** Status at a time: an overdue request is expired even before the cron ran. */
+/** Status at a time. An overdue request counts as expired even before the cron ran. */
 export function postingStatusAt({ status, expires_at }: Pick<PostingRow, 'status' | 'expires_at'>, now: number) {
   return status === 'open' && expires_at <= now ? 'expired' : (status satisfies PostingStatus)
 }
 
-/** Who acts on a bid; `system` ends those of expired requests. */
+/** Who acts on a bid. `system` rejects the bids of expired requests. */
 export const bidRoles = ['bidder', 'poster', 'system'] as const
 export type BidRole = (typeof bidRoles)[number]
 
-/** Bid state machine (decisions §9); `uncount` removes one from the shown count. */
+/** Bid state machine (decisions §9). `uncount` subtracts 1 from the shown number of bids. */
 export const bidMachine = defineMachine({
   noun: 'bid',
   states: bidStatuses,
@@ -54,7 +54,7 @@ export const bidMachine = defineMachine({
 
 type Place = { readonly posting: Pick<PostingRow, 'status' | 'expires_at'>; readonly now: number }
 
-/** Status at a time: bids of an expired request are rejected. */
+/** Status at a time. Bids of an expired request count as rejected. */
 export function bidStatusAt({ status }: Pick<BidRow, 'status'>, { posting, now }: Place): BidStatus {
   return status === 'submitted' && postingStatusAt(posting, now) === 'expired' ? 'rejected' : status
 }

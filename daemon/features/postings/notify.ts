@@ -15,7 +15,7 @@ import { fanouts, notices, type OptInRow, optIns, type PostingRow, postings } fr
 export const FANOUT_ROWS = 50
 /** Maximum participants notified of one request. */
 export const MAX_TOLD = 10_000
-/** Delay after each failed attempt; after the last one the notification is dropped. */
+/** Delay after each failed attempt. After the last delay, one more failure drops the notification. */
 export const NOTICE_DELAYS_MS: readonly number[] = [
   MINUTE_MS,
   2 * MINUTE_MS,
@@ -25,13 +25,13 @@ export const NOTICE_DELAYS_MS: readonly number[] = [
   6 * HOUR_MS,
   DAY_MS,
 ]
-/** An opt-in is switched off after this many failures in a row (decisions §9). */
+/** Number of consecutive failures after which an opt-in is switched off (decisions §9). */
 export const MAX_CONSECUTIVE_FAILURES = 20
 const NOTICE = 'request.created'
 
 type Due = { readonly id: string; readonly now: number }
 
-/** Notifies the next opt-ins of a new request. @returns whether more remain */
+/** Notifies the next opt-ins of a new request. @returns whether more opt-ins remain */
 export async function tellNext(t: Tx, draw: Draw, { id, now }: Due): Promise<boolean> {
   const fanout = await t.table(fanouts).getForUpdate(id)
   if (!fanout) return false
@@ -113,7 +113,7 @@ async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise
   return posting?.status === 'open' && (await t.table(optIns).get(participantId))?.enabled === true
 }
 
-/** Whether a delivery is still useful; only a notification of a request can become useless. */
+/** Whether a delivery is still useful. Only a notification of a request can become useless. */
 export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: DeliveryRow): Promise<boolean> {
   if (type !== NOTICE) return true
   const { posting_id: postingId } = JSON.parse(body) as { posting_id: string } // bytes of `noticeOf`
@@ -122,7 +122,7 @@ export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: 
 
 type Ended = { readonly delivery: DeliveryRow; readonly now: number }
 
-/** Updates the opt-in once a delivery of a notification has ended. */
+/** Updates the opt-in after a delivery of a notification has ended. */
 export async function noticeEnded(t: Tx, draw: Draw, { delivery, now }: Ended): Promise<void> {
   if (delivery.type !== NOTICE || delivery.open) return
   const [found] = (await t.table(notices).page('delivery', [delivery.id], { limit: 1 })).rows
@@ -160,7 +160,7 @@ async function countFailure(t: Tx, draw: Draw, { optIn, count, now }: Count): Pr
   return enabled
 }
 
-/** Sends a due notification again with the same bytes, so that receivers can recognise it. */
+/** Sends a due notification again, with the same bytes so that receivers can recognise it. */
 export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   const notice = await t.table(notices).getForUpdate(id)
   if (!notice?.waiting || notice.next_at === null || notice.next_at > now) return
@@ -174,12 +174,12 @@ export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   await replay(t, delivery_id, { owner, now })
 }
 
-/** Notifies all opt-ins, a limited number per transaction; resumes after a crash. */
+/** Notifies all opt-ins, a limited number per transaction. Resumes after a crash. */
 export async function tellAll(ctx: Context, id: string, now: number): Promise<void> {
   while (await commit(ctx, (t, draw) => tellNext(t, draw, { id, now })));
 }
 
-/** Starts notifying; the cron finishes the rest. */
+/** Starts notifying in the background. If this is interrupted, the cron continues. */
 export function startTelling(ctx: Context, id: string): void {
   inBackground(ctx, 'postings', () => tellAll(ctx, id, ctx.clock.now()))
 }

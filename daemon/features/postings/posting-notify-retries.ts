@@ -8,10 +8,9 @@ import { stepPosting } from './close.ts'
 import { retryNotice, tellAll } from './notify.ts'
 import { fanouts, notices, postings } from './rows.ts'
 
-/** No notifications under the cutover, since nobody could bid. */
+/** During the cutover no notifications are sent, because nobody could bid. */
 const rests = ({ checkout_v2 }: Platform) => checkout_v2
 
-/** Due work on requests, in order. */
 export const postingWork: readonly DueWork[] = [
   dueWork({
     name: 'posting.expire',

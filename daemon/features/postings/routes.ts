@@ -59,7 +59,7 @@ export const postingAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listA
 
 type Change = { readonly id: string; readonly body: NotificationChange; readonly now: number }
 
-/** Applies the given settings and opts in by default; opting in again resets the failures. */
+/** Applies the given settings, and opts in unless `enabled` is false. Opting in again resets the number of failures. */
 async function changeOptIn(t: Tx, { id, body, now }: Change): Promise<OptInRow> {
   const locked = (await t.table(optIns).getForUpdate(id)) ?? fresh(id, now)
   const enabled = body.enabled ?? true
@@ -119,7 +119,7 @@ const listPostings: FreeHandler<typeof postingsApi.listPostings> = async ({ quer
     total,
     limit,
     offset,
-    // There is a cursor even past the end, so that a poller can resume.
+    // A cursor is returned even past the end, so that a poller can resume there.
     next_cursor: isSearch ? null : String(last?.number ?? cursor ?? START),
   }
 }

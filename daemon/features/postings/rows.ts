@@ -49,7 +49,7 @@ export function refuseUnlessPoster(posting: PostingRow, caller: Pick<Participant
   if (posting.poster_id !== caller.id) throw notYours('The request')
 }
 
-/** Actions on one request run one at a time under this key; see `keyedMutex`. */
+/** Key under which actions on one request run one at a time (see `keyedMutex`). */
 export function mutexKey(postingId: string): string {
   return `posting:${postingId}`
 }
@@ -58,7 +58,7 @@ export function mutexKey(postingId: string): string {
 export const PostingRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Request number: without gaps, in order of creation; pollers resume from it. */
+  /** Request number, without gaps, in order of creation. Pollers resume from it. */
   number: z.int(),
   poster_id: z.string(),
   poster_wallet: StoredWallet,
@@ -69,14 +69,14 @@ export const PostingRow = z.strictObject({
   budget_max: Micro,
   deadline: z.int().nullable(),
   status: z.enum(postingStatuses),
-  /** True while the status is `open`, since only then the request can expire. */
+  /** True while the status is `open`. Only then can the request expire. */
   open: z.boolean(),
   expires_at: z.int(),
-  /** Set while the request is open and its poster suspended; others cannot see it. */
+  /** Set while the request is open and its poster suspended. Other participants cannot see the request then. */
   poster_suspended: z.literal(true).exactOptional(),
-  /** The poster's job of which this request is a part; null if none. */
+  /** The poster's job of which this request is a part; null if there is none. */
   parent_job_id: z.string().nullable(),
-  /** Number of bids, without withdrawn ones. */
+  /** Number of bids except withdrawn bids. */
   bid_count: z.int(),
   awarded_bid_id: z.string().nullable(),
   job_id: z.string().nullable(),
@@ -91,15 +91,15 @@ export const BidRow = z.strictObject({
   posting_id: z.string(),
   provider_id: z.string(),
   service_id: z.string(),
-  /** The provider's net; the poster pays it plus the fee. */
+  /** Amount for the provider. The poster pays it plus the fee. */
   price: Micro,
-  /** Poster's price, provider's net and the listing's terms when the bid was made; absent in old rows. */
+  /** Poster's price, provider's amount and the listing's terms when the bid was made. Absent in old rows. */
   shares: z.strictObject({ agent: Micro, net: Micro }).exactOptional(),
   terms: SaleTerms.exactOptional(),
   eta_hours: z.number(),
   pitch: z.string(),
   status: z.enum(bidStatuses),
-  /** True while `submitted`; each provider has at most one such bid per request. */
+  /** True while `submitted`. A provider has at most one such bid per request. */
   live: z.boolean(),
   created_at: z.int(),
   updated_at: z.int(),
@@ -122,9 +122,9 @@ export const OptInRow = z.strictObject({
 })
 export type OptInRow = z.infer<typeof OptInRow>
 
-/** Progress of notifying about a new request; removed at the end. */
+/** Progress of the notifications about a new request. Removed when all are sent. */
 export const FanoutRow = z.strictObject({
-  /** Id of the posting. */
+  /** Id of the request. */
   id: z.string(),
   version: z.int(),
   /** Cursor of the last opt-in processed. */
@@ -145,7 +145,7 @@ export const NoticeRow = z.strictObject({
   delivery_id: z.string(),
   /** Failed attempts. */
   failures: z.int(),
-  /** True while a retry is scheduled. */
+  /** True while a retry is scheduled, false during an attempt. */
   waiting: z.boolean(),
   next_at: z.int().nullable(),
 })
@@ -214,7 +214,7 @@ export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Post
 
 type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
 
-/** Emits `bid.<event>`: to the poster for what the bidder did, to the bidder for what became of the bid. */
+/** Emits `bid.<event>`. The poster gets the bidder's actions, the bidder gets what happened to the bid. */
 export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {
   const { posting_id, provider_id, service_id, price, status } = bid
   const data: JsonObject = { posting_id, provider_id, service_id, price: formatAmount(price), status }

@@ -3,13 +3,13 @@ import type { DatabaseSync } from 'node:sqlite'
 
 /** Version of the file format; files of other versions are deleted. Increase it when schema or search terms change. */
 const FORMAT = 1
-/** "post" in ASCII, to recognise our files. */
+/** "post" in ASCII. The number marks a file as a souk request table. */
 const APPLICATION_ID = 0x706f7374
 const CACHE_KIB = 16 * 1_024
 const MEMORY = ':memory:'
 
 /**
- * `n` is the request number, by which lists are ordered. `words` stores no text and takes prepared terms, so the ascii
+ * `n` is the request number, which orders lists. `words` stores no text and takes prepared terms, so the ascii
  * tokenizer only splits at spaces.
  */
 const SCHEMA = `
@@ -28,17 +28,17 @@ const SCHEMA = `
   pragma user_version = ${FORMAT};
 `
 
-/** Opens the table; a missing, outdated or unreadable file is created anew. */
+/** Opens the table. A missing, outdated or unreadable file is replaced by an empty one. */
 export function openTable(path: string): DatabaseSync {
   try {
     return connect(path)
   } catch {
-    // Nothing is lost: the table is rebuilt from the store.
+    // Nothing is lost, because the table is rebuilt from the store.
     return freshTable(path)
   }
 }
 
-/** Creates an empty table that replaces any existing file. */
+/** Creates an empty table. It replaces any existing file. */
 export function freshTable(path: string): DatabaseSync {
   if (path !== MEMORY) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
   return connect(path)

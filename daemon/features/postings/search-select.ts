@@ -3,19 +3,19 @@ import type { PostingStatus } from '../../../src/model/words.ts'
 import type { Prepared } from '../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../store/fulltext/terms.ts'
 
-/** List filters (decisions §9); equality is exact, bounds are inclusive except `after` and `created_after`. */
+/** List filters (decisions §9). Strings match exactly; bounds are inclusive except `after` and `created_after`. */
 export type PostingQuery = {
   readonly status?: PostingStatus | undefined
   readonly category?: string | undefined
   /** Search text: all terms must occur; the last may be a prefix. */
   readonly q?: string | undefined
-  /** Number of the last request seen. */
+  /** Number of the last request seen, after which the page starts. */
   readonly after?: number | undefined
   readonly created_after?: number | undefined
   /** Bounds of the maximum budget, micro-USDC. */
   readonly min_budget?: bigint | undefined
   readonly max_budget?: bigint | undefined
-  /** Business time, for expiry. */
+  /** Business time, by which requests expire. */
   readonly now: number
   readonly limit: number
   readonly offset: number
@@ -25,12 +25,12 @@ export type PostingPage = { readonly ids: readonly string[]; readonly total: num
 
 type Condition = readonly [sql: string, ...values: SQLInputValue[]]
 
-/** Number of newest matches ranked by relevance, about a microsecond each; older matches follow, newest first. */
+/** Number of newest matches ranked by relevance, at a microsecond each. Older matches follow, newest first. */
 export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'
 
-/** One page of requests in order of creation; search results by relevance. */
+/** One page of requests, in order of creation; for a search, by relevance. */
 export function select(prepared: Prepared, query: PostingQuery): PostingPage {
   const filters = conditionsOf(query)
   const text = query.q?.trim()
@@ -93,7 +93,7 @@ function conditionsOf({ status, category, created_after, min_budget, max_budget,
   return given.filter((one) => one !== undefined)
 }
 
-/** Overdue requests count as expired whatever their row says. */
+/** An overdue request counts as expired, whatever status its row has. */
 function statusCondition(status: PostingStatus | undefined, now: number): Condition | undefined {
   switch (status) {
     case undefined:

@@ -13,9 +13,9 @@ import { type PostingPage, type PostingQuery, select } from './search-select.ts'
 
 const REBUILD_PAGE = 500
 
-/** The derived table of requests for lists and searches; the store is the source of truth. */
+/** The table of requests for lists and searches, derived from the store. */
 export type PostingSearch = {
-  /** Results include every change durable at the call. @throws AppError unavailable while the table is rebuilt */
+  /** Results include every change that was durable at the call. @throws AppError unavailable during a rebuild */
   readonly query: (query: PostingQuery) => PostingPage
   /** Records the store's state in the table, so that the next start does not rebuild it. */
   readonly close: () => Promise<void>
@@ -30,7 +30,7 @@ type Parts = {
 
 export const postingSearch = defineResource<PostingSearch>('posting-search')
 
-/** Opens the search over the store; a daemon stop closes it. */
+/** Opens the search over the store. A stop of the daemon closes it. */
 export async function openPostingSearchOf(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const onFault = (error: unknown) =>
@@ -40,8 +40,8 @@ export async function openPostingSearchOf(ctx: Context): Promise<void> {
 }
 
 /**
- * Opens the table and keeps it in step with commits. A table that is outdated or damaged is rebuilt; until then, lists
- * are refused rather than incomplete.
+ * Opens the table and updates it after each commit. An outdated or damaged table is rebuilt. During the rebuild, lists
+ * are refused, because they would be incomplete.
  */
 export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
   let db = openTable(path)
@@ -76,7 +76,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
   }
 
   if (numberOf(db, 'select seq from state') !== store.stats().seq) await rebuild()
-  // Marks the table as unclean until it is closed.
+  // Mark the table as outdated. Only closing it records the right number.
   db.exec('update state set seq = -1')
   const unfollow = store.subscribe(follow)
   return {
@@ -121,7 +121,7 @@ const PUT = `insert into doc (n, id, status, category, budget, created_at, expir
 const MOVE = 'update doc set status = ?, expires_at = ? where n = ?'
 const PUT_WORDS = 'insert into words (rowid, title, category, brief) values (?, ?, ?, ?)'
 
-/** After the first write, only status, expiry and visibility of a request change. */
+/** Writes a request. After the first write, only its status, expiry and visibility change. */
 function put(prepared: Prepared, row: PostingRow): void {
   if (row.poster_suspended) {
     prepared('delete from words where rowid = ?').run(row.number)

@@ -29,7 +29,7 @@ export function postingView(row: PostingRow, now: number): z.output<typeof Posti
 
 type Around = { readonly posting: PostingRow; readonly service: ServiceRow; readonly now: number }
 
-/** A bid as poster and bidder see it. */
+/** A bid as the poster and the bidder see it. */
 export function bidView(row: BidRow, { posting, service, now }: Around): z.output<typeof Bid> {
   return {
     id: row.id,

@@ -56,7 +56,7 @@ export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listA
 
 /**
  * Product state machine (decisions §9). A draft waits for its file; `publish` sets it once. Buyers keep the file in
- * every state. A provider's suspension takes products off sale; reinstatement puts them back.
+ * every state. Suspending a provider suspends its active products, reinstating it reactivates them.
  */
 export const productMachine = defineMachine({
   noun: 'product',
@@ -71,9 +71,9 @@ export const productMachine = defineMachine({
   ],
 })
 
-/** Maximum products per provider, not counting deleted ones. */
+/** Maximum products per provider, except deleted ones. */
 const MAX_PRODUCTS = 500
-/** Maximum rows that a text search reads, newest first; older products are found by category or provider. */
+/** Maximum rows that a text search reads, newest first. Older products are found by category or provider. */
 const MAX_SEARCHED_ROWS = 10_000
 const SEARCH_PAGE_ROWS = 1_000
 const NO_CATEGORY = 'other'
@@ -96,7 +96,7 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
 type ProductFilter = (row: ProductRow) => boolean
 type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
 
-/** The index for most of a query, and the remaining filter. @throws AppError 401 for own products without a key. */
+/** The index that serves a query best, and a filter for the rest. @throws AppError 401 for `mine` without a key */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const hasWords: ProductFilter = (row) => {
@@ -200,7 +200,7 @@ function published(row: ProductRow, { file, now }: Publishing): ProductRow {
   return { ...row, status: to, file, file_sha256: file.sha256, listed_at: now }
 }
 
-/** A file puts a draft up for sale; published products keep their file. */
+/** A file publishes a draft. Published products keep their file. */
 const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   async check({ params, body, hasFile }, { ctx, caller }) {
     const row = ownedBy(caller, await ctx.store.table(products).get(params.id))
@@ -220,7 +220,7 @@ const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   },
 }
 
-/** Opens a quote window after an edit; drafts have none. */
+/** Opens a quote window after an edit. Drafts have no quote window. */
 function withWindow(held: ProductRow, product: ProductRow, wall: number): ProductRow {
   if (held.status === 'draft') return product
   const [before, after] = [{ price: held.price }, { price: product.price }]
@@ -249,7 +249,7 @@ function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): Product
   return from === to ? from : transition(productMachine, { event, from, by: 'provider' }).to
 }
 
-/** The row stays as `deleted`: purchases refer to it, and buyers keep the file. */
+/** The row stays with status `deleted`, because purchases refer to it and buyers keep the file. */
 const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))

@@ -17,20 +17,20 @@ export const ProductRow = z.strictObject({
   status: z.enum(productStatuses),
   /** Null for a draft without a file. */
   file: StoredFile.nullable(),
-  /** The file's hash, for the sweep that removes files without a row. */
+  /** Hash of the file. The sweep that removes files without a row looks it up here. */
   file_sha256: z.string().nullable(),
   /** Not deleted. */
   kept: z.boolean(),
   /** Number of purchases. */
   sold: z.int(),
   created_at: z.int(),
-  /** When the product was first for sale; for a draft, when it was created. */
+  /** When the product was first offered; for a draft, when it was created. */
   listed_at: z.int(),
   updated_at: z.int(),
 })
 export type ProductRow = z.infer<typeof ProductRow>
 
-/** A purchased product; the file stays available whatever becomes of the product. */
+/** A purchased product. The buyer keeps the file even if the product is deleted. */
 export const PurchaseRow = z.strictObject({
   id: z.string(),
   version: z.int(),

@@ -20,12 +20,12 @@ import { productSplit, purchaseView } from './view.ts'
 
 type Row = typeof productSalesApi.purchaseProduct
 
-/** Quoted facts, fixed in the payment row. */
+/** Quoted terms. The payment row stores them, so that they cannot change. */
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
 /**
- * Purchase of a product (decisions §9): no escrow, the file is available immediately. The purchase is valid even if the
- * product is withdrawn after the quote, but not if the provider is suspended.
+ * Purchase of a product (decisions §9). There is no escrow, and the file is available immediately. A purchase stays
+ * valid if the product is withdrawn after the quote, but not if the provider is suspended.
  */
 const purchaseProduct: PaidHandler<Row> = {
   async quote({ params }, { ctx, tender, wall }) {
@@ -74,7 +74,7 @@ const purchaseProduct: PaidHandler<Row> = {
 
 type Paying = { readonly tender: Tender; readonly wall: number }
 
-/** Price shares: the current ones, or those of the previous version if it was quoted. */
+/** Shares of the current price, or of the previous price if that one was quoted. */
 function sharesFor(product: ProductRow, provider: ParticipantRow, { tender, wall }: Paying): Split {
   const before = stillGood(product.previous, wall)
   const today = offerOf(product, provider)
@@ -156,7 +156,7 @@ async function tellBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<voi
   }
 }
 
-/** Download for buyers, in every state, and for the owner. */
+/** Download for buyers in every state of the product, and for its owner. */
 const downloadProduct: FreeHandler<typeof productSalesApi.downloadProduct> = async ({ params }, { ctx, caller }) =>
   ctx.store.read(async (t) => {
     const product = await t.table(products).get(params.id)

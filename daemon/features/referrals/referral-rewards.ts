@@ -20,8 +20,8 @@ async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> 
 const work = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
   {
-    // Blocks money that became payable before its wallet was sanctioned. Each run checks all such money, so none has a
-    // due time.
+    // Blocks money that became payable before its wallet was sanctioned. Each run checks all payable money, so there is
+    // no due time.
     ...accountWork({
       name: 'referral.keep',
       kind: 'ref',
@@ -33,7 +33,7 @@ const work = [
   },
 ]
 
-/** Makes due referral earnings payable (decisions §5). */
+/** Makes referral earnings payable once they are due (decisions §5). */
 export const referralRewards = accountCron({ name: 'referral-rewards', rounds: [work] })
 
 async function makePayable(t: Tx, draw: Draw, item: AccountItem): Promise<void> {

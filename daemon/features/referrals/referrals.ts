@@ -8,7 +8,7 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf } from '../payouts/payouts.ts'
 
 /**
- * Who shares the fee of a sale; read when the fee is due, since a buyer may have registered after the purchase.
+ * Who shares the fee of a sale. Read when the fee is due, because a buyer may have registered after the purchase.
  * Referrals have no time limit (decisions §11).
  */
 export async function referrersOf(
@@ -28,7 +28,7 @@ async function buyerOf(t: ReadTx, buyer: Buyer): Promise<ParticipantRow | undefi
   return 'wallet' in buyer ? participantOfWallet(t, buyer.wallet) : await t.table(participants).get(buyer.participantId)
 }
 
-/** Referral money by state; `agent` and `provider` are all-time earnings from referred buyers and providers. */
+/** Referral money by state. `agent` and `provider` are all-time earnings from referred buyers and providers. */
 export type ReferralMoney = Readonly<
   Record<'pending' | 'payable' | 'blocked' | 'withdrawn' | 'lifetime' | 'agent' | 'provider', Usdc>
 >
@@ -54,7 +54,6 @@ export async function referralMoney(
   }
 }
 
-/** A referred participant with its earnings. */
 export async function referralView(t: ReadTx, referrer: string, row: ParticipantRow) {
   return {
     participant_id: row.id,

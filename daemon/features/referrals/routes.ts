@@ -30,7 +30,7 @@ const BPS_PER_PCT = 100
 
 const referralCode = (participantId: string) => `ref_${participantId}`
 
-/** The program's description; health shows a part of it. */
+/** Description of the referral program. Health shows a part of it. */
 export const program: z.output<typeof referralsApi.getReferralProgram.reply.schema> = {
   enabled: true,
   description: 'Refer an agent or a provider to earn a share of the platform fees on its sales.',
@@ -42,10 +42,10 @@ export const program: z.output<typeof referralsApi.getReferralProgram.reply.sche
   minimum_withdrawal: MIN_WITHDRAWAL,
   rules: [
     'The share is a part of each sale’s listing fee, rounded down to micro-USDC.',
-    'Both sides of a sale may have been referred: then both shares apply.',
+    'If both buyer and provider of a sale were referred, both shares apply.',
     'You earn for as long as the referred participant trades.',
     'Earnings become payable with the next hourly run of referral-rewards.',
-    `You can move payable earnings to the balance from $${formatAmount(MIN_WITHDRAWAL)}.`,
+    `Payable earnings of at least $${formatAmount(MIN_WITHDRAWAL)} can be withdrawn to the balance.`,
   ],
   participation: {
     how_to_refer: `New participants register with your code (${CODE_FORMAT}) as referral_code.`,
@@ -111,7 +111,7 @@ function rewardView(row: EarningRow) {
   }
 }
 
-/** Withdraws all payable referral money to balance or wallet, if it reaches the minimum (decisions §5, §11). */
+/** Withdraws all payable referral money to balance or wallet, if it is at least the minimum (decisions §5, §11). */
 const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = async ({ body }, call) => {
   const { ctx, caller, retry, now } = call
   await refuseSanctioned(ctx, caller.wallet)

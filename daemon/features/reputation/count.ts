@@ -14,8 +14,8 @@ import { lockStanding, subjectsOf } from './standings.ts'
 const MAX_LOOKED_AT = 1_000
 
 /**
- * Counts ended or changed jobs. One transaction counts a job and dequeues it, so it is counted once. Counting a changed
- * job replaces its earlier contribution.
+ * Counts jobs that ended or changed. One transaction counts a job and dequeues it, so each is counted once. The new
+ * count of a changed job replaces its earlier contribution.
  */
 export const countWork = dueWork({
   name: 'reputation.count',

@@ -15,7 +15,7 @@ export function evidenceId(root: string): string {
   return `evidence:${root}`
 }
 
-/** Enters a counted job in its provider's evidence: replaces the job's entry in an open document, or adds one. */
+/** Enters a counted job in its provider's evidence. Replaces the job's entry in an open document, else adds one. */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
   const locked = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
   const state = { ...locked, due: true, due_at: locked.due ? locked.due_at : at }
@@ -53,7 +53,7 @@ function fresh(id: string): Draft<EvidenceRow> {
   }
 }
 
-/** Builds documents for providers with newly counted jobs and anchors their roots, one at a time. */
+/** Builds the evidence documents of providers with newly counted jobs, and queues their roots for the chain. */
 export const evidenceWork = dueWork({
   name: 'reputation.evidence',
   collection: evidence,
@@ -70,7 +70,7 @@ export const evidenceWork = dueWork({
 
 type Building = { readonly baseUrl: string; readonly at: number }
 
-/** Published documents stay: a document with more entries is a new one, and the old one is still served. */
+/** Builds a new document if entries were added. The earlier document is never changed and is still served. */
 async function build(t: Tx, state: EvidenceRow, { baseUrl, at }: Building): Promise<void> {
   const { id: subjectId, before, previous, open_part, part } = state
   const page = await t.table(countedJobs).page('entries', [subjectId, open_part], { limit: MAX_ENTRIES })

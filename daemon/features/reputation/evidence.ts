@@ -13,7 +13,7 @@ import {
   weights,
 } from './score.ts'
 
-/** Maximum jobs per document; a further job starts a new document that refers to the previous one. */
+/** Maximum jobs per document. A further job starts a new document, which refers to the previous one. */
 export const MAX_ENTRIES = 50
 
 const TYPE = 'souk/score-evidence/1'
@@ -23,7 +23,7 @@ export type EvidenceEntry = Pick<CountedJobRow, 'id' | 'service_type' | 'facts' 
 
 export type Evidence = {
   readonly subjectId: string
-  /** Root of the previous document; `before` is the sum of all earlier documents. */
+  /** Root of the previous document. `before` has the sums of all earlier documents. */
   readonly previous: Hex | null
   readonly before: Sums
   readonly entries: readonly EvidenceEntry[]
@@ -31,7 +31,7 @@ export type Evidence = {
   readonly issuedAt: number
 }
 
-/** Sum over all jobs up to the end of a document. */
+/** Sums over all jobs up to the end of a document. */
 export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'>): Sums {
   return entries.reduce((total, { sums, replaces }) => {
     const added = plus(total, sums)
@@ -40,8 +40,8 @@ export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'
 }
 
 /**
- * The document behind a score: facts of each job, named by the hash of its id, without any content. Its root is the
- * keccak-256 of its bytes.
+ * The evidence of a score. Has the facts of each job, which is named by the hash of its id, but no content. The root of
+ * a document is the keccak-256 of its bytes.
  */
 export function evidenceDocument(evidence: Evidence): Digest {
   const { subjectId, previous, before, entries, issuedAt } = evidence
@@ -83,12 +83,11 @@ function jobOf({ id, service_type, facts, sums, replaces }: EvidenceEntry): obje
   }
 }
 
-/** Sums with the score in whole points. */
 function shown(sums: Sums): Sums {
   return { ...sums, score: sums.score / TENTHS }
 }
 
-/** On-chain name of a subject. */
+/** The hash by which the chain refers to a subject. */
 export function subjectHash(subjectId: string): Hex {
   return keccak256(subjectId)
 }

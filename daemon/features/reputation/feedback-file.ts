@@ -3,11 +3,11 @@ import type { ServiceType } from '../../../src/model/service.ts'
 import { type Digest, digestOf } from '../../kernel/canonical.ts'
 import type { Sums } from './rows.ts'
 
-/** Primary tags of this marketplace (ERC-8004): the score of a job, and its success. */
+/** Primary ERC-8004 tags that souk writes: the score of a job, and its success. */
 export const feedbackTags = ['starred', 'successRate'] as const
 export type FeedbackTag = (typeof feedbackTags)[number]
 
-/** Value of a tag: `value / 10 ** decimals`, 0 to 100. */
+/** The value is `value / 10 ** decimals`, from 0 to 100. */
 export type TagValue = { readonly tag: FeedbackTag; readonly value: number; readonly decimals: number }
 
 const FULL = 100
@@ -33,8 +33,8 @@ export type Feedback = {
 }
 
 /**
- * The ERC-8004 feedback file of a job: how it ended, without any content. The second tag is under `also`, since both
- * calls refer to this file.
+ * The ERC-8004 feedback file of a job. Says how the job ended, without any content. The second tag is under `also`,
+ * because both chain calls refer to this file.
  */
 export function feedbackFile(feedback: Feedback): Digest {
   const { agentRegistry, agentId, chainId, client, serviceType, sums, createdAt } = feedback
@@ -54,7 +54,7 @@ export function feedbackFile(feedback: Feedback): Digest {
   })
 }
 
-/** The standard requires a number; a value that JSON would round stays text. */
+/** ERC-8004 requires a number. An id that JSON would round stays text. */
 function numberOf(agentId: string): number | string {
   const number = Number(agentId)
   return Number.isSafeInteger(number) ? number : agentId

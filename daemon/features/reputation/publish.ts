@@ -6,7 +6,7 @@ import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { type PublicationRow, type Publishing, publications } from './rows.ts'
 
-/** First retry delay; doubled each time up to the longest. */
+/** First retry delay. It doubles after each attempt, up to the longest delay. */
 const FIRST_RETRY_MS = MINUTE_MS
 const MAX_DOUBLINGS = 10
 
@@ -17,7 +17,7 @@ type NewPublication = {
   readonly at: number
 }
 
-/** Queues a chain write, once per id, in the transaction that caused it. */
+/** Queues a chain write, once per id. Call it in the transaction that caused the write. */
 export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPublication): Promise<void> {
   await t.table(publications).insertIfAbsent({
     id,
@@ -34,7 +34,7 @@ export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPub
   })
 }
 
-/** Sends queued writes. Each is stored before it is sent, and the chain writes an id once, so none is duplicated. */
+/** Sends queued chain writes. Each is stored first, and the chain accepts an id once, so none is duplicated. */
 export const publishWork = dueWork({
   name: 'reputation.publish',
   collection: publications,

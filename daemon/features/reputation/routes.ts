@@ -23,7 +23,7 @@ type Onchain = Answer<typeof api.getOnchainReputation>
 /** Anchors per response. */
 const MAX_ANCHORS = 20
 
-/** On-chain data of a participant: feedback summaries of this marketplace by tag and service type, and anchors. */
+/** On-chain data of a participant: souk's feedback summaries by tag and service type, and the anchors. */
 async function readOnchain(ctx: Context, subject: ParticipantRow): Promise<Onchain> {
   const link = await ctx.store.table(identityLinks).get(subject.id)
   const anchors = await ctx.chain.verdictAnchors.latest(subjectHash(subject.id), MAX_ANCHORS)
@@ -87,7 +87,7 @@ function walletIn({ wallet }: { readonly wallet: string }): Wallet {
   return parsed.data
 }
 
-/** Reads the chain before the payment, so that a failure costs nothing. */
+/** Reads the chain before the payment, so that a failed read costs nothing. */
 const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputation> = {
   async check({ params }, { ctx }) {
     await subjectAt(ctx, walletIn(params))
@@ -125,7 +125,7 @@ const getFeedbackFile: FreeHandler<typeof reputationApi.getFeedbackFile> = async
 const getEvidence: FreeHandler<typeof reputationApi.getEvidence> = async ({ params }, { ctx }) =>
   served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence')
 
-/** Serves the original bytes: serialising again could change the hash. */
+/** Serves the stored bytes, because serialising again could change the hash. */
 async function served(ctx: Context, id: string, what: string) {
   const row = await ctx.store.table(documents).get(id)
   if (!row) throw notFound(what)

@@ -25,7 +25,7 @@ export type IdentityLinkRow = z.infer<typeof IdentityLinkRow>
 
 const bytes32 = StoredHex
 
-/** The chain calls of a publication, fixed before the first attempt; retries repeat them. */
+/** The chain calls of a publication. They are fixed before the first attempt, and retries repeat them. */
 export const Publishing = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('feedback'),
@@ -44,7 +44,7 @@ export const Publishing = z.discriminatedUnion('kind', [
 export type Publishing = z.infer<typeof Publishing>
 
 export const PublicationRow = z.strictObject({
-  /** `feedback:<job id>:<tag>` or `anchor:<root>`: also the idempotency key on the chain. */
+  /** `feedback:<job id>:<tag>` or `anchor:<root>`. Also the idempotency key on the chain. */
   id: z.string(),
   version: z.int(),
   /** The provider concerned. */
@@ -69,7 +69,7 @@ export const JobFacts = z.strictObject({
   dispute: z.enum(disputeEnds),
   /** 1 to 5; null if not rated. */
   rating: z.int().nullable(),
-  /** From dispatch to delivery; null without a delivery. */
+  /** From dispatch to delivery; null if there is no delivery. */
   taken_ms: z.int().nullable(),
   /** Promised duration; null if none. */
   estimate_ms: z.int().nullable(),
@@ -92,7 +92,7 @@ export const Sums = z.strictObject({
 })
 export type Sums = z.infer<typeof Sums>
 
-/** A counted job, as last counted. */
+/** A counted job, with its latest count. */
 export const CountedJobRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -103,11 +103,11 @@ export const CountedJobRow = z.strictObject({
   facts: JobFacts,
   /** Its contribution. */
   sums: Sums,
-  /** Number of the entry among its provider's entries; a job changed after its document closed gets a new number. */
+  /** Number among the provider's entries. A job that changes after its document closed gets a new entry. */
   number: z.int(),
-  /** Document of the entry. */
+  /** Number of the document that has the entry. */
   part: z.int(),
-  /** Earlier contribution of the same job, which this entry replaces. */
+  /** Earlier contribution of the job, which this entry replaces; null if there is none. */
   replaces: Sums.nullable(),
 })
 export type CountedJobRow = z.infer<typeof CountedJobRow>
@@ -120,30 +120,30 @@ export const StandingRow = z.strictObject({
   kind: z.enum(standingKinds),
   provider_id: z.string(),
   sums: Sums,
-  /** Business time when an endpoint last accepted a test job; providers only. */
+  /** Business time when an endpoint last accepted a test job. Only for providers. */
   tested_at: z.int().nullable(),
   /** Business time of the last change; null before the first job. */
   updated_at: z.int().nullable(),
 })
 export type StandingRow = z.infer<typeof StandingRow>
 
-/** State of a provider's evidence: a chain of documents, of which the last is open. */
+/** State of a provider's evidence, which is a chain of documents. The last document is open. */
 export const EvidenceRow = z.strictObject({
   /** Id of the provider. */
   id: z.string(),
   version: z.int(),
-  /** True while counted jobs are missing in documents. */
+  /** True while documents lack counted jobs. */
   due: z.boolean(),
-  /** Business time of the earliest job that is missing in documents. */
+  /** Business time of the earliest counted job that documents lack. */
   due_at: z.int(),
   /** Entries so far. */
   entries: z.int(),
-  /** Number of the open document; `part_entries` counts its entries. */
+  /** Number of the open document. `part_entries` is the number of its entries. */
   part: z.int(),
   part_entries: z.int(),
-  /** Next document to build: `part`, or an earlier full one. */
+  /** Number of the next document to build: `part`, or an earlier full document. */
   open_part: z.int(),
-  /** Sum of all documents before `open_part`; `previous` is the root of the last of these. */
+  /** Sums of all documents before `open_part`. `previous` is the root of the last of them. */
   before: Sums,
   previous: bytes32.nullable(),
   /** Root of the latest document. */
@@ -153,13 +153,13 @@ export const EvidenceRow = z.strictObject({
 })
 export type EvidenceRow = z.infer<typeof EvidenceRow>
 
-/** A published document: RFC 8785 bytes, never changed. */
+/** A published document. Its bytes are in RFC 8785 form and never change. */
 export const DocumentRow = z.strictObject({
   /** `feedback:<job id>` or `evidence:<root>`. */
   id: z.string(),
   version: z.int(),
   kind: z.enum(documentKinds),
-  /** UTF-8 text of the bytes. */
+  /** The document's bytes as UTF-8 text. */
   text: z.string(),
   /** keccak-256 of the bytes. */
   hash: bytes32,
@@ -208,7 +208,7 @@ export const reputationCollections: readonly AnyCollection[] = [
   publications,
 ]
 
-/** A job's values before and now. */
+/** A job to count, with its new values and its earlier count. */
 export type Counted = {
   readonly job: JobRow
   readonly facts: JobFacts

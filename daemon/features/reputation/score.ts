@@ -5,26 +5,26 @@ import type { JobRow } from '../jobs/rows.ts'
 import type { JobFacts, Sums } from './rows.ts'
 
 /*
- * Reputation (decisions §11): a job's value follows from its facts, a subject's from its jobs. Integers until
- * display, so the order of jobs does not matter.
+ * Reputation (decisions §11). A job's value follows from its facts, a subject's value from its jobs. Sums are integers,
+ * so the order of jobs does not matter.
  */
 
-/** Prior: a subject starts as if it had this many jobs with this score. */
+/** Prior score. A subject starts as if it had `PRIOR_JOBS` jobs with this score. */
 export const PRIOR_SCORE = 75
 export const PRIOR_JOBS = 5
 export const HALF_CONFIDENCE_JOBS = 10
 /** Number of jobs from which a subject counts as established. */
 export const ESTABLISHED_JOBS = 5
-/** Weights of the dimensions, in tenths. */
+/** Weights of the dimensions in tenths. */
 export const weights: Readonly<Record<Dimension, number>> = { quality: 4, reliability: 3, speed: 2, communication: 1 }
 
 const FULL = 100
 const TENTHS = 10
 
-/** An unrated delivery counts like four of five stars. */
+/** Quality of an unrated delivery, the same as for four of five stars. */
 const UNRATED_QUALITY = 75
 const POINTS_PER_STAR = 25
-/** Highest quality after a recorded complaint or a split. */
+/** Highest quality after a recorded complaint or a split ruling. */
 const DISPUTED_QUALITY = 25
 const RECORDED_RELIABILITY = 60
 const SPLIT_RELIABILITY = 40
@@ -34,7 +34,7 @@ const ON_TIME_SPEED = 80
 const LATE_SLOPE = 40
 /** Speed if no time was promised. */
 const UNPROMISED_SPEED = 75
-/** A response within the first hour gets full points; after three days none. */
+/** A first response within this time gets full points. After three days it gets none. */
 const PROMPT_MS = HOUR_MS
 const RESPONSE_SPAN_MS = 72 * HOUR_MS
 
@@ -51,8 +51,8 @@ export const NO_JOBS: Sums = {
 }
 
 /**
- * Facts of a counted job; undefined while it is not final, and for excluded jobs: free, covered by a subscription,
- * cancelled by the buyer, or refunded by the marketplace.
+ * Facts of a counted job; undefined while it is not final, and for excluded jobs. Excluded are free jobs and jobs
+ * covered by a subscription, cancelled by the buyer, or refunded by the marketplace.
  * @param respondedAt - business time of the provider's first message, null if none
  */
 export function factsOf(job: JobRow, respondedAt: number | null): JobFacts | undefined {
@@ -102,7 +102,7 @@ function disputeOf({ dispute }: JobRow): JobFacts['dispute'] {
   return ({ release: 'released', refund: 'refunded', split: 'split' } as const)[dispute.resolution]
 }
 
-/** Whether a job was delivered with the purchase. */
+/** Whether a job was delivered together with its purchase. */
 function isInstant(job: JobRow): boolean {
   return job.deliverable_schema === null
 }
@@ -149,7 +149,7 @@ function communicationOf({ response_ms: response }: JobFacts): number {
   return Math.max(0, FULL - Math.floor((FULL * late) / RESPONSE_SPAN_MS))
 }
 
-/** What a job adds to each of its subjects. */
+/** What a job adds to the sums of each of its subjects. */
 export function sumsOf(facts: JobFacts): Sums {
   const points = pointsOf(facts)
   const isSuccess = facts.outcome === 'delivered'
@@ -175,7 +175,7 @@ function combined(one: Sums, other: Sums, sign: 1 | -1): Sums {
   return tableOf(keysOf(NO_JOBS), (name) => one[name] + sign * other[name])
 }
 
-/** A displayed reputation with two decimals, its confidence with four. */
+/** A reputation as displayed: the score has two decimals, the confidence four. */
 export type Standing = {
   readonly score: number
   readonly confidence: number
@@ -216,7 +216,7 @@ export function completionRate({ jobs, successful }: Sums): number | null {
   return jobs === 0 ? null : rounded(successful, jobs, CONFIDENCE_DECIMALS)
 }
 
-/** `part / whole` rounded half up; both are nonnegative integers. */
+/** `part / whole`, rounded half up to `decimals` decimals. Both are nonnegative integers. */
 function rounded(part: number, whole: number, decimals: number): number {
   const scale = 10 ** decimals
   return Math.floor((2 * part * scale + whole) / (2 * whole)) / scale

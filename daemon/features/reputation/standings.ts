@@ -19,7 +19,7 @@ function ofType(providerId: string, type: ServiceType): StandingOf {
 
 type Sold = { readonly id: string; readonly provider_id: string; readonly service_type: ServiceType }
 
-/** All subjects of a job. */
+/** The subjects of a job: its provider, its service and the provider's service type. */
 export function subjectsOf(sold: Sold): readonly StandingOf[] {
   return [ofProvider(sold.provider_id), ofService(sold), ofType(sold.provider_id, sold.service_type)]
 }
@@ -30,7 +30,7 @@ export async function lockStanding(t: Tx, of: StandingOf, empty: Sums): Promise<
   return row ?? { ...of, sums: empty, tested_at: null, updated_at: null }
 }
 
-/** Standings of a service, its provider and the provider's service type; each undefined if nothing was counted. */
+/** Standings of a service, its provider and the provider's service types; undefined where nothing was counted. */
 export type Standings = {
   readonly provider: StandingRow | undefined
   readonly service: StandingRow | undefined

@@ -14,10 +14,10 @@ import { judge, type LevelFacts } from './verdict.ts'
 
 export type TrustView = z.output<typeof Trust>
 
-/** Switch: whether negative verdicts are shown (decisions §11). */
+/** Name of the switch that shows negative verdicts (decisions §11). */
 export const NEGATIVE_LABELS = 'trust.negative_labels'
 
-/** Validity of a verdict. */
+/** How long a verdict is valid. */
 export const VERDICT_MS = DAY_MS
 
 export type TrustAsked = {
@@ -67,7 +67,7 @@ export function trustOfStranger(): TrustView {
   }
 }
 
-/** Issue time of a verdict: the last count of jobs, or the latest expiry of a verdict since then. */
+/** Issue time of a verdict: the last count of jobs, plus all whole validity periods since then. */
 function issueTime(countedAt: number | null, now: number): number | null {
   if (countedAt === null) return null
   return countedAt + Math.floor(Math.max(0, now - countedAt) / VERDICT_MS) * VERDICT_MS

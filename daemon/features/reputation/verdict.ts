@@ -1,11 +1,11 @@
 import type { Sums } from './rows.ts'
 import { ESTABLISHED_JOBS, type Standing, standingOf } from './score.ts'
 
-/* Trust verdicts (decisions §11): label and level from score and facts. */
+/* Trust verdicts (decisions §11): `verified` from `VERIFIED_SCORE` on, `degraded` from `DEGRADED_SCORE` on. */
 
 export const VERIFIED_SCORE = 70
 export const DEGRADED_SCORE = 40
-/** Share of disputed or uncompleted jobs (one in N) that flags a subject. */
+/** A subject with one in N jobs disputed, or one in N not completed, is flagged. */
 const FLAGGED_ONE_IN = 5
 
 export type Label = 'verified' | 'degraded' | 'failed' | 'unknown'
@@ -25,7 +25,7 @@ export function labelOf({ total_jobs: jobs, score }: Pick<Standing, 'total_jobs'
   return score >= DEGRADED_SCORE ? 'degraded' : 'failed'
 }
 
-/** Hides a negative label while the switch for negative labels is off. */
+/** The label, or `withheld` for a negative label while the switch for negative labels is off. */
 export function verdictOf(label: Label, showsNegative: boolean): Verdict {
   return showsNegative || label === 'unknown' || label === 'verified' ? label : 'withheld'
 }
@@ -34,19 +34,18 @@ export const levelNames = ['indexed', 'reachable', 'sandbox_verified', 'job_prov
 export type EvidenceLevel = 0 | 1 | 2 | 3 | 4
 
 export type LevelFacts = {
-  /** An active listing is available: healthy endpoint, or first-party. */
+  /** Whether an active listing is available, because its endpoint is healthy or it is first-party. */
   readonly isReachable: boolean
-  /** An endpoint of the participant accepted a test job. */
+  /** Whether an endpoint of the participant accepted a test job. */
   readonly isTested: boolean
   /** Number of jobs delivered to paying buyers. */
   readonly successfulJobs: number
-  /** The participant's identity is verified. */
   readonly isIdentified: boolean
 }
 
 /**
- * Trust level. A higher proof includes the lower ones, since a delivery implies reachability. An identity counts only
- * together with deliveries.
+ * Trust level. A higher proof includes the lower ones, because a delivery implies reachability. A verified identity
+ * counts only together with deliveries.
  */
 export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }: LevelFacts): EvidenceLevel {
   if (successfulJobs > 0) return isIdentified ? 4 : 3
@@ -57,7 +56,7 @@ export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }:
 export const riskFlags = ['often_disputed', 'often_failed', 'unreachable'] as const
 export type RiskFlag = (typeof riskFlags)[number]
 
-/** Warnings about an established subject; hidden like negative labels. */
+/** Warnings about an established subject. They are hidden like negative labels. */
 export function riskFlagsOf(sums: Sums, { isReachable }: Pick<LevelFacts, 'isReachable'>): RiskFlag[] {
   if (sums.jobs < ESTABLISHED_JOBS) return []
   const raised: Readonly<Record<RiskFlag, boolean>> = {

@@ -11,12 +11,12 @@ import type { Tx } from '../../store/port.ts'
 import { grantDays } from './rows.ts'
 
 const DOLLAR = 1_000_000n
-/** Amount per call; the other amounts are daily limits (decisions §3). */
+/** Amount per call. The amounts below are daily limits (decisions §3). */
 export const GRANT = usdc(10n * DOLLAR)
 const PER_WALLET = usdc(100n * DOLLAR)
 const PER_ADDRESS = usdc(1_000n * DOLLAR)
 const PER_MARKETPLACE = usdc(10_000n * DOLLAR)
-/** Hash digits that stand for a network address. */
+/** Number of hash digits that stand for a network address. */
 const BUCKET_DIGITS = 16
 
 type Asking = { readonly wallet: Wallet; readonly address: string; readonly wall: number }
@@ -29,7 +29,7 @@ export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
   throw new AppError('forbidden', 'The faucet of this marketplace is closed: ask its operator for test money.')
 }
 
-/** Counts a grant against every daily limit, or throws and counts nothing. @throws AppError rate_limited */
+/** Counts a grant against every daily limit. @throws AppError rate_limited; then nothing is counted */
 export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   const day = dayOf(asking.wall)
   const bounds = boundsOf(asking)
@@ -48,7 +48,7 @@ export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   return usdc(PER_WALLET - own - GRANT)
 }
 
-/** Takes a grant back out of all counts, because the chain refused it. */
+/** Subtracts a grant from all counts, because the chain refused it. */
 export async function returnGrant(t: Tx, asking: Asking): Promise<void> {
   const table = t.table(grantDays)
   for (const { id } of boundsOf(asking)) {
@@ -79,7 +79,7 @@ export function usedUp(whose: string, wall: number): AppError {
   })
 }
 
-/** Test money for anyone, without the admin key (decisions §3). */
+/** Gives test money to anyone, without the admin key (decisions §3). */
 const openFaucet: FreeHandler<typeof testMoneyApi.openFaucet> = async ({ body }, { ctx, wall, visitor }) => {
   const { chain, store } = ctx
   if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)

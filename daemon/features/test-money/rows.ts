@@ -5,7 +5,7 @@ import { defineCollection } from '../../store/port.ts'
 
 /** Faucet grants of a day: in total, or of a wallet or network address. */
 const GrantDayRow = z.strictObject({
-  /** `<day>:<bucket>`; days (UTC) since the epoch. */
+  /** `<day>:<bucket>`. The day is the number of UTC days since the epoch. */
   id: z.string(),
   version: z.int(),
   day: z.int(),

@@ -32,7 +32,7 @@ export async function fileOfThread(t: ReadTx, threadId: string, fileId: string):
   return row?.thread_id === threadId ? row : undefined
 }
 
-/** Evidence must be files of the same conversation (decisions §8). @throws AppError 400 that names the entry */
+/** Refuses evidence that is no file of the same conversation (decisions §8). @throws AppError 400 */
 export async function refuseForeignEvidence(
   t: ReadTx,
   threadId: string,

@@ -17,7 +17,7 @@ import { type MessageRow, messages, putThread, type ThreadRow } from './rows.ts'
 /** How long a proposal can be accepted, in business time (decisions §9). */
 export const PROPOSAL_LIFE_MS = 7 * DAY_MS
 
-/** Proposal state machine. A conversation has one open proposal at most; a newer one makes it `superseded`. */
+/** Proposal state machine. A conversation has at most one open proposal. A newer proposal makes it `superseded`. */
 export const proposalMachine = defineMachine({
   noun: 'proposal',
   states: proposalStatuses,
@@ -29,12 +29,12 @@ export const proposalMachine = defineMachine({
   ],
 })
 
-/** Status at a time; expiry needs no write. */
+/** Status at a time. A proposal expires without a write. */
 export function proposalStatusAt({ status, expires_at }: Proposal, at: number): ProposalStatus {
   return status === 'open' && at >= expires_at ? 'expired' : status
 }
 
-/** With this many messages a conversation is full: only status messages of jobs are still added. */
+/** Number of messages with which a conversation is full. Only status messages of jobs are still added then. */
 export const MAX_MESSAGES = 1_000
 
 export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
@@ -70,10 +70,10 @@ export function refuseClosed(thread: ThreadRow): void {
   }
 }
 
-/** Message types sent to endpoints as `new_message`; jobs and proposals have messages of their own. */
+/** Message types sent to endpoints as `new_message`. Jobs and proposals have their own webhook messages. */
 const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
 
-/** Emits an event without the text, which only the parties may read. */
+/** Emits an event to the other side. It has no text, because only the parties may read the text. */
 async function tellOtherSide(
   t: Tx,
   draw: Draw,
@@ -95,20 +95,20 @@ async function tellOtherSide(
   }
 }
 
-/** The first message of an inquiry is announced as `thread_inquiry`. */
+/** Whether a message is the first of an inquiry. Such a message is announced as `thread_inquiry`. */
 function isBrief(thread: ThreadRow, message: MessageRow): boolean {
   return thread.status === 'inquiry' && message.number === 1
 }
 
 type Heard = { readonly thread: ThreadRow; readonly message: MessageRow; readonly participantId: string }
 
-/** Sender of a message; none for the marketplace. */
+/** Sender of a message; none if the marketplace wrote it. */
 function senderOf(thread: ThreadRow, { author_role: author }: MessageRow): { readonly sender?: string } {
   if (author === 'buyer') return { sender: thread.buyer_wallet }
   return author === 'provider' ? { sender: thread.provider_id } : {}
 }
 
-/** Sends `new_message` (decisions §10), to the provider at the listing's own endpoint if there is one. */
+/** Sends `new_message` (decisions §10). The provider gets it at the listing's own endpoint if there is one. */
 async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId }: Heard): Promise<void> {
   await enqueue(t, draw, {
     participantId,
@@ -136,7 +136,7 @@ export type MessagePage = {
   readonly offset: number
 }
 
-/** A page of messages, oldest first; the newest `offset` messages are skipped. */
+/** A page of messages, oldest first. Skips the newest `offset` messages. */
 export async function readMessages(
   t: ReadTx,
   thread: ThreadRow,

@@ -5,7 +5,7 @@ import { authorRoles, messageTypes, partyRoles, threadStatuses } from '../../../
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
-/** A stored message (decisions §9); text as sent. */
+/** A stored message (decisions §9). Its text is stored as sent. */
 export const MessageRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -34,7 +34,7 @@ export const ThreadFileRow = z.strictObject({
 })
 export type ThreadFileRow = z.infer<typeof ThreadFileRow>
 
-/** A stored conversation; every job has one (decisions §9). */
+/** A stored conversation. Every job has one (decisions §9). */
 export const ThreadRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -93,7 +93,7 @@ export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<Thre
   return thread
 }
 
-/** Replaces a thread that this transaction has locked; lists are ordered by last change. */
+/** Replaces a thread that this transaction has locked, and moves it to the top of its parties' lists. */
 export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
   const thread = await t.table(threads).put(draft)
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })

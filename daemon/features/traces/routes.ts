@@ -20,7 +20,7 @@ type Rule = {
   readonly isBroken: (event: TraceEvent) => boolean
 }
 
-/** Consistency rules for an attempt (decisions §11). */
+/** Consistency rules for a purchase attempt (decisions §11). */
 const rules: readonly Rule[] = [
   {
     path: 'event.decision.intent_hash',
@@ -63,7 +63,6 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** Contradictions within an event. */
 function traceFaults(event: TraceEvent): ErrorDetail[] {
   return rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
 }
@@ -75,7 +74,6 @@ const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
   abandoned: 'The purchase was abandoned.',
 }
 
-/** A page that shows a purchase attempt. */
 function tracePage(row: TraceRow): Html {
   const event = TraceEvent.parse(row.event)
   const { intent, decision, payment, result } = event
@@ -99,7 +97,7 @@ ${factTable(Object.fromEntries(named))}`
 
 /** Maximum traces per signer (decisions §11). */
 const MAX_TRACES = 1_000
-/** Lifetime of a link, wall time. */
+/** Lifetime of a link in wall time. */
 const LINK_LIFE_MS = HOUR_MS
 const TOKEN_BYTES = 32
 
@@ -125,7 +123,7 @@ const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { 
   })
 }
 
-/** Owner of the trace: the holder of the key, or the payer of the intent, who signed the raw body. */
+/** Owner of the trace: the holder of the key, or else the payer in the intent, who signed the raw body. */
 function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): Wallet {
   if (caller) return caller.wallet
   const signature = signed.header(traceSignatureHeader)
@@ -183,7 +181,7 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
   return { row, token }
 }
 
-/** Reading uses up the token in the same transaction, so only one of two concurrent readers sees the trace. */
+/** Reading and using up the token share a transaction, so only one of two concurrent readers sees the trace. */
 const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx, caller, wall }) => {
   const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]

@@ -3,15 +3,15 @@ import { StoredWallet } from '../../../src/core/codecs.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** One recorded purchase attempt (decisions §11); kept 90 days. */
+/** One recorded purchase attempt (decisions §11). Kept for 90 days. */
 export const TraceRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  /** Owner of the trace: wallet of the key or signature. */
+  /** Owner of the trace: the wallet of the API key or of the signature. */
   signer: StoredWallet,
-  /** Chosen by the signer; unique for each signer. */
+  /** Chosen by the signer. Unique for each signer. */
   event_id: z.string(),
-  /** keccak-256 of the RFC 8785 form; detects another event with the same id. */
+  /** keccak-256 of the event's RFC 8785 form. Detects a different event with the same id. */
   event_hash: z.string(),
   event: JsonObject,
   /** SHA-256 hex of the link's token; null once opened. */

@@ -16,7 +16,7 @@ import { type AttemptRow, attempts } from './rows.ts'
 
 type AttemptView = NonNullable<z.output<typeof verificationApi.getVerificationStatus.reply.schema>['attempt']>
 
-/** An attempt for its participant and the administrator, at the given times. */
+/** The view of an attempt for its participant and the administrator. `times` decides whether it has expired. */
 export function attemptView(row: AttemptRow, times: Times): AttemptView {
   const status = attemptStatusAt(row, times)
   const { id, participant_id, operator_name, consented_at, vendor_url, reason, created_at, expires_at } = row
@@ -35,7 +35,6 @@ export function attemptView(row: AttemptRow, times: Times): AttemptView {
   }
 }
 
-/** A participant's open attempt, if any. */
 export async function liveAttempt(t: ReadTx, participantId: string): Promise<AttemptRow | undefined> {
   return (await t.table(attempts).page('live', [participantId], { limit: 1 })).rows[0]
 }
@@ -52,11 +51,11 @@ type Step = Times & {
 
 /**
  * The only way to change an attempt's state, with its effect on the participant.
- * @throws AppError 409 invalid_transition; nothing is written then
+ * @throws AppError 409 invalid_transition. Nothing is written then.
  */
 export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<AttemptRow> {
   const { attempt, event, by, now, wall, change = {} } = step
-  // The event `expire` needs the stored status; for all other events an overdue attempt is expired already.
+  // `expire` needs the stored status. For all other events, an overdue attempt counts as expired.
   const from = event === 'expire' ? attempt.status : attemptStatusAt(attempt, { now, wall })
   const { to, effects } = transition(verificationMachine, { event, from, by })
   const live = to === 'vendor_pending'
@@ -79,7 +78,7 @@ async function setTier(t: Tx, participantId: string, now: number): Promise<void>
   await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
 }
 
-/** Emits an attempt's event, without the name of the person who consented. */
+/** Emits an attempt's event. It omits the name of the person who consented. */
 export async function emitAttempt(
   t: Tx,
   draw: Draw,

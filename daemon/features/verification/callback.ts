@@ -16,7 +16,7 @@ const Setting = z.strictObject({ callback_secret: z.string() })
 
 export const verificationVendor = defineResource<VerificationVendor>('verification-vendor')
 
-/** The sandbox's verification vendor; its callbacks are signed with a secret of this installation (decisions §6). */
+/** The sandbox's verification vendor. A secret of this installation signs its callbacks (decisions §6). */
 export async function openVendor(parts: Pick<Context, 'store' | 'entropy'>): Promise<VerificationVendor> {
   const fresh = { callback_secret: parts.entropy(SECRET_BYTES).toString('hex') }
   const { callback_secret } = await commit(parts, async (t) => {
@@ -38,7 +38,7 @@ export type Received = {
 }
 
 /**
- * Applies a vendor decision. Repeating it changes nothing, so callbacks can be retried and replays are harmless.
+ * Applies a vendor decision. Repeating it changes nothing, so callbacks can be retried and replayed.
  * @throws AppError 401 for an invalid or old signature, 404, 409 invalid_transition
  */
 export async function takeDecision(ctx: Context, received: Received): Promise<AttemptRow> {

@@ -5,7 +5,7 @@ import { stepAttempt } from './attempts.ts'
 import { isOverdue } from './machine.ts'
 import { attempts } from './rows.ts'
 
-/** Maximum overdue attempts ended before a list is shown. */
+/** Number of overdue attempts that are expired per batch. */
 const ENDED_AT_ONCE = 100
 
 /** Abandoned verification attempts. */

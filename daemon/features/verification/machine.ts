@@ -2,7 +2,7 @@ import { type AttemptStatus, attemptStatuses } from '../../../src/model/words.ts
 import { defineMachine } from '../../kernel/machine.ts'
 import type { AttemptRow } from './rows.ts'
 
-/** `operator` is the responsible human, identified by the consent token. */
+/** Who acts on an attempt. `operator` is the responsible human, identified by the consent token. */
 export const verificationRoles = ['operator', 'vendor', 'system'] as const
 
 /** Verification state machine (decisions §6). `set_tier` marks the participant as identity-verified. */
@@ -40,7 +40,7 @@ export function isOverdue({ status, live, expires_at, token_expires_at }: Dated,
   return expires_at <= now || (status === 'pending_consent' && token_expires_at <= wall)
 }
 
-/** Status at a time: an overdue attempt is expired even before the cron ran. */
+/** Status at a time. An overdue attempt counts as expired even before the cron ran. */
 export function attemptStatusAt(attempt: Dated, times: Times): AttemptStatus {
   return isOverdue(attempt, times) ? 'expired' : attempt.status
 }

@@ -55,7 +55,7 @@ ${factTable({
   })
 }
 
-/** Page after consent: what happens next. It does not show the consent link, which is used up. */
+/** Page after consent, which says what happens next. It omits the consent link, because the link is used up. */
 function consentedPage({ attempt, vendor }: Pick<Shown, 'attempt' | 'vendor'>): Html {
   const title = 'Your consent is recorded'
   return page({
@@ -82,7 +82,7 @@ ${
 const ATTEMPT_MS = DAY_MS
 const TOKEN_BYTES = 32
 const RETRY_SECONDS = 60
-/** Maximum attempts read, latest first; at most one is open. */
+/** Maximum attempts read, latest first. At most one of them is open. */
 const LATEST = 2
 
 const startVerification: FreeHandler<typeof verificationApi.startVerification> = async (_input, call) => {
@@ -148,7 +148,7 @@ async function attemptOf(t: ReadTx, token: string, times: Times): Promise<Attemp
   throw new AppError('not_found', 'This link was already used, has expired or is unknown.')
 }
 
-/** Viewing the page does not use up the token, since mail scanners follow links. */
+/** Viewing the page does not use up the token, because mail scanners follow links. */
 const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = async (
   _input,
   { ctx, caller, now, wall },
@@ -160,7 +160,7 @@ const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = 
     return consentPage({ attempt, participant, token: caller.token, vendor: verificationVendor.of(ctx).name })
   })
 
-/** Requests the vendor session first, so that a failure keeps the token valid. */
+/** Requests the vendor session before using up the token, so that the token stays valid if the request fails. */
 const consentToVerification: FreeHandler<typeof verificationApi.consentToVerification> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const { token, operator_name } = body
@@ -217,7 +217,7 @@ const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCal
   return { attempt_id: row.id, status: row.status }
 }
 
-/** Expires overdue attempts first. */
+/** Expires overdue attempts before listing, so that statuses are correct. */
 const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
   const { ctx, now, wall } = call
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
@@ -231,7 +231,7 @@ const listVerifications: FreeHandler<typeof verificationAdminApi.listVerificatio
   return { attempts: shown, ...found, limit, offset }
 }
 
-/** Name of the participant; empty if it is gone. */
+/** Name of the participant; empty if the participant no longer exists. */
 async function whoIs(t: ReadTx, { participant_id }: AttemptRow) {
   const one = await t.table(participants).get(participant_id)
   return one && { name: one.name, verification_tier: one.verification_tier }
@@ -247,7 +247,7 @@ const attemptFactsIn =
     age: created_at,
   })
 
-/** The sandbox vendor follows the decision and sends a normal callback. */
+/** Lets the sandbox vendor apply the decision and send its normal callback. */
 const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (
   { params, body },
   call,

@@ -7,7 +7,7 @@ export const AttemptRow = z.strictObject({
   version: z.int(),
   participant_id: z.string(),
   status: z.enum(attemptStatuses),
-  /** Whether the attempt is open; a participant has at most one open attempt. */
+  /** True while the attempt is open. A participant has at most one open attempt. */
   live: z.boolean(),
   /** SHA-256 hex of the consent token; null once used or obsolete. */
   token_hash: z.string().nullable(),
@@ -21,7 +21,7 @@ export const AttemptRow = z.strictObject({
   /** Vendor's reason. */
   reason: z.string().nullable(),
   ended_at: z.int().nullable(),
-  /** Attempt expiry; business time, as are all times here except `token_expires_at`. */
+  /** Expiry of the attempt in business time. Only `token_expires_at` is in wall time. */
   expires_at: z.int(),
   created_at: z.int(),
 })

@@ -5,9 +5,9 @@ import { draftOf, type NewCall, recordOneTry } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
 import type { SentAttempt } from './send.ts'
 
-/* Calls to endpoints while a caller waits: recorded like deliveries, never queued. */
+/* Direct calls: calls to endpoints while a caller waits. They are recorded like deliveries but never queued. */
 
-/** Maximum unpaid calls kept per provider; dropping the oldest bounds what callers who never pay can store. */
+/** Maximum unpaid calls kept per provider, so that callers who never pay cannot store more. The oldest is dropped. */
 export const MAX_UNPAID_CALLS = 1_000
 /** Providers are notified of each unpaid call, unless more than `MAX_UNPAID_CALLS` happen within this time. */
 const TOLD_WITHIN_MS = HOUR_MS
@@ -27,7 +27,7 @@ type Ended = {
   readonly now: number
 }
 
-/** Records the result of a call, unless the call was already ended as unpaid. */
+/** Records the result of a call, unless the call has already ended as unpaid. */
 export async function endCall(t: Tx, draw: Draw, { id, tries, reason, now }: Ended): Promise<void> {
   const begun = await t.table(deliveries).getForUpdate(id)
   if (begun?.state !== 'pending') return
@@ -46,8 +46,8 @@ function dead(reason: string) {
 
 /**
  * Marks a call as unpaid, and drops the oldest unpaid call above the limit.
- * @returns whether to notify the provider: false if the provider was not reached or failed the call, or after too many
- * unpaid calls
+ * @returns whether to notify the provider. False if the call did not reach the provider or failed there, or after too
+ * many unpaid calls.
  */
 export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
@@ -60,7 +60,7 @@ export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolea
   return !(await forgetOldest(t, call.participant_id, now)) && !knows
 }
 
-/** Drops the oldest unpaid call above the limit. @returns whether a recent call was dropped */
+/** Drops the oldest unpaid call above the limit. @returns whether the dropped call was recent */
 async function forgetOldest(t: Tx, participantId: string, now: number): Promise<boolean> {
   const table = t.table(deliveries)
   if ((await table.count('unpaid', [participantId])) <= MAX_UNPAID_CALLS) return false

@@ -7,11 +7,11 @@ import type { DeliveryRow } from './rows.ts'
 import { type Sender, type SentAttempt, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
 import { secretsOf } from './signing.ts'
 
-/** Maximum attempts of a call as long as nothing was sent. */
+/** Maximum attempts of a call. Attempts are repeated only while nothing was sent. */
 const MAX_UNSENT_TRIES = 3
 const SEED_BYTES = 32
 
-/** Larger bodies are not stored: direct calls are not resent, and callers who do not pay could cause many. */
+/** Larger bodies are not stored. Direct calls are not resent, and callers who do not pay could cause many. */
 const MAX_KEPT_BODY_CHARS = 2_048
 const ABANDONED = 'the caller stopped waiting'
 
@@ -20,15 +20,15 @@ type Write = (t: Tx, draw: Draw) => Promise<DeliveryRow>
 type Direct = Omit<NewDelivery, 'once'> & {
   readonly endpoint: WebhookEndpoint
   readonly signal: AbortSignal
-  /** Commits the delivery's record before it is sent, together with the caller's writes. */
+  /** Commits the call's record together with the caller's writes, before the call is sent. */
   readonly begin?: (write: Write) => Promise<void>
 }
 
 type Parts = Sender & { readonly store: Store; readonly entropy: Entropy }
 
 /**
- * Sends a message while a caller waits: an instant dispatch, or a test (decisions §10). Retries only while nothing was
- * sent, within one time limit, and never queues. The call is recorded before it is sent, and counts for webhook health.
+ * Sends a message while a caller waits: an instant dispatch, or a test (decisions §10). Never queues. Retries only
+ * while nothing was sent, within one time limit. The call is recorded before it is sent, and counts for webhook health.
  * @throws WebError aborted by the signal
  */
 export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<SentAttempt> {

@@ -8,15 +8,15 @@ import { deliveries } from './rows.ts'
 
 /** Deliveries considered for `webhook_healthy`. */
 const JUDGED_DELIVERIES = 5
-/** Business time after a failure until an endpoint is tested again (decisions §7). */
+/** Business time between a failure and the next test of the endpoint (decisions §7). */
 export const PROBE_AFTER_MS = HOUR_MS
 /** `type` of a test message. */
 export const TEST_TYPE = 'test'
 
 /**
- * Recomputes `webhook_healthy`: something was delivered, and none of the last deliveries failed. Failures before a
- * successful test and deliveries to an earlier endpoint do not count. Without an endpoint the provider's polling
- * counts. Writes only on a change.
+ * Recomputes a listing's webhook status. It is healthy if there was a delivery and none of the last ones failed.
+ * Failures before a successful test, and deliveries to an earlier endpoint, do not count. Without an endpoint, the
+ * provider's polling counts. Writes only on a change.
  */
 export async function updateHealth(t: Tx, serviceId: string, now: number): Promise<void> {
   const service = await t.table(services).getForUpdate(serviceId)
@@ -53,12 +53,12 @@ async function sharing(t: ReadTx, providerId: string): Promise<ServiceRow[]> {
   return (await Promise.all(pages)).flatMap(({ rows }) => rows).filter(({ webhook_url }) => webhook_url === null)
 }
 
-/** Recomputes health for all listings of a provider that have no endpoint of their own. */
+/** Recomputes the webhook status of all listings that use their provider's endpoint. */
 export async function updateHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   for (const service of await sharing(t, providerId)) await updateHealth(t, service.id, now)
 }
 
-/** Resets the health of all listings that use a provider's endpoint, after that endpoint changed. */
+/** Resets the webhook status of all listings that use their provider's endpoint, after this endpoint changed. */
 export async function forgetHealthOfAll(t: Tx, providerId: string, now: number): Promise<void> {
   const provider = await t.table(participants).get(providerId)
   if (!provider) return

@@ -2,18 +2,18 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/** Maximum concurrent attempts; each participant has one at a time per endpoint. */
+/** Maximum concurrent attempts. A participant has one attempt at a time per endpoint. */
 export const MAX_CONCURRENT = 16
-/** Participants whose last attempt took longer than this share half of the slots. */
+/** A participant whose last attempt took longer is slow. Slow participants share half of the slots. */
 const SLOW_TRY_MS = SECOND_MS
 export const MAX_SLOW_CONCURRENT = MAX_CONCURRENT / 2
-/** Maximum slow participants remembered; the oldest is dropped first. */
+/** Maximum slow participants remembered. The oldest is dropped first. */
 const MAX_SLOW_KNOWN = 10_000
 
-/** Slots for attempts, some reserved for fast participants. */
+/** Slots for concurrent attempts. Some of them are reserved for fast participants. */
 type Slots = {
   readonly isFull: () => boolean
-  /** @returns the function to call at the attempt's end; undefined if there is no slot */
+  /** @returns the function to call when the attempt ends; undefined if no slot is free */
   readonly enter: (participant: string) => (() => void) | undefined
 }
 
@@ -55,14 +55,14 @@ export function laneOf({ participant_id: participant, url }: DeliveryRow): Lane 
 }
 
 export type Lanes = {
-  /** Records when a lane is due; the earliest time counts. */
+  /** Records when a lane is due. If called again, the earliest time counts. */
   readonly note: (lane: Lane, at: number) => void
   /** Starts due lanes while there are free slots. */
   readonly beginDue: (now: number) => void
   readonly busy: ReadonlyMap<string, Promise<void>>
 }
 
-/** Lanes by due time. `run` never throws; `onEnded` follows each run. */
+/** Queues, ordered by due time. `run` must never throw. `onEnded` is called after each run. */
 export function createLanes(
   clock: Pick<Clock, 'wall'>,
   { run, onEnded }: { readonly run: (lane: Lane) => Promise<void>; readonly onEnded: () => void },

@@ -3,7 +3,7 @@ import { installation } from '../../kernel/identity.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { seal, unseal } from '../../kernel/sealed.ts'
 
-/* A custom header for a provider's endpoints; its value is sealed. */
+/* A custom header of a participant, sent to its endpoints. The header's value is sealed. */
 
 type Owner = Pick<ParticipantRow, 'id' | 'endpoint_header'>
 type Given = {
@@ -19,7 +19,7 @@ export function sealedHeader(ctx: Context, { owner, given, iv }: Given): Pick<Pa
   return { endpoint_header: { name: given.name, box: seal(given.value, sealKey(ctx, owner), iv) } }
 }
 
-/** Reads the custom headers of endpoint owners; none if sealed under another admin key. */
+/** Returns a function that reads an owner's custom header. It gives none if another admin key sealed the header. */
 export function readsOwnHeader(ctx: Context): (owner: Owner) => Readonly<Record<string, string>> {
   return (owner) => {
     const { endpoint_header: header } = owner

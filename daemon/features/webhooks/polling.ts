@@ -5,14 +5,14 @@ import type { ReadTx } from '../../store/port.ts'
 import { type PollRow, polls } from '../listings/rows.ts'
 import { updateHealthOfAll } from './health.ts'
 
-/** A provider without endpoint counts as present this long after reading events (decisions §7). */
+/** Time after reading events during which a provider without an endpoint counts as reachable (decisions §7). */
 const POLLING_MS = 2 * MINUTE_MS
-/** A provider's polling is recorded at most this often. */
+/** Minimum time between two records of a provider's polling. */
 const NOTED_EVERY_MS = MINUTE_MS
 
 const isNoted = (poll: PollRow | undefined, now: number) => poll?.live === true && now - poll.polled_at < NOTED_EVERY_MS
 
-/** Records that a provider polls; failures do not affect the reading. */
+/** Records that a provider polls. A failure is logged and does not affect the provider's request. */
 export async function notePoll({ store, clock, log }: Context, participantId: string): Promise<void> {
   const now = clock.now()
   try {
@@ -38,7 +38,7 @@ export async function stoppedPolling(t: ReadTx, now: number, limit: number): Pro
   return page.rows.filter(({ polled_at }) => now - polled_at > POLLING_MS).map(({ id }) => id)
 }
 
-/** Marks a provider's listings without endpoint as unhealthy, unless the provider has polled again by then. */
+/** Marks a provider's listings without an endpoint as unhealthy. Does nothing if the provider has polled again. */
 export function endPolling({ store }: Pick<Context, 'store'>, id: string, now: number): Promise<void> {
   return store.tx(async (t) => {
     const locked = await t.table(polls).getForUpdate(id)

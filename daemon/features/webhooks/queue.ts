@@ -13,9 +13,9 @@ import { type DeliveryRow, deliveries } from './rows.ts'
 import { afterTry, isGone, RETRY_DELAYS_MS } from './schedule.ts'
 import type { SentAttempt } from './send.ts'
 
-/** Maximum deliveries waiting per endpoint; further ones are dead immediately and can be replayed. */
+/** Maximum deliveries that wait per endpoint. Further ones are dead immediately, and can be replayed later. */
 export const MAX_PENDING_PER_ENDPOINT = 10_000
-/** Unpaid messages may use at most half of `MAX_PENDING_PER_ENDPOINT`. */
+/** Maximum unpaid messages that wait per endpoint. */
 const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
 /** Maximum unpaid messages waiting per sender and receiver. */
 export const MAX_PENDING_PER_SENDER = 100
@@ -23,7 +23,7 @@ const FULL = 'too many messages wait for this endpoint'
 /** Number of newest attempts kept per delivery. */
 const MAX_KEPT_ATTEMPTS = 30
 const MAX_BYTE = 255
-/** Counter id of delivery numbers, for a stable order. */
+/** Id of the counter that numbers deliveries, for a stable order. */
 const DELIVERY_COUNTER = 'deliveries'
 
 /** A message for a participant, optionally about a listing. */
@@ -31,14 +31,14 @@ export type NewDelivery = {
   readonly participantId: string
   readonly serviceId?: string
   readonly jobId?: string
-  /** Id or wallet of an unpaid sender: such messages wait behind paid ones and are limited. */
+  /** Id or wallet of an unpaid sender. Messages with a sender wait behind paid ones, and their number is limited. */
   readonly sender?: string
   readonly type: string
   /** Members besides `type`, `event_id` and `created_at`. */
   readonly data: JsonObject
   /** Business time. */
   readonly now: number
-  /** Only one attempt, because the caller retries. */
+  /** Set if only one attempt is made, because the caller retries. */
   readonly once?: true
 }
 
@@ -48,7 +48,7 @@ export type WebhookEndpoint = {
   readonly ownedBy: 'service' | 'participant'
 }
 
-/** Endpoint for a listing's messages: its own, else the provider's. */
+/** Endpoint for a listing's messages: the listing's own, else its provider's. */
 export async function endpointOf(
   t: ReadTx,
   { participantId, serviceId }: { readonly participantId: string; readonly serviceId: string | null },
@@ -64,7 +64,7 @@ export async function endpointOf(
 
 /**
  * Queues a message in the transaction of its event.
- * @returns undefined if the receiver has no endpoint, and can only read the event log
+ * @returns undefined if the receiver has no endpoint and must read the event log
  */
 export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise<DeliveryRow | undefined> {
   const { participantId, serviceId = null } = delivery
@@ -75,7 +75,7 @@ export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise
   return t.table(deliveries).insert(reason === undefined ? draft : ended(draft, { state: 'dead', reason }))
 }
 
-/** Why a delivery cannot be queued. */
+/** Why a delivery cannot be queued; undefined if it can. */
 async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRow>): Promise<string | undefined> {
   const table = t.table(deliveries)
   const lane = [participant_id, url]
@@ -89,17 +89,17 @@ async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRo
 
 export type QueuedMessage = { readonly eventId: string; readonly body: string }
 
-/** Body of a message, with `type`, `event_id` and `created_at`. */
+/** A message's body, with `type`, `event_id` and `created_at` added. */
 export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'type' | 'data' | 'now'>): QueuedMessage {
   const eventId = draw.id('event')
   const created_at = new Date(now).toISOString()
   return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
 }
 
-/** A message to a known endpoint; `message` is its body, if already built. */
+/** A message to a known endpoint. `message` is its body, if it was already built. */
 export type NewCall = NewDelivery & { readonly url: string; readonly message?: QueuedMessage }
 
-/** A due delivery, not yet written. */
+/** A new row for a delivery that is due now. */
 export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: NewCall): Promise<Draft<DeliveryRow>> {
   const { eventId, body } = message ?? messageOf(draw, delivery)
   return {
@@ -133,7 +133,7 @@ function ended(row: Draft<DeliveryRow>, { state, reason }: End): Draft<DeliveryR
   return { ...row, state, reason, open: false, next_at: null }
 }
 
-/** Ends a pending delivery without an attempt. @returns undefined if it already ended */
+/** Ends a pending delivery without an attempt. @returns undefined if it had already ended */
 export async function end(
   t: Tx,
   id: string,
@@ -150,9 +150,9 @@ export async function redirect(t: Tx, id: string, { url, now }: { url: string; n
 }
 
 /**
- * Resends a delivery with the same bytes and new attempts.
- * @param owner - required owner; undefined for the operator
- * @throws AppError 404 for an unknown delivery or another owner's, 409 when it cannot be sent again
+ * Resends a delivery with the same bytes and a new number of attempts.
+ * @param owner - participant that must own it; undefined for the operator
+ * @throws AppError 404 for an unknown or another owner's delivery, 409 when it cannot be sent again
  */
 export async function replay(
   t: Tx,
@@ -162,7 +162,7 @@ export async function replay(
   const row = await t.table(deliveries).getForUpdate(id)
   if (!row || (owner !== undefined && row.participant_id !== owner)) throw notFound('The delivery')
   if (row.body === '' && row.body_file === undefined)
-    throw new AppError('conflict', 'The message was too large to store.')
+    throw new AppError('conflict', 'The message was too large to store, so it cannot be sent again.')
   if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (!endpoint) throw new AppError('conflict', 'No endpoint to send it to: set webhook_url first.')
@@ -181,8 +181,8 @@ export async function replay(
 type Tried = { readonly id: string; readonly sent: SentAttempt; readonly now: number }
 
 /**
- * Records an attempt and its consequences: retry, end, health, disabled endpoint.
- * @returns undefined if the delivery ended during the attempt, which then does not count
+ * Records an attempt and what follows from it: retry, end, health, disabled endpoint.
+ * @returns undefined if the delivery ended during the attempt. The attempt then does not count.
  */
 export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Promise<DeliveryRow | undefined> {
   const row = await t.table(deliveries).getForUpdate(id)
@@ -191,7 +191,7 @@ export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Pr
 
 type OneTry = { readonly row: DeliveryRow; readonly sent: SentAttempt; readonly now: number }
 
-/** Records an attempt for a row that this transaction has locked, of a queued delivery or a direct call. */
+/** Records an attempt of a queued delivery or a direct call, whose row this transaction has locked. */
 export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
   const tries = row.tries + 1
   const jitter = (draw.bytes(1)[0] as number) / MAX_BYTE
@@ -209,7 +209,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
     at: now,
   })
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
-  // Failed direct calls emit no event, since callers who do not pay could cause many; the deliveries show them.
+  // A failed direct call emits no event, because callers who do not pay could cause many. The deliveries show it.
   if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
   if (row.service_id !== null) await updateHealth(t, row.service_id, now)
   return written
@@ -221,7 +221,7 @@ function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent
 
 type Notice = { readonly type: EventType; readonly row: DeliveryRow; readonly now: number }
 
-/** Disables an endpoint that responded 410, unless another one has replaced it since. */
+/** Disables an endpoint that responded 410. Does nothing if another endpoint has replaced it. */
 async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'type'>): Promise<void> {
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (endpoint?.url !== row.url) return

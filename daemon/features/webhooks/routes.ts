@@ -20,7 +20,7 @@ const listDeliveries: FreeHandler<typeof deliveriesApi.listDeliveries> = async (
 const replayDelivery: FreeHandler<typeof deliveriesApi.replayDelivery> = async ({ params }, { ctx, caller, now }) =>
   deliveryView(await commit(ctx, (t) => replay(t, params.id, { owner: caller.id, now })))
 
-/** Replays any delivery for the operator, with a log entry. */
+/** Replays any delivery for the operator and writes a log entry. */
 const replayForOperator: FreeHandler<typeof webhookAdminApi.replayForOperator> = async ({ params }, call) => {
   const { ctx, now } = call
   const row = await commit(ctx, async (t, draw) => {

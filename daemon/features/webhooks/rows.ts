@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** A stored delivery. Times are epoch milliseconds of business time, unless noted. */
+/** A stored delivery. Times are epoch milliseconds of business time, unless stated otherwise. */
 export const DeliveryRow = z.strictObject({
   id: z.string(),
   version: z.int(),
@@ -13,12 +13,12 @@ export const DeliveryRow = z.strictObject({
   type: z.string(),
   /** Owner of the endpoint. */
   participant_id: z.string(),
-  /** The listing, whose own endpoint takes precedence. */
+  /** The listing that the message is about. Its own endpoint takes precedence over its provider's. */
   service_id: z.string().nullable(),
   job_id: z.string().nullable(),
-  /** Endpoint of the last or next attempt; a pending delivery follows a change of its owner's endpoint. */
+  /** Endpoint of the last or next attempt. If the owner changes the endpoint, a pending delivery is redirected. */
   url: z.string(),
-  /** Id or wallet of an unpaid sender; such messages wait behind paid ones. */
+  /** Id or wallet of an unpaid sender. Messages with a sender wait behind paid ones. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
   /** Signed bytes, the same for all attempts. Empty if they are in `body_file`, or too large for a direct call. */
@@ -26,22 +26,22 @@ export const DeliveryRow = z.strictObject({
   /** SHA-256 of a large body's file. */
   body_file: z.string().exactOptional(),
   state: z.enum(deliveryStates),
-  /** True while the delivery is pending; the worker reads pending ones. */
+  /** True while the delivery is pending. The worker reads only pending deliveries. */
   open: z.boolean(),
   /** Set for a direct call whose work was not paid. */
   unpaid: z.literal(true).exactOptional(),
-  /** Why the message was not delivered. */
+  /** Why the message was not delivered; null if there is no reason. */
   reason: z.string().nullable(),
-  /** Number of attempts since creation or the last replay; `max_tries` is their limit. */
+  /** Number of attempts since creation or the last replay. At most `max_tries`. */
   tries: z.int(),
   max_tries: z.int(),
   next_at: z.int().nullable(),
   attempts: z.array(DeliveryAttempt),
-  /** Whether there was an attempt; `attempted_at` is the wall time of the last one, 0 before the first. */
+  /** Whether there was an attempt. `attempted_at` is the wall time of the last attempt, or 0. */
   attempted: z.boolean(),
   attempted_at: z.int(),
   created_at: z.int(),
-  /** Time of the last change or of the delivery's end. */
+  /** Time of the delivery's last change. */
   at: z.int(),
 })
 export type DeliveryRow = z.infer<typeof DeliveryRow>

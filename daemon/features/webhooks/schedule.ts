@@ -12,13 +12,12 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   2 * HOUR_MS,
   6 * HOUR_MS,
 ]
-/** Random extra share of a delay, which spreads retries after an outage. */
+/** Maximum random extra time as a share of a delay. It spreads retries after an outage. */
 const JITTER_SHARE = 0.2
 const MAX_RETRY_AFTER_MS = DAY_MS
 /** Status 410: the endpoint is gone permanently. */
 const GONE_STATUS = 410
 
-/** Result of an attempt for the schedule. */
 export type DeliveryOutcome = {
   readonly ok: boolean
   readonly status: number | null
@@ -46,7 +45,7 @@ type Situation = {
   readonly jitter: number
 }
 
-/** Next step after an attempt: delivered, dead, or a retry not before the endpoint's Retry-After. */
+/** Next step after an attempt: delivered, dead, or a retry not earlier than the endpoint's `Retry-After`. */
 export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitter }: Situation): NextAttempt {
   if (outcome.ok) return { state: 'delivered', nextAt: null, reason: null }
   if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint returned 410 (gone)' }
@@ -58,7 +57,7 @@ export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitte
   return { state: 'pending', nextAt: now + scheduled + Math.floor(delay * JITTER_SHARE * jitter), reason: null }
 }
 
-/** `Retry-After` in milliseconds, from seconds or a date; null if absent. */
+/** `Retry-After` in milliseconds, given as seconds or as a date; null if absent. */
 export function retryAfterMs(header: string | undefined, wall: number): number | null {
   const text = header?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS

@@ -13,7 +13,6 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 /** Maximum characters kept of a response. */
 const EXCERPT_CHARS = 512
 
-/** What is needed to send messages, for the worker and endpoint tests; created in `daemon/index.ts`. */
 export type Sender = {
   readonly web: Pick<Web, 'post'>
   readonly clock: Clock
@@ -26,13 +25,12 @@ export type OutgoingMessage = {
   readonly eventId: string
   readonly body: string
   readonly secrets: readonly string[]
-  /** Owner's headers; ours take precedence. */
+  /** Headers of the owner. Headers that souk sets take precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
 
-/** Result of one attempt. */
 export type SentAttempt = {
   readonly ok: boolean
   /** Start, wall time. */
@@ -43,14 +41,14 @@ export type SentAttempt = {
   readonly excerpt: string
   readonly answer: Buffer
   readonly retryAfterMs: number | null
-  /** Nothing was sent, so it is safe to send again. */
+  /** Whether nothing was sent. Sending again is then safe. */
   readonly wasNeverSent: boolean
   readonly signatureHeaders: Readonly<Record<string, string>>
 }
 
 /**
- * Signs and posts a message once. Only 2xx counts as delivered; redirects are not followed.
- * @throws WebError aborted by its signal; other failures are in the result
+ * Signs and posts a message once. Only a 2xx response counts as delivered; redirects are not followed.
+ * @throws WebError aborted by its signal. All other failures are in the result.
  */
 export async function sendOnce({ web, clock }: Sender, message: OutgoingMessage): Promise<SentAttempt> {
   const at = clock.wall()

@@ -1,6 +1,6 @@
 import type { ParticipantRow } from '../../kernel/rows.ts'
 
-/** Secrets to sign with: for a day after a rotation, the old and the new one (decisions §6). */
+/** The secrets that sign messages. For a day after a rotation, these are the new and the old one (decisions §6). */
 export function secretsOf(
   { webhook_secret, previous_webhook_secret: previous }: ParticipantRow,
   wall: number,

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Delivery } from '../../../src/api/sections/webhooks.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/** A delivery for owner and administrator, without the body, which may be large. */
+/** A delivery for its owner and the administrator. It omits the body, which may be large. */
 export function deliveryView(row: DeliveryRow): z.output<typeof Delivery> {
   return {
     id: row.id,

@@ -12,10 +12,9 @@ import { endPolling, stoppedPolling } from './polling.ts'
 import { endpointOf } from './queue.ts'
 import { sendTest } from './test-message.ts'
 
-/** Maximum test messages per run; `PROBES_AT_ONCE` of them run concurrently. Each takes up to half a minute. */
+/** Maximum test messages per run. `PROBES_AT_ONCE` of them run concurrently, for up to half a minute each. */
 const PROBES_PER_RUN = 64
 const PROBES_AT_ONCE = 16
-/** Maximum listings per read. */
 const SCAN_ROWS = 500
 
 type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>
@@ -28,8 +27,8 @@ const pollingWork: DueWork = {
 }
 
 /**
- * Tests endpoints of new listings, and failed endpoints again an hour later. It has no `nextDue`, so a moved clock runs
- * one test, not one for each hour.
+ * Tests endpoints of new listings, and an hour later those that failed. It has no `nextDue`, so a moved clock runs one
+ * test and not one per hour.
  */
 export const webhookProbes = defineCron({
   name: 'webhook-probes',
@@ -43,7 +42,7 @@ export const webhookProbes = defineCron({
   },
 })
 
-/** Schedules tests for unhealthy listings of old stores: they have no test time, so no run would test them. */
+/** Schedules tests for unhealthy listings of old stores. Without a test time, no run would test them. */
 export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
   for (const id of await store.read(forgotten)) await store.tx((t) => updateHealth(t, id, clock.now()))
 }
@@ -60,7 +59,7 @@ function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: Serv
   return webhook_status === undefined && !webhook_healthy && first_party_slug === null
 }
 
-/** Tests endpoints concurrently, so a hanging one delays no other. @throws Error at the end if tests failed locally */
+/** Tests endpoints concurrently: a hanging one delays no other. @throws Error if tests failed locally */
 async function sendProbes(run: Run): Promise<void> {
   const { ctx, now, signal } = run
   const due = await ctx.store.read((t) => dueProbes(t, now))
@@ -103,7 +102,7 @@ async function probe({ ctx, now, signal }: Run, serviceId: string): Promise<void
   })
 }
 
-/** The next test is scheduled before this one runs, so that a crash does not repeat this one. */
+/** Schedules the next test before the present one runs, so that a crash does not repeat the present one. */
 async function postpone(t: Tx, id: string, at: number): Promise<void> {
   const service = await t.table(services).getForUpdate(id)
   if (service?.probing) await t.table(services).put({ ...service, probe_at: at })

@@ -19,26 +19,26 @@ import { secretsOf } from './signing.ts'
 type Json = z.core.util.JSONType
 
 const SCAN_ROWS = 500
-/** Pause of an endpoint after a local failure. */
+/** Pause of an endpoint's queue after a local failure. */
 const BROKEN_PAUSE_MS = 30 * SECOND_MS
-/** How long a daemon stop waits for attempts. */
+/** How long a stop of the daemon waits for attempts. */
 const STOP_WAIT_MS = 3 * SECOND_MS
 
-/** A delivery as it was before its attempt is recorded, and the response. */
+/** A delivered message: its row before the attempt is recorded, and the response. */
 export type Taken = { readonly row: DeliveryRow; readonly status: number | null; readonly answer: Json | undefined }
 type Follow = (t: Tx, draw: Draw, recorded: DeliveryRow) => Promise<void>
 
 /** Callbacks of deliveries. */
 export type DeliveryHooks = {
-  /** Whether a message is still useful. */
+  /** Whether a message is still useful; a useless message is not sent. */
   readonly isWanted: (t: ReadTx, row: DeliveryRow) => Promise<boolean>
   /**
-   * Handles a delivered message: the response is read first, and its effects are written in the transaction that
-   * records the attempt.
-   * @throws AppError when the response is refused, which fails the attempt
+   * Handles a delivered message. Reads the response, and returns the writes that follow from it. The transaction that
+   * records the attempt runs them.
+   * @throws AppError if the response is refused; the attempt then fails
    */
   readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
-  /** Writes what follows from a message's end, in the transaction that records the end. */
+  /** Writes what follows from a message's end. Called in the transaction that records the end. */
   readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
 
@@ -51,21 +51,21 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Starts the worker: with deliveries left by the last stop, then at each tick and for each new delivery. */
+  /** Starts the worker, which sends at each tick and for each new delivery. First sends what the last stop left. */
   readonly start: (ticker: Ticker) => Promise<void>
-  /** Checks for due deliveries, for example after the clock was moved. */
+  /** Sends deliveries that are due, for example after the clock was moved. */
   readonly wake: () => void
   /** Resolves when nothing is due and nothing is in progress. */
   readonly idle: () => Promise<void>
-  /** Starts no more attempts, and ends those in progress. */
+  /** Starts no more attempts, and aborts those in progress after a limited time. */
   readonly stop: () => Promise<void>
 }
 
 export const deliveryWorker = defineResource<DeliveryWorker>('delivery-worker')
 
 /**
- * Sends due deliveries. Each pair of endpoint and participant has a lane, so that a slow or shared endpoint delays no
- * other; only lane heads are read. A crash between sending and recording sends again.
+ * Sends due deliveries. Each pair of endpoint and participant has a queue (lane), so that a slow or shared endpoint
+ * delays no other. Only a lane's first delivery is read. After a crash, an unrecorded message is sent again.
  */
 export function createDeliveries(parts: WorkerParts): DeliveryWorker {
   const { store, clock, log } = parts
@@ -132,7 +132,7 @@ function logBroken(log: Log, { url }: Lane, error: unknown): void {
   log.error(where, 'a delivery could not be tried')
 }
 
-/** Notes the lanes of deliveries that a stop left. */
+/** Reports the lanes of deliveries that the last stop left. */
 async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
   let after: string | undefined
   for (;;) {
@@ -143,7 +143,7 @@ async function scan(store: Store, note: (lane: Lane, at: number) => void): Promi
   }
 }
 
-/** Sends the first delivery of a lane if it is due. @returns when the lane is due next; undefined if empty */
+/** Sends the first delivery of a lane if it is due. @returns when the lane is due next; undefined if it is empty */
 async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Promise<number | undefined> {
   const now = parts.clock.now()
   const head = await headOf(parts.store, lane, now)
@@ -191,7 +191,7 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
   }
 }
 
-/** The body; undefined if its file is lost, which must not block the lane. */
+/** The body; undefined if its file is lost, because this must not block the lane. */
 async function bodyOf({ blobs, log }: WorkerParts, { id, body, body_file }: DeliveryRow): Promise<string | undefined> {
   if (body_file === undefined) return body
   if (await blobs.stat(body_file)) return readText(blobs, body_file)
@@ -241,7 +241,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
   }
 }
 
-/** A response that is not JSON only confirms delivery. @throws AppError on JSON nested too deep */
+/** The JSON of a response; undefined if it is not JSON. @throws AppError on JSON nested too deep */
 function readAnswer(body: Buffer): Json | undefined {
   refuseCostly(body)
   const answer = parsed(body.toString('utf8'))

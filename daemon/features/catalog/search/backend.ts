@@ -14,19 +14,18 @@ export type Backend = {
   readonly close: () => Promise<void>
 }
 
-/** Messages to and from the thread, matched by `id`. */
+/** Messages to and from the thread. A reply has the `id` of its call. */
 export type SearchCall = { readonly id: number; readonly op: Operation; readonly args: readonly unknown[] }
 export type SearchReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: string; readonly unavailable: boolean }
 
 export function perform(index: CatalogIndex, op: Operation, args: readonly unknown[]): unknown {
-  // Cast: messages lose the type that ties arguments to the operation.
+  // Cast, because a message loses the type that ties the arguments to the operation.
   const operation = index[op] as (...args: readonly unknown[]) => unknown
   return operation(...args)
 }
 
-/** Runs the table on this thread, for a table in memory or with few listings. */
 export function onThisThread(index: CatalogIndex): Backend {
   return {
     call: async (op, ...args) => perform(index, op, args) as never, // the operation's own result
@@ -43,7 +42,7 @@ type Thread = {
 }
 
 /**
- * The table on its own thread, because ranking would block other requests. The thread starts with the first call,
+ * Runs the table on its own thread, because ranking would block other requests. The thread starts with the first call,
  * restarts after a crash, and does not keep the process alive.
  */
 export function onOwnThread(path: string): Backend {
@@ -105,7 +104,7 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
   return thread
 }
 
-/** Closes the port and waits for the exit: terminating a worker while others start has crashed whole processes. */
+/** Waits until the closed worker exits. Terminating it while other workers start has crashed whole processes. */
 async function exited(worker: Worker, exit: Promise<unknown>): Promise<void> {
   worker.ref()
   const late = setTimeout(() => worker.terminate(), END_GRACE_MS).unref()

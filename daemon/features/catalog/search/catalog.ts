@@ -4,27 +4,27 @@ import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
 import { openTable } from './table.ts'
 
 /**
- * The derived catalog; the store is the source of truth. Calls take effect in order, so queries see earlier writes.
- * During `rebuild`, writes wait and queries read the old contents.
+ * The catalog table, derived from the store. Calls take effect in order, so queries see earlier writes. During
+ * `rebuild`, writes wait and queries read the old contents.
  * @throws {AppError} `unavailable` if over `MAX_WAITING_QUERIES` wait, after `close`, or if the file is damaged
  */
 export type Catalog = {
   /** Adds or replaces a listing; `seq` is the sequence number of the store's change. */
   readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
-  /** Removes a listing; an unknown id only advances the sequence number. */
+  /** Removes a listing. If the id is unknown, only the sequence number advances. */
   readonly remove: (id: string, seq: number) => Promise<void>
-  /** Replaces all listings; if their source throws, nothing changes. */
+  /** Replaces all listings. If `docs` throws, nothing changes. */
   readonly rebuild: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>
   readonly query: (query: CatalogQuery) => Promise<CatalogPage>
   /**
-   * The store's sequence number that the table reflects; 0 means rebuild. After an unclean stop it is one less, since
-   * the last writes may be partial.
+   * The store's sequence number that the table reflects; 0 means that a rebuild is needed. After an unclean stop it is
+   * one less, because the last writes may be partial.
    */
   readonly seq: () => number
   readonly close: () => Promise<void>
 }
 
-/** Maximum concurrent queries; each may take tens of milliseconds. */
+/** Maximum concurrent queries. Each may take tens of milliseconds. */
 export const MAX_WAITING_QUERIES = 256
 
 export const catalog = defineResource<Catalog>('catalog')
@@ -82,7 +82,7 @@ function tooManyQueries(): AppError {
   return new AppError('unavailable', 'Too many searches are waiting; try again shortly.', { retryAfter: 1 })
 }
 
-/** Runs work in call order; exclusive work blocks later calls. */
+/** Runs tasks in call order. Exclusive tasks block later calls. */
 function inOrder() {
   const held: (() => void)[] = []
   let taken = false
@@ -103,8 +103,8 @@ function inOrder() {
 }
 
 /**
- * Sequence numbers to record. Several writes may share a number, so each write records the number before its own;
- * closing records the last one. A failed write invalidates the table until a rebuild.
+ * Tracks which sequence number to record. Several writes may share a number, so each write records the previous number,
+ * and closing records the last one. A failed write invalidates the table until a rebuild.
  */
 function progressFrom(start: number) {
   let last = start

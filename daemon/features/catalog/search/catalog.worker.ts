@@ -5,7 +5,7 @@ import { perform, type SearchCall, type SearchReply } from './backend.ts'
 import { reopenFile } from './file.ts'
 import { openIndex } from './index.ts'
 
-// Never create a missing file here: searches would find an empty catalog.
+// Never create a missing file here, because searches would find an empty catalog.
 const index = openIndex(String(workerData), reopenFile)
 
 function answerTo({ id, op, args }: SearchCall): SearchReply {

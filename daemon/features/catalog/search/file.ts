@@ -4,13 +4,13 @@ import { codeOf } from '../../../store/fulltext/statements.ts'
 
 /** Version of the file format; files of other versions are deleted. Increase it if schema or search terms change. */
 const FORMAT = 3
-/** "souk" in ASCII, to recognise our files. */
+/** "souk" in ASCII. The number marks a file as a souk catalog. */
 const APPLICATION_ID = 0x736f756b
 const CACHE_KIB = 32 * 1_024
 
 export const MEMORY = ':memory:'
 
-/** Stored for missing values so that they come last: above every price, below every reputation. */
+/** Stored in place of a missing value, so that it sorts last: above every price, below every reputation. */
 export const NO_PRICE = 2n ** 62n
 export const NO_REPUTATION = -1
 
@@ -35,7 +35,7 @@ const SCHEMA = `
   pragma user_version = ${FORMAT};
 `
 
-/** One index for each filter and order that would otherwise scan. A table gets its indexes once it is filled. */
+/** One index for each filter and order that would otherwise scan the table. Created once the table is filled. */
 const INDEXES = `
   create index doc_newest on doc (listed_at desc, id);
   create index doc_price_asc on doc (price_last, id);
@@ -80,7 +80,7 @@ function connect(path: string, { journal, schema }: Manner): DatabaseSync {
   }
 }
 
-/** Removes the file and SQLite's side files. */
+/** Deletes the file and SQLite's side files. */
 export function discard(path: string): void {
   if (path === MEMORY) return
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
@@ -105,13 +105,12 @@ export function reopenFile(path: string): DatabaseSync {
   return connect(path, { journal: 'wal', schema: '' })
 }
 
-/** Creates an empty file, to be filled in one go and then passed to `complete`; it needs no journal. */
+/** Creates an empty file without a journal. Fill it in one transaction, then pass it to `complete`. */
 export function freshFile(path: string): DatabaseSync {
   discard(path)
   return connect(path, { journal: 'off', schema: SCHEMA })
 }
 
-/** Adds the indexes to a filled table. */
 export function complete(db: DatabaseSync): void {
   db.exec(INDEXES)
 }

@@ -12,14 +12,13 @@ export type CatalogIndex = {
   readonly remove: (id: string, seq: number) => void
   /** Records the sequence number of the last change in the table; 0 means that the table must be rebuilt. */
   readonly mark: (seq: number) => void
-  /** Adds listings to a new table that will replace this one; the first call creates it. */
+  /** Adds listings to a new table that will replace the current one. The first call creates the new table. */
   readonly stage: (docs: readonly CatalogDoc[]) => void
-  /** Replaces this table by the new one. @throws if the new table does not have the staged number of listings */
+  /** Replaces the current table with the new one. @throws if the new table does not have `staged` listings */
   readonly adopt: (made: { readonly seq: number; readonly staged: number }) => void
   /** Deletes the new table. */
   readonly abandon: () => void
   readonly query: (query: CatalogQuery) => CatalogPage
-  /** The recorded sequence number, and the number of listings. */
   readonly state: () => { readonly seq: number; readonly listings: number }
   readonly close: () => void
 }

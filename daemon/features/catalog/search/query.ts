@@ -1,6 +1,6 @@
 import type { FulfillmentType, ServiceType } from '../../../../src/model/service.ts'
 
-/** Catalog data of one active listing, including facts of its provider. Put it again when any of these change. */
+/** Catalog data of one active listing, including facts of its provider. Put it again when any of the data changes. */
 export type CatalogDoc = {
   readonly id: string
   readonly name: string
@@ -14,7 +14,7 @@ export type CatalogDoc = {
   /** Micro-USDC; null (quote required) is excluded by price filters and sorts last. */
   readonly agent_price: bigint | null
   readonly verified: boolean
-  /** Whether paying its price buys the listing; quote-required listings may show a price too. */
+  /** Whether paying the price buys the listing. A quote-required listing may show a price, but is not payable. */
   readonly payable: boolean
   /** 0 to 100; null is excluded by `min_reputation` and sorts last. */
   readonly reputation: number | null
@@ -23,7 +23,7 @@ export type CatalogDoc = {
 
 export type CatalogSort = 'relevance' | 'price_asc' | 'price_desc' | 'reputation' | 'newest'
 
-/** Filters of the catalog (decisions §7); equality is exact, bounds are inclusive. */
+/** Filters of the catalog (decisions §7). Strings match exactly, bounds are inclusive. */
 export type CatalogQuery = {
   /** Search text: all terms must occur; the last may be a prefix. */
   readonly q?: string
@@ -37,7 +37,7 @@ export type CatalogQuery = {
   readonly max_price?: bigint
   readonly min_reputation?: number
   readonly tag?: string
-  /** `relevance` without `q` sorts by `newest`. */
+  /** `relevance` without `q` sorts like `newest`. */
   readonly sort: CatalogSort
   readonly limit: number
   readonly offset: number

@@ -4,17 +4,17 @@ import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
 import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
 /**
- * Maximum matches ranked: bm25 costs about a microsecond each, so common words would exceed the budget. If there are
- * more, matches in name and tags come before all others. Of both kinds only the latest added are ranked.
+ * Maximum matches ranked, because bm25 takes about a microsecond for each. If there are more, matches in name and tags
+ * come before all others. Of both kinds only the latest added are ranked.
  */
 export const MAX_RANKED = 3_000
 const MAX_INTEGER = 2n ** 63n - 1n
 
-/** Weights of name, tags, category, provider and description. */
+/** bm25 weights of name, tags, category, provider and description, in this order. */
 const RANK = 'bm25(words, 10, 6, 4, 2, 1)'
 const BEST_COLUMNS = '{name tags}'
 
-/** Total orders, so that paging neither repeats nor skips. Missing values come last. */
+/** Each order is total, so that paging neither repeats nor skips. Missing values come last. */
 const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
   price_asc: 'd.price_last, d.id',
   price_desc: 'd.price desc, d.id',
@@ -60,7 +60,7 @@ function conditionsOf(query: CatalogQuery): Condition[] {
     ['d.reputation >= ?', min_reputation === undefined ? undefined : Math.max(min_reputation, 0)],
   ]
   const filtered = [...exact.map((one) => [one]), price, reputation].map(given).filter((column) => column.length > 0)
-  // Use the index of a range only if there is no other filter: a wide range would cause many random lookups.
+  // Use a range's index only if there is no other filter, because a wide range would cause many random lookups.
   const isAlone = filtered.length === 1
   return filtered.flat().map(([sql, value]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), value])
 }
@@ -73,7 +73,7 @@ function clamped(price: bigint | undefined): bigint | undefined {
   return price !== undefined && price > MAX_INTEGER ? MAX_INTEGER : price
 }
 
-/** Read `words` first: it is cheap to find the listing of a row of `words`, but not the row of a listing. */
+/** Read `words` first, because a listing is found quickly from its row of `words`, but not the other way round. */
 const MATCHING = 'words cross join doc d on d.n = words.rowid'
 
 const matching = (match: string): Condition => ['words match ?', match]
@@ -136,7 +136,7 @@ function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit
   ]
 }
 
-/** A page of the latest added matches by rank. Looks up only listings that the page may show, ties included. */
+/** A page of the latest added matches, best rank first. Looks up only listings that it may show, ties included. */
 function bestOf(prepared: Prepared, { from, values }: Rows, { offset, limit }: Span): string[] {
   const latest = `select words.rowid as n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
   const worst = 'select max(score) from (select score from ranked order by score limit ?)'

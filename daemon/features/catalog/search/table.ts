@@ -3,13 +3,13 @@ import { MEMORY } from './file.ts'
 import { openIndex } from './index.ts'
 import type { CatalogDoc } from './query.ts'
 
-/** Up to this size queries are too fast to be worth a thread. */
+/** Maximum listings for which queries are fast enough to run without a thread. */
 export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 
-/** Listings per message of a rebuild. Few, because copying a message blocks this thread. */
+/** Listings per message of a rebuild. Kept small, because copying a message blocks this thread. */
 const STAGE_LISTINGS = 250
 
-/** The table: on this thread while it is small or in memory, otherwise on a thread of its own. */
+/** The table. It runs on this thread while it is small or in memory, otherwise on its own thread. */
 export type SearchTable = Backend & {
   /** Sequence number that the table had when it was opened. */
   readonly seq: number
