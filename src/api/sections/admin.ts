@@ -39,7 +39,7 @@ export const MarketEvent = z
     participant_id: idOf('participant').nullable(),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
     data: z.record(z.string(), z.json()),
-    tx: z.int().optional().meta({ description: 'id of the event’s transaction, which is the cursor of its first event' }),
+    tx: z.int().optional().meta({ description: 'id of the event’s transaction, also the cursor of its first event' }),
     about: EventAbout.optional(),
   })
   .meta({ id: 'MarketEvent' })
