@@ -76,6 +76,6 @@ export const adminNamedServicesSet = defineCall({
     return { params: { slug }, body: off === undefined ? ways : { enabled: false } }
   },
   view({ path, enabled, service_id: listing, plan_id: plan, price }, io) {
-    io.line(`${green('✓')} ${path} ${enabled ? `sells ${listing ?? plan} at $${price}` : 'is closed: it answers 404'}`)
+    io.line(`${green('✓')} ${path} ${enabled ? `sells ${listing ?? plan} at $${price}` : 'is closed and returns 404'}`)
   },
 })

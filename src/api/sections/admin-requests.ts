@@ -37,7 +37,7 @@ const RequestRecord = z
       .meta({ description: 'number of steps in the request’s trace; null unless requested by id' }),
     remembered: z
       .enum(['whole', 'part'])
-      .meta({ description: 'part: before the last start, reconstructed from the store' }),
+      .meta({ description: 'part: rebuilt from the store after a restart of the daemon' }),
   })
   .meta({ id: 'RequestRecord' })
 

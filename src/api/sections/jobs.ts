@@ -116,7 +116,7 @@ export const JobUpdate = z
   .object({
     status: z.enum(['in_progress', 'completed', 'failed']),
     deliverables: KnownJson.optional().meta({
-      description: 'required if status is completed; must match the listing’s schema',
+      description: 'required if `status` is completed; must match the listing’s schema',
     }),
     deliverable: KnownJson.optional(),
     result: KnownJson.optional(),

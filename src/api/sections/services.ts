@@ -97,7 +97,7 @@ export const Listing = z
     provider_net_price: Fixed,
     provider_receives_pct: z.number().optional(),
     webhook_healthy: z.boolean(),
-    webhook_status: z.enum(webhookStatuses).meta({ description: 'details of webhook_healthy; an extension' }),
+    webhook_status: z.enum(webhookStatuses).meta({ description: 'details of `webhook_healthy`; an extension' }),
     first_party: z.boolean().optional(),
     slug: z.string().optional().meta({ description: 'short name of a first-party listing; an extension' }),
     provider_reputation: z.union([z.number(), Reputation]).nullable(),
@@ -150,11 +150,11 @@ export const listingFields = {
   service_type: z
     .enum(serviceTypes)
     .optional()
-    .meta({ description: 'default: follows from fulfillment_type, else automated_service' }),
+    .meta({ description: 'default: follows from `fulfillment_type`, else automated_service' }),
   fulfillment_type: z
     .enum([...fulfillmentTypes, 'async'])
     .optional()
-    .meta({ description: 'default: follows from service_type, else automated; async is read as automated' }),
+    .meta({ description: 'default: follows from `service_type`, else automated; async is read as automated' }),
   estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
   category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
   tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARS)).max(MAX_TAGS).optional(),
