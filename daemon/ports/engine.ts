@@ -36,7 +36,6 @@ export type SeenEngine = EngineStanding & {
   readonly reached?: Reached & { readonly at: number }
 }
 
-/** A required engine is missing. */
 export class EngineGone extends Error {
   override readonly name = 'EngineGone'
 }
@@ -52,7 +51,6 @@ export type EngineBoard<E extends object> = {
   readonly suspect: (names: readonly (keyof E & string)[]) => void
   /** Asks each external API if it responds, at most hourly, or every minute while it fails. Then checks all engines. */
   readonly reach: () => Promise<void>
-  /** Calls `listener` when the status of an engine changes. */
   readonly onChange: (listener: () => void) => void
   readonly close: () => Promise<void>
 }

@@ -7,7 +7,6 @@ export type FairQueue<T> = {
   readonly push: (who: string, item: T) => T | undefined
   /** Takes the next item from the next lane; undefined if the queue is empty. */
   readonly shift: () => T | undefined
-  /** Removes an item; false if not found. */
   readonly remove: (who: string, item: T) => boolean
   readonly size: () => number
 }

@@ -14,7 +14,7 @@ import {
   type WaitingTask,
 } from './threads.ts'
 
-/* Worker threads for TLS with other machines: an untrusted certificate can block a worker, but not the main thread. */
+/* TLS with other machines runs on worker threads, because verifying an untrusted certificate can block a thread. */
 
 export type NetMessage = (ThreadCall & { readonly id: number }) | { readonly abort: number } | ThreadEnd
 export type NetReply = { readonly id: number; readonly said: TaskReply }

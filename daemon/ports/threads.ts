@@ -29,8 +29,8 @@ export type PoolLimits = {
   /** Time limit of a task from its start, wall time. */
   readonly deadlineMs: number
   /**
-   * Heap limit of a thread. A thread that exceeds it ends. Within a built-in such as `JSON.parse`, the whole process
-   * would end. So tasks limit their input, and this limit is well above their needs.
+   * Heap limit of a thread. A thread that exceeds it ends. If it exceeds the limit within a built-in such as
+   * `JSON.parse`, the whole process ends. So tasks limit their input, and this limit is well above their needs.
    */
   readonly maxHeapMb: number
   readonly idleMs: number
@@ -55,7 +55,6 @@ export type ThreadPool = {
   readonly close: () => Promise<void>
 }
 
-/** A message to a thread. */
 export type ThreadCall = { readonly name: string; readonly args: readonly unknown[] }
 /** Tells a thread that there are no more tasks, so that it exits. */
 export type ThreadEnd = { readonly end: true }
@@ -82,7 +81,6 @@ const START_DEADLINE_MS = 60_000
 const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
-/** A task whose caller waits. */
 export type WaitingTask = Task & {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
@@ -90,7 +88,7 @@ export type WaitingTask = Task & {
 type Thread = {
   readonly worker: Worker
   task: WaitingTask | undefined
-  /** Start of its task (`performance.now`). */
+  /** Start of the thread's current task (`performance.now`). */
   since: number
   isReady: boolean
   timer: NodeJS.Timeout | undefined
@@ -244,7 +242,6 @@ function lost(error: unknown): ThreadError {
   )
 }
 
-/** Settles a task by its thread's answer. */
 export function settleTask({ resolve, reject }: WaitingTask, said: TaskReply): void {
   if ('value' in said) resolve(said.value)
   else reject('refusal' in said ? revived(said.refusal) : new Error(said.failure))

@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/error.ts'
 import { type Disk, type DiskFile, realDisk, writeFully } from './disk.ts'
 import { createMutex } from './mutex.ts'
 
-/** Content by SHA-256, 64 lower-case hex digits. */
+/** A stored blob, named by its SHA-256 (64 hex digits, lower case). */
 export type StoredBlob = { readonly sha256: string; readonly sizeBytes: number }
 
 /** Byte range of a blob, both ends inclusive. */
@@ -24,7 +24,9 @@ export type BlobStore = {
   put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
   /** @returns undefined if missing */
   stat(sha256: string): Promise<StoredBlob | undefined>
-  /** The content or a range; call `stat` first. A chunk is only valid until the next: all share one buffer. */
+  /**
+   * The content or a range; call `stat` first. Each chunk is valid only until the next one, because all share a buffer.
+   */
   read(sha256: string, range?: ByteRange): AsyncIterable<Uint8Array>
   list(): Promise<string[]>
   /** @returns the blobs removed. */
@@ -36,7 +38,7 @@ export const MAX_INLINE_BYTES = 16 * 1024
 /** Maximum size of a stored text. Inputs and responses are limited to a fifth of it. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
-/** Whether a text must be a file. */
+/** Whether a text must be stored as a file. */
 export function isLarge(text: string): boolean {
   // A UTF-16 unit takes at most 3 bytes in UTF-8, so most texts need not be measured.
   return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
@@ -54,7 +56,7 @@ const MAX_CHAR_BYTES = 6
 /** Longest JSON number, keyword or pair of brackets. */
 const MAX_PLAIN_BYTES = 32
 
-/** A lower bound of what remains of `bytes` after the value's JSON; negative if the value may be too large. */
+/** A lower bound of `bytes` minus the size of the value's JSON; negative if the value may be too large. */
 function roomBeside(value: unknown, bytes: number): number {
   if (typeof value === 'string') return bytes - value.length * MAX_CHAR_BYTES - 3
   let left = bytes - MAX_PLAIN_BYTES

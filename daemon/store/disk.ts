@@ -18,7 +18,7 @@ export type DiskFile = {
 /** `create` requires a new file, `extend` an existing one. */
 export type OpenMode = 'read' | 'create' | 'extend'
 
-/** File system access of the store; tests inject failures. The store orders its calls. */
+/** File system access of the store; tests inject failures. */
 export type Disk = {
   open(path: string, mode: OpenMode): Promise<DiskFile>
   rename(from: string, to: string): Promise<void>

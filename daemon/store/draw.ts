@@ -14,7 +14,6 @@ export type Draw = {
   bytes(count: number): Buffer
   /** Stores a text as a file before the transaction commits. @returns its SHA-256, for a row that names it */
   file(text: string): string
-  /** Text of the file with this SHA-256. */
   text(sha256: string): string
 }
 
@@ -53,8 +52,8 @@ type Context = {
 
 /**
  * Runs one transaction with a fresh seed; see `Store.tx` for the rules of bodies. A body with large texts runs again
- * after they were stored as files, because a body may only wait for the store. So every run must make the same texts:
- * read clocks before the transaction.
+ * after they were stored as files, because a body may only wait for the store. So every run must make the same texts.
+ * For this, read clocks before the transaction.
  */
 export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {
   const seed = ctx.entropy(SEED_BYTES)
@@ -74,7 +73,7 @@ export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promi
       await texts.fetch()
     }
   }
-  throw new Error('a transaction made other large texts each time it ran')
+  throw new Error('each run of a transaction made different large texts')
 }
 
 /** Texts that the repeated runs of a transaction write to files and read from files. */

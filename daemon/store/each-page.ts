@@ -1,7 +1,7 @@
 import { compact } from '../../src/core/record.ts'
 import type { Reader, Row, Scalar, SortOrder } from './port.ts'
 
-/** The rows of an index that have these leading values. */
+/** The rows of an index with given leading values. */
 export type IndexPart = {
   readonly index: string
   readonly prefix: readonly Scalar[]

@@ -6,7 +6,7 @@ export type Migration = (stored: Stored) => Stored
 
 type Stored = {
   readonly collection: string
-  /** null if the row is deleted. A step returns null to remove a row, and keeps a null as it is. */
+  /** null if the row is deleted. A step returns null to remove a row, and must return a null unchanged. */
   readonly row: unknown
 }
 
@@ -17,7 +17,7 @@ export function migrated(steps: readonly Migration[], stored: Stored): Stored {
 
 const ENDED = new Set<unknown>(['fulfilled', 'released', 'refunded'])
 
-/** Removes the input of ended payments: earlier versions kept it, however large. */
+/** Removes the input of ended payments, because earlier versions kept it, however large. */
 const bareEndedPayments: Migration = ({ collection, row }) => {
   if (collection !== 'payments' || typeof row !== 'object' || row === null) return { collection, row }
   const isEnded = 'state' in row && ENDED.has(row.state)

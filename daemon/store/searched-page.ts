@@ -19,7 +19,7 @@ export type SearchAsked = {
   readonly sort?: string | undefined
   readonly limit: number
   readonly offset: number
-  /** Present time of the clock that ages are measured by, epoch milliseconds. */
+  /** Current time of the clock by which ages are measured, epoch milliseconds. */
   readonly now: number
 }
 
@@ -33,7 +33,7 @@ type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
   /** Rows in default order; reading may stop before the end. */
   readonly pieces: AsyncIterable<readonly R[]>
   readonly count: number
-  /** An order that is not by a field. */
+  /** Order of the rows, if it is not the order of a field. */
   readonly compare?: ((a: R, b: R) => number) | undefined
 }
 

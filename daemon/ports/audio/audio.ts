@@ -29,7 +29,7 @@ export type Mp3 = {
 }
 export type AudioBounds = { readonly maxSeconds: number; readonly signal: AbortSignal }
 
-/** Operations on a recording, which is a temporary file. */
+/** Operations on a recording in a temporary file. */
 export type Recording = {
   /** @throws AudioError, ProgramError */
   readonly measure: () => Promise<Loudness>
@@ -58,7 +58,7 @@ const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
 const MAX_MP3_BYTES = 6 * 1024 * 1024
 const MAX_REPORT_BYTES = 256 * 1024
 const PRIVATE_FILE = 0o600
-/** Part of the names of the temporary files. */
+/** Included in the names of temporary files. */
 const KIND = 'audio'
 /** User id of `nobody`, who runs ffmpeg and owns the input if the daemon runs as root. */
 const NOBODY = 65_534
@@ -68,7 +68,7 @@ const DB_PER_DECADE = 20
 const MICROS = 1_000_000
 const isWindows = process.platform === 'win32'
 
-/** Opens ffmpeg for untrusted recordings. @param command name or path of the program; `path`: folders to search */
+/** Opens ffmpeg for untrusted recordings. @param command name or path of ffmpeg; `path`: folders to search for it */
 export function openAudio({ command = 'ffmpeg', path }: { command?: string; path?: string } = {}): Engine<AudioEngine> {
   const ffmpeg = openProgram(command, path === undefined ? {} : { path })
   let version = 'unknown'

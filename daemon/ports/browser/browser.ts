@@ -56,7 +56,7 @@ export type BrowserOptions = {
 /** Executable names of supported browsers, smallest first. */
 const names = ['chromium-headless-shell', 'chrome-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
-/** Paths to try after the `PATH`. */
+/** Paths to try if no supported browser is on the `PATH`. */
 const places: { readonly [platform: string]: readonly string[] } = {
   darwin: [
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -187,7 +187,7 @@ function userAgent(version: string, screen: ScreenName): string {
   return `Mozilla/5.0 (${platform}) ${engine} ${USER_AGENT}`
 }
 
-/** Checks the browser by running it for its version. After a failed job it also opens a page, to test the sandbox. */
+/** Checks the browser: reads its version and, after a failed job, opens a page to test the sandbox. */
 async function look(options: BrowserOptions, state: State, withPage: Browser['withPage']): Promise<EngineStanding> {
   const path = findBrowser(options.path)
   if (path === undefined) return { status: 'missing', detail: 'Chromium is not installed.', fix: FIX }
@@ -203,7 +203,7 @@ async function look(options: BrowserOptions, state: State, withPage: Browser['wi
     const how = options.isSandboxed === false ? 'without its sandbox' : 'sandboxed'
     return { status: 'ok', detail: `${state.version}, ${how}` }
   } catch {
-    const fix = 'start it to see why; if the system forbids its sandbox, set browser.sandbox: false in the engines file'
+    const fix = 'run Chromium to see why; if its sandbox is forbidden, set browser.sandbox: false in the engines file'
     return { status: 'failing', detail: 'The browser does not start.', fix }
   }
 }
@@ -241,7 +241,7 @@ function takeTurns() {
   return { enter }
 }
 
-/** Path of the browser; undefined if none is found. A configured browser is the only one that is tried. */
+/** Path of the browser; undefined if none is found. If one is configured, no other is tried. */
 function findBrowser(configured?: string): string | undefined {
   const candidates = configured === undefined ? [...names, ...(places[process.platform] ?? [])] : [configured]
   return candidates.map((name) => findProgram(name)).find(Boolean)

@@ -1,11 +1,9 @@
-/** Start options of a browser. */
 export type FlagFacts = {
   readonly profile: string
   /** Loopback port of the `GuardedProxy`, the browser's only way to the network. */
   readonly proxyPort: number
   readonly userAgent: string
   readonly isSandboxed: boolean
-  /** SHA-256 hashes of additional trusted public keys, in base64; for tests only. */
   readonly trustedKeys?: readonly string[] | undefined
 }
 

@@ -14,7 +14,6 @@ const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin'
 const TO_BROWSER = 3
 const FROM_BROWSER = 4
 
-/** A running browser: processes and pipe. */
 export type Launched = {
   readonly cdp: Cdp
   readonly pid: number

@@ -8,7 +8,6 @@ import { BrowserError } from './error.ts'
 import type { PageSession } from './session.ts'
 import type { PageResource } from './traffic.ts'
 
-/** Result of loading a page. */
 export type Loaded = {
   readonly final_url: string
   readonly status: number
@@ -40,7 +39,6 @@ export type BrowserPage = {
   readonly load: (url: string) => Promise<Loaded>
   /** Shows an HTML text as a page without an address. Its scripts do not run. */
   readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
-  /** Runs a script in an isolated world. */
   readonly evaluate: <T>(script: Script, answer: z.ZodType<T>) => Promise<T>
   readonly evaluateInFrames: <T>(script: Script, answer: z.ZodType<T>) => Promise<readonly InFrame<T>[]>
   readonly picture: (how: PictureOrder) => Promise<Buffer>
@@ -54,7 +52,7 @@ export type BrowserPage = {
 
 export type Throttling = { readonly cpu: number; readonly latencyMs: number; readonly bytesPerSecond: number }
 
-/** Once this long has passed without network activity, the page is used as it is. */
+/** After this long without network activity, the page's missing parts are no longer awaited. */
 export const REST_MS = 15 * SECOND_MS
 /** Longest wait for the parts of a page, once its navigation has begun. */
 const MAX_LOAD_MS = 25 * SECOND_MS

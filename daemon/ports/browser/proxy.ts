@@ -98,7 +98,7 @@ async function dial({ options, aborted, count, refusals }: Books, url: string): 
   }
 }
 
-/** Tunnels TLS, whose content is invisible here. */
+/** Tunnels TLS. The proxy cannot read what is inside. */
 async function tunnel(books: Books, asked: IncomingMessage, { socket, head }: { socket: Socket; head: Buffer }) {
   try {
     const place = await dial(books, `https://${asked.url ?? ''}/`)
@@ -113,9 +113,9 @@ async function tunnel(books: Books, asked: IncomingMessage, { socket, head }: { 
 
 async function forward(books: Books, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   try {
-    if (!readingMethods.has(asked.method)) throw new WebError('scheme_refused', 'Only read requests are allowed.')
+    if (!readingMethods.has(asked.method)) throw new WebError('scheme_refused', 'Only GET and HEAD are allowed.')
     const url = asked.url ?? ''
-    if (!url.startsWith('http://')) throw new WebError('scheme_refused', 'Only http is forwarded.')
+    if (!url.startsWith('http://')) throw new WebError('scheme_refused', 'Only http URLs are forwarded.')
     const socket = await dial(books, url)
     const { pathname, search } = new URL(url)
     const sent = request({
@@ -145,7 +145,7 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
   }
 }
 
-/** The headers without hop-by-hop ones. `raw` alternates names and values. */
+/** The headers to forward: all but hop-by-hop headers. `raw` alternates names and values. */
 function kept(raw: readonly string[]): [string, string][] {
   const pairs = raw.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
   return pairs.filter(([name]) => !hopByHop.has(name.toLowerCase()))

@@ -4,7 +4,6 @@ import type { BrowserError } from './error.ts'
 import type { GuardedProxy } from './proxy.ts'
 import { type PageTraffic, type TrafficOptions, watchTraffic } from './traffic.ts'
 
-/** The DevTools session of a browser's page. */
 export type PageSession = {
   readonly send: <T>(method: string, params: CdpParams, answer: z.ZodType<T>) => Promise<T>
   readonly traffic: PageTraffic
@@ -55,7 +54,6 @@ const Thrown = z.object({
   }),
 })
 
-/** Load progress of the main frame. */
 type Progress = {
   frameId: string | undefined
   url: string
@@ -132,8 +130,9 @@ async function attach(
 type Other = { readonly sessionId: string; readonly targetId: string; readonly type: string }
 
 /**
- * Starts frames and workers of the page with restricted requests. Blocks a new window's requests, starts the window,
- * because its opener waits for that, and closes it. Never starts targets of any other type, such as persistent workers.
+ * Lets frames and workers of the page run with restricted requests. Starts a new window without requests, because its
+ * opener waits for the start, and then closes the window. Targets of any other type, such as persistent workers, never
+ * start.
  */
 async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId, type }: Other): Promise<void> {
   const isWindow = type === 'page' || type === 'tab'

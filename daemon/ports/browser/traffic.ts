@@ -4,10 +4,9 @@ import type { Web } from '../web/web.ts'
 import { type Cdp, type CdpParams, Nothing } from './cdp.ts'
 import { BrowserError } from './error.ts'
 
-/** One request of a page. */
 export type PageResource = {
   readonly url: string
-  /** Document, Stylesheet, Script, Image, Font, … */
+  /** DevTools resource type, such as `Document` or `Script`. */
   readonly type: string
   readonly isMain: boolean
   readonly startedAt: number
@@ -51,7 +50,7 @@ export type TrafficOptions = {
 }
 
 export const MAX_REQUESTS = 300
-/** Limits of decoded bytes: a small compressed response can unpack to gigabytes. */
+/** Limits of decoded bytes, because a small compressed response can unpack to gigabytes. */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 export const MAX_DECODED_BYTES = 30 * 1024 * 1024
 const MAX_MAIN_DOCUMENTS = 6
@@ -142,7 +141,7 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
 
 type State = {
   readonly log: Map<string, PageResource>
-  /** Redirect hops, which have the same request id as the final request. */
+  /** Finished redirects, kept apart because they have the same request id as the final request. */
   finished: PageResource[]
   /** Time when a request last started or ended (`performance.now`). */
   changedAt: number
@@ -158,7 +157,6 @@ type State = {
   refusal?: WebError | undefined
 }
 
-/** Updates the state from browser events. */
 function listen(options: TrafficOptions, state: State): void {
   const { cdp, onExceeded } = options
   cdp.on('Fetch.requestPaused', (params, session) => {

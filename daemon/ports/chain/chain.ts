@@ -39,7 +39,6 @@ export type SettleRefusal = {
    * expires, so the reservation stays open. If not, the refusal is final, except `unavailable` and `token_paused`.
    */
   readonly sent: boolean
-  /** The sent transaction, if any. */
   readonly transaction?: Hex
 }
 
@@ -54,7 +53,6 @@ export type SettleAuthorization = {
   readonly within?: (authorization: Authorization, signature: Hex) => (t: Tx) => Promise<SettleResult>
 }
 
-/** Whether an authorization would settle now. */
 export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly failure: SettleFailure }
 
 /** A payout from the marketplace; `id` is a permanent idempotency key. */
@@ -181,7 +179,6 @@ export type ChainTransaction = {
 /** Query for all transactions, newest first, or for the open ones only, oldest first. */
 export type ChainTxSlice = { readonly isOpen: boolean; readonly limit: number; readonly offset: number }
 
-/** Sent transactions and their outcome. */
 export type ChainTransactions = {
   /** Lists transactions. `isOpen`: only those that are not final. */
   page(slice: ChainTxSlice): Promise<{ readonly rows: readonly ChainTransaction[]; readonly total: number }>
@@ -241,7 +238,7 @@ export type ChainPort = {
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Reports permanently reverted settlements, even from before this call, and each again if its money moves after all.
+   * Reports permanently reverted settlements, including earlier ones. Reports one again if its money moves after all.
    * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void

@@ -35,7 +35,6 @@ export type EscrowEnd = {
   readonly isFinal: boolean
 }
 
-/** Contract calls that concern a job's money. */
 export type EscrowAct =
   | {
       readonly act: 'release' | 'refund' | 'emergencyWithdraw' | 'markDelivered' | 'markDisputed'

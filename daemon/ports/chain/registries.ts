@@ -11,7 +11,7 @@ export type IdentityRegistry = {
   /** Its `registryName`. */
   readonly name: string
   /**
-   * Owner of an identity; undefined if there is none, or the registry is unknown here.
+   * Owner of an identity; undefined if it does not exist, or `registry` is another registry.
    * @param registry - as `name`, in any case
    */
   ownerOf(registry: string, agentId: bigint): Promise<Wallet | undefined>

@@ -28,7 +28,7 @@ type Sweep = {
   readonly owners: readonly (number | undefined)[]
 }
 
-/** Finds temporary files that killed daemons left; looks at no more than `MAX_SWEPT`. */
+/** Finds temporary files that killed daemons left. Checks at most `MAX_SWEPT` files. */
 export async function leftoversIn({ folder, kind, now, owners }: Sweep): Promise<string[]> {
   const found = (await readdir(folder)).filter((name) => name.startsWith(`souk-${kind}-`)).slice(0, MAX_SWEPT)
   const left: string[] = []

@@ -24,7 +24,6 @@ export class ProgramError extends Error {
 
 export type ProgramRun = {
   readonly args: readonly string[]
-  /** Standard input (default: none). */
   readonly stdin?: string | Uint8Array
   /** Path of a file that is open in the program as descriptor 3. */
   readonly file?: string

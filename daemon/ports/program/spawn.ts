@@ -39,7 +39,6 @@ export function spawnHere({ file, args, cwd, env, descriptors, uid, gid }: Proce
   }
 }
 
-/** Kills a whole group, wrappers included. */
 export function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {

@@ -8,11 +8,10 @@ const MAX_FETCHED_BYTES = 256 * 1024 * 1024
 const FETCH_TIMEOUT_MS = 5 * MINUTE_MS
 const READ_BYTES = 256 * 1024
 
-/** Source of a sanctions list. */
 export type SdnSource = {
-  /** As configured; identifies the source. */
+  /** The configured path or URL; `sample` if none is configured. */
   readonly id: string
-  /** Public form without folders, user names and keys. */
+  /** Public form, without folders, user names and keys. */
   readonly shown: string
   readonly isLocal: boolean
   readonly open: (signal: AbortSignal) => AsyncIterable<Uint8Array>

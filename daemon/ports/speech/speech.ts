@@ -67,7 +67,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
     return chosen.speak(wish, signal)
   }
 
-  /** For wishes without a voice or model: speaks with a natural voice or, if that fails, with a local one. */
+  /** Speaks when the buyer chose no voice or model: with a natural voice or, if that fails, with a local one. */
   async function speakAnyhow(voices: NaturalVoices, wish: SpeechWish, signal: AbortSignal): Promise<Spoken> {
     try {
       return await byNature(voices, wish, signal)

@@ -17,7 +17,7 @@ export function pcmOf(wav: Buffer): Pcm {
   const data = chunks.get('data')
   if (!data || !format || !isPlain(format)) throw new RangeError('not a mono 16-bit WAV')
   const bytes = data.length - (data.length % BYTES_A_SAMPLE)
-  // Copied for alignment. All platforms are little-endian, as WAV is.
+  // Copy the bytes, because `Int16Array` needs them aligned. All platforms are little-endian, as WAV is.
   const samples = new Int16Array(data.buffer.slice(data.byteOffset, data.byteOffset + bytes))
   return { sampleRateHz: format.readUInt32LE(4), samples }
 }

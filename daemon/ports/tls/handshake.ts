@@ -10,8 +10,6 @@ import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
 
-/* TLS handshakes and certificates. They run on a thread, because hostile certificate chains verify slowly. */
-
 export type TlsOffer = {
   /** The only TLS version to offer (default: all supported). */
   readonly version?: SecureVersion
@@ -19,7 +17,6 @@ export type TlsOffer = {
   readonly ciphers?: string
 }
 
-/** A handshake task for a thread. */
 export type ShakeTask = TlsOffer & {
   readonly host: string
   readonly address: ResolvedAddress

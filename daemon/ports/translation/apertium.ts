@@ -84,7 +84,7 @@ export function openApertium(path?: string) {
     targets: () => [...new Set([...modes.keys()].map((pair) => pair.replace(/^.*-/, '')))],
     pairOf: (from: string, to: string) => modes.get(`${from}-${to}`),
     translate: async (segments: readonly Segment[], mode: string, signal: AbortSignal) => {
-      // Use the HTML format only if needed: it worsens the word order, but the plain format loses the parts to keep.
+      // The HTML format preserves the parts to keep, but worsens the word order. Use it only if there are such parts.
       const isMarked = segments.some(isToStay)
       const stdin = segments.map((one) => (isMarked ? markedUp(one) : one.text)).join('')
       const args = ['-u', ...(isMarked ? ['-f', 'html'] : []), mode]

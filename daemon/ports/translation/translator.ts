@@ -7,7 +7,6 @@ import { type Apertium, openApertium } from './apertium.ts'
 import { around, type Segment } from './segments.ts'
 
 export type TranslationWish = {
-  /** All segments of the text, in order. */
   readonly segments: readonly Segment[]
   /** ISO 639-1; undefined: detected. */
   readonly from: string | undefined
@@ -38,7 +37,7 @@ export type Translator = {
   readonly translate: (wish: TranslationWish, signal: AbortSignal) => Promise<Translated>
 }
 
-/** Translates parts in order. */
+/** Translates parts, and returns the translations in the same order. */
 export type PieceTranslator = {
   readonly name: string
   readonly kind: 'upstream' | 'model'

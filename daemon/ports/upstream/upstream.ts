@@ -55,7 +55,7 @@ export type UpstreamQuestion<T> = {
 
 /** A POST with a non-JSON answer. */
 export type BytesQuestion = Pick<UpstreamQuestion<never>, 'path' | 'body' | 'signal'> & {
-  /** What the media type of the answer must begin with. */
+  /** Required start of the answer's media type, such as `audio/`. */
   readonly type: string
 }
 
@@ -83,7 +83,6 @@ const MAX_A_MINUTE = 120
 
 type Kept = { readonly value: unknown; readonly at: number; readonly until: number }
 
-/** Cache of recent answers. */
 function openKept() {
   const kept = new Map<string, Kept>()
   return {

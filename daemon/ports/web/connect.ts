@@ -6,7 +6,7 @@ import { WebError } from './error.ts'
 import { checkAddress, type WebTarget } from './target.ts'
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
-/** All addresses of a host. */
+/** Resolves a host to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 /** Time limit of a connection, including TLS. */
@@ -40,7 +40,7 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
 
 /** The target of one connection, as it is copied to a thread. */
 export type Hop = Pick<WebTarget, 'host' | 'port' | 'reach'> & {
-  /** Checked addresses of the host; empty if the host is itself an address, because `targetOf` has checked that. */
+  /** Checked addresses of the host; empty if the host is itself an address, which `targetOf` has checked. */
   readonly addresses: readonly ResolvedAddress[]
   /** Trusted root certificates (default: Node's). */
   readonly ca?: string | undefined

@@ -17,7 +17,6 @@ export type HopRequest = Hop &
     readonly body?: string
   }
 
-/** What the other machine answered. */
 export type HopResponse = Pick<WebResponse, 'status' | 'headers' | 'body' | 'truncated'>
 
 /** Sends one request on its own connection, so that the checked address is used. @throws WebError */
@@ -43,7 +42,6 @@ export async function requestOnce(request: HopRequest, signal: AbortSignal): Pro
   } catch (error) {
     throw asWebError(error, { connected, isTls: protocol === 'https:' })
   } finally {
-    // The connection is no longer needed.
     client.destroy().catch(() => undefined)
   }
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { AnyRow } from './order.ts'
 import { holdsBigint, type SchemaShape, shapeOf } from './shape.ts'
 
-/** Converts rows to and from JSON; rows without bigints are returned as is. */
+/** Converts rows to and from JSON; rows without bigints are returned unchanged. */
 export type RowCodec = {
   /** Converts bigints to decimal strings; copies only objects that contain one. */
   toJson(row: AnyRow): AnyRow
@@ -46,7 +46,7 @@ function converter(shape: SchemaShape, direction: Direction, known: Map<SchemaSh
   if (!holdsBigint(shape)) return undefined
   const existing = known.get(shape)
   if (existing !== undefined) return existing
-  // Registered before it is filled, because a shape may contain itself.
+  // Register the converter before its members are known, because a shape may contain itself.
   const parts: { members: readonly (readonly [string, Convert])[]; each: Convert | undefined } = {
     members: [],
     each: undefined,

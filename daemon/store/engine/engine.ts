@@ -10,10 +10,9 @@ import { createReader } from './view.ts'
 
 export const DEFAULT_WATCHDOG_MS = 10_000
 
-/** A committed transaction with its JSON text. */
 export type EncodedChange = { readonly change: Change; readonly json: string }
 
-/** Receives committed transactions. The engine applies each one to its rows in the turn in which it is appended. */
+/** Receives committed transactions. The engine applies each one to its rows in the event loop turn that appends it. */
 export type ChangeSink = {
   /** Serialises a change; throws before anything is applied. */
   encode(change: Change): string
@@ -37,7 +36,6 @@ export type EngineOptions = {
   readonly openSink: (deliver: (change: Change) => void) => ChangeSink
   /** Time limit of a body. */
   readonly watchdogMs?: number
-  /** Freezes returned rows; for tests. */
   readonly freeze?: boolean
 }
 
@@ -141,7 +139,7 @@ export function createEngine(options: EngineOptions): StoreEngine {
   const mutex = createMutex()
   const running = new AsyncLocalStorage<Scope | undefined>()
   const listeners = listenerSet()
-  // Outside the caller's async context, since listeners are not part of its transaction.
+  // Call listeners outside the writer's async context, because they are not part of its transaction.
   const sink = options.openSink((change) => running.run(undefined, listeners.tell, change))
   let seq = options.seq
   let isClosed = false
@@ -155,7 +153,7 @@ export function createEngine(options: EngineOptions): StoreEngine {
   function enter(call: string): void {
     const stopped = isClosed ? new StoreStopped('the store is closed') : sink.failure()
     if (stopped !== undefined) throw stopped
-    if (running.getStore()?.open) throw new StoreMisuse(`${call} inside a tx or read body: use the handle it was given`)
+    if (running.getStore()?.open) throw new StoreMisuse(`${call} inside a tx or read body: use the handle of that body`)
   }
 
   function commit(layers: readonly Layer[]): Promise<void> {

@@ -19,7 +19,8 @@ export type Front = Base & {
   /** Number of changes not yet passed to the deep base. */
   waiting(): number
   /**
-   * Writes the waiting changes to the deep base; after a failed flush, its batch again. Calls must not overlap.
+   * Writes the waiting changes to the deep base. If the last flush failed, writes its batch again. Calls must not
+   * overlap.
    * @param ready - awaited before anything is written
    */
   flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
@@ -59,7 +60,7 @@ function openTable(deep: TableReads) {
 
 type Handing = DeepBatch & { readonly release: () => void }
 
-/** Opens a front. Changes that are being written form a sealed layer, which never changes: so reads are consistent. */
+/** Opens a front. Changes that are being written form a sealed layer, which never changes, so reads are consistent. */
 export function frontOver(deep: DeepBase): Front {
   const tables = new Map([...deep.tables].map(([name, reads]) => [name, openTable(reads)]))
   let records = deep.records()

@@ -1,7 +1,6 @@
 import { StoreMisuse } from '../errors.ts'
 import type { Awaitable } from './base.ts'
 
-/** Runs a call on a transaction. It refuses calls after the body's end, and a failed call fails the body. */
 export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 
 /** State of a transaction body. Its handles work while `open` is true; `failure` is its first failure. */

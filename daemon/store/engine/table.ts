@@ -59,7 +59,6 @@ export function createTxTable<R extends Row>(layer: Layer, guard: ScopeGuard, fr
   const save = (draft: Members, current: AnyRow | undefined) => write(draft, current) as Awaitable<Row> as Awaitable<R>
   const find = (key: string): Awaitable<AnyRow | undefined> => readRow(layer, key)
 
-  /** Writes the next state of a key's row. */
   const change = (key: string, next: (row: AnyRow | undefined) => Members): Promise<R> =>
     guard(() => chain(find(key), (row) => save(next(row), row)))
 

@@ -3,7 +3,6 @@ import { type AnyCollection, type AnyIndex, type Change, Conflict, type Scalar }
 import { type RowCodec, rowCodec } from './bigints.ts'
 import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
 
-/** A declared index with its order. */
 export type RowIndex = {
   readonly definition: AnyIndex
   readonly compareRows: (a: AnyRow, b: AnyRow) => number
@@ -12,7 +11,6 @@ export type RowIndex = {
   holds(row: AnyRow): boolean
 }
 
-/** A declared collection with derived data. */
 export type TableShape = {
   readonly collection: AnyCollection
   readonly codec: RowCodec

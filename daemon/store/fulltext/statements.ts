@@ -32,7 +32,6 @@ export function statementsOf(db: DatabaseSync): Prepared {
 
 export const MAX_STATEMENTS = 256
 
-/** Runs the work in one transaction. */
 export function atomic(db: DatabaseSync, work: () => void): void {
   db.exec('begin')
   try {

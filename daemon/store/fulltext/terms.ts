@@ -2,7 +2,7 @@
 export const MAX_TERMS = 8
 /** Maximum characters per term; documents and queries are shortened alike. */
 export const MAX_TERM_CHARS = 40
-/** Maximum number of characters read of a query. */
+/** Maximum number of characters of a query that are read. */
 const MAX_SEARCH_CHARS = 1_000
 /** A shorter last term is not treated as a prefix, since it would match nearly everything. */
 const MIN_PREFIX_CHARS = 2

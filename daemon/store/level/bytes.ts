@@ -2,7 +2,7 @@ import type { Scalar } from '../port.ts'
 
 /*
  * Binary keys in the order of `compareScalars`: null, booleans, numbers and bigints by value, strings by UTF-16 unit.
- * Each scalar is self-delimiting, so they can be concatenated.
+ * Each scalar is self-delimiting, so scalars can be concatenated.
  */
 
 const NULL = 0
@@ -12,8 +12,8 @@ const NUMBER = 3
 const STRING = 4
 
 /**
- * Format of a number: length of its integer part in two bytes, magnitude, fraction as a double if any. Positive lengths
- * count up from this value; negative numbers have all bytes inverted.
+ * Format of a number: length of its integer part in two bytes, magnitude, and a double if there is a fraction. Lengths
+ * of positive numbers count up from this value; negative numbers have all bytes inverted.
  */
 const POSITIVE = 0x8000
 const LENGTH_BYTES = 2
@@ -84,7 +84,7 @@ export function textOf(bytes: Buffer): string {
   let from = 0
   for (let at = bytes.indexOf(SURROGATE_LEAD); at !== -1; at = bytes.indexOf(SURROGATE_LEAD, at + 1)) {
     const [second = 0, third = 0] = bytes.subarray(at + 1)
-    // Characters from U+D000 to U+D7FF begin with the same byte as surrogates, but are none.
+    // Characters from U+D000 to U+D7FF begin with the same byte as surrogates, but are not surrogates.
     if (second < CONTINUED + 0x20) continue
     text +=
       bytes.toString('utf8', from, at) + String.fromCharCode(0xd000 | ((second & LOW_BITS) << 6) | (third & LOW_BITS))
@@ -109,7 +109,7 @@ function endOfText(bytes: Buffer, from: number): number {
   throw new RangeError('a string in an index entry is not terminated')
 }
 
-/** First key after a prefix, which must not be all 0xff. */
+/** First key after all keys with a prefix, which must have a byte other than 0xff. */
 export function behind(prefix: Buffer): Buffer {
   const end = Buffer.from(prefix)
   for (let at = end.length - 1; at >= 0; at -= 1) {

@@ -2,8 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClassicLevel } from 'classic-level'
 import { StoreDamaged, StoreLocked } from '../errors.ts'
 
-/* An open LevelDB: the part of its interface in use, and batch writes that yield to other work. */
-
 /** Number of entries passed to LevelDB before yielding to the event loop. */
 const HANDED_AT_ONCE = 1_024
 const STORE = Buffer.from('store')
@@ -88,11 +86,10 @@ export async function inTurns<T>(all: readonly T[], atOnce: number, each: (one: 
   }
 }
 
-/** Writes a batch atomically. */
 export async function writeBatch(db: LevelDb, { removed, put }: Batch): Promise<void> {
   const batch = db.batch()
   try {
-    // Delete first: a unique value may move from one row to another.
+    // Delete first, because a unique value may move from one row to another.
     await inTurns(removed, HANDED_AT_ONCE, (key) => batch.del(key))
     await inTurns(put, HANDED_AT_ONCE, ([key, value]) => batch.put(key, value))
     // Without sync, a power failure may lose one LevelDB log but keep a newer one.

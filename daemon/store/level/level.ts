@@ -9,8 +9,6 @@ import type { AnyCollection, Scalar } from '../port.ts'
 import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts'
 import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
 
-/* Rows and index entries in LevelDB, sorted by key bytes. LevelDB merges them on its own threads. */
-
 /** Number of index entries per asynchronous read. */
 const ENTRIES_AT_ONCE = 1_024
 /** Number of rows per asynchronous read. */
@@ -28,7 +26,7 @@ const RECORDS = Buffer.from('records')
 const NAMES = Buffer.from('names')
 const EMPTY = Buffer.alloc(0)
 
-/** Source of reads: the database, or during a batch write a snapshot from before it. */
+/** Source of reads: the database or, during a batch write, a snapshot from before that write. */
 type View = {
   readonly db: LevelDb
   /** Folder to name in error messages. */
@@ -102,7 +100,6 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
   return { tables, write, walk, records: () => records, reflects: () => reflects, close: () => db.close() }
 }
 
-/** By how much a write changes the row count. */
 function grownBy({ write: { row }, before }: Staged): number {
   return Number(row !== null) - Number(before !== undefined)
 }

@@ -9,8 +9,6 @@ import { type Manifest, ROWS_DIR, writeManifest } from './files.ts'
 import type { Loader, RowSink } from './load.ts'
 import { type RecoverInput, type Recovery, recover } from './recover.ts'
 
-/* Rows in LevelDB instead of a snapshot. A front in memory holds the changes that LevelDB lacks. */
-
 /** Opens the database in a folder; tests pass a failing one. */
 export type OpenDb = (dir: string, createIfMissing?: boolean) => Promise<LevelDb>
 

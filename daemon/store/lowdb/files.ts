@@ -26,7 +26,7 @@ const Manifest = z.strictObject({
   previous: z.int().min(0).nullable(),
   /** First transaction of each segment, ascending. Only the last segment grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Present if the rows are in LevelDB, with their transaction number. A listed snapshot is from before their move. */
+  /** Present if the rows are in LevelDB. A snapshot that is listed, too, dates from before the rows moved there. */
   rows: z.literal('level').exactOptional(),
   /** Last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),

@@ -11,7 +11,6 @@ const READ_CHUNK_BYTES = 4 * 1024 * 1024
 /** Longer lines count as damage. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024
 
-/** A line within a buffer. */
 export type RawLine = {
   readonly buffer: Buffer
   readonly start: number

@@ -4,7 +4,7 @@ import { StoreTooLarge } from '../errors.ts'
 
 /** Bytes read between heap checks. */
 const LOOK_EVERY_BYTES = 4 * 1024 * 1024
-/** Share of the heap in use from which garbage is collected and the heap measured again. */
+/** If more than this share of the heap is in use, garbage is collected and the heap measured again. */
 const COLLECT_ABOVE = 0.6
 /** A store that fills more than this share of the heap is refused, because the daemon needs the rest for its work. */
 const REFUSE_ABOVE = 0.75

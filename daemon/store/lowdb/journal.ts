@@ -35,7 +35,7 @@ export type Journal = {
    */
   switchSegment(list: (firstSeq: number) => Promise<void>): Promise<number>
   failure(): StoreStopped | undefined
-  /** Stops permanently: nothing pending is acknowledged. */
+  /** Stops the journal permanently. Pending transactions are not acknowledged. */
   fail(error: unknown): void
   /** Total size of the segments since the current snapshot, in bytes. */
   bytes(): number

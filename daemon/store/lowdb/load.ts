@@ -18,7 +18,6 @@ export type Loader = {
 /** A loader that drops all rows, to scan files of any size. */
 export const discarding: Loader = { put: () => undefined, putWhole: () => undefined }
 
-/** Where loaded rows go. */
 export type RowSink = {
   readonly shapes: { readonly get: (collection: string) => { readonly shape: TableShape } | undefined }
   put(collection: string, key: string, row: AnyRow | null): void
@@ -66,7 +65,7 @@ export function createLoader(sink: RowSink, steps: readonly Migration[]): Loader
 
   function put(collection: string, key: string, stored: unknown): void {
     const { collection: name, row } = migrated(steps, { collection, row: stored })
-    // Also removes a row that a migration drops: the snapshot may have an earlier version of it.
+    // If a migration drops a row, remove it here, too, because the snapshot may have an earlier version of it.
     sink.put(name, key, row === null ? null : shapeOf(name).codec.fromJson(row as AnyRow))
   }
 

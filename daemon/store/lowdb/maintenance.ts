@@ -21,7 +21,6 @@ export type Maintenance = {
   /** Undefined if writers may go on; if too many changes wait for LevelDB, resolves when writers may go on. */
   room(): Promise<void> | undefined
   compact(): Promise<void>
-  /** Compacts if the disk has room. */
   shrink(): Promise<void>
   /** Ends the segment and runs work on closed files, protected from compaction. */
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
@@ -115,7 +114,6 @@ async function recordStop(files: Files, kept: State | Behind, stopped: number): 
   else if (manifest.stopped !== stopped) await files.replaceManifest({ ...manifest, stopped })
 }
 
-/** The manifest and the journal's segments. */
 function openFiles({ disk, dir, journal, ...options }: MaintenanceOptions) {
   let { manifest, snapshotBytes } = options
   let isStopping = false
@@ -194,7 +192,7 @@ function withoutSnapshots(manifest: Manifest, reflected: number): Manifest {
   return { ...manifest, snapshot: 0, previous: null, segments: segmentsBehind(manifest.segments, reflected) }
 }
 
-/** Removes unlisted snapshots and segments; a crash leaves them for the next time. */
+/** Removes unlisted snapshots and segments. If the process crashes here, the next call removes the rest. */
 export async function removeUnlisted(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const found = await numberedFiles(disk, dir)
   const snapshots = found.snapshots.filter((seq) => seq !== manifest.snapshot && seq !== manifest.previous)

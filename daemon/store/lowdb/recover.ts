@@ -113,7 +113,7 @@ function lossOf(damagedLines: number, behind: number): Loss | undefined {
   return transactions > 0 ? { transactions, damagedLines } : undefined
 }
 
-/** Refuses a non-empty segment after the manifest's last one: its transactions would be lost silently. */
+/** Refuses a non-empty segment after the manifest's last one, because its transactions would be lost silently. */
 async function refuseStrays(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
   const newest = manifest.segments.at(-1) ?? 0
   for (const firstSeq of (await numberedFiles(disk, dir)).segments) {

@@ -98,7 +98,7 @@ async function withoutGarbage(input: Input, manifest: Manifest, seq: number): Pr
   return { repaired: true, seq, findings: [finding], droppedRows: 0, ...moved }
 }
 
-/** Writes a state with omitted rows as a new store; the old files go to quarantine. */
+/** Writes a state, from which rows were omitted, as a new store; the old files go to quarantine. */
 async function writeAnew(
   input: Input,
   manifest: Manifest,

@@ -135,7 +135,6 @@ async function writeTable(
   return true
 }
 
-/** Footer of a snapshot. */
 export type SnapshotFacts = { readonly through: number; readonly records: number; readonly sizeBytes: number }
 
 /** Loads a snapshot. @throws StoreDamaged for a bad line or footer */

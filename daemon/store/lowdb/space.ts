@@ -6,7 +6,7 @@ const CHECK_EVERY_BYTES = 4 * 1024 * 1024
 /** Below this much free space, new writes are refused, so that those in progress still fit. */
 export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024
 
-/** Refuses writes on a nearly full disk, before one fails halfway. */
+/** Refuses writes on a nearly full disk, so that no write fails halfway. */
 export type Space = {
   /** @throws AppError unavailable */
   assertRoom(bytes: number): void

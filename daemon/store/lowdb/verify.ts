@@ -15,7 +15,6 @@ import { loadersOf, type TornTail } from './recover.ts'
 export type VerifyOptions = {
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Called with each row. */
   readonly visit?: (collection: string, row: Row) => void
   readonly disk?: Disk
   readonly openDb?: OpenDb

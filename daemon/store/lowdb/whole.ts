@@ -13,8 +13,6 @@ import { intoState } from './load.ts'
 import { loadersOf } from './recover.ts'
 import { lineWriter } from './snapshot.ts'
 
-/* Reads and writes whole stores without the engine. */
-
 /** Rows of a collection in key order (UTF-16). */
 export type WholeTable = {
   readonly collection: AnyCollection
@@ -96,7 +94,6 @@ export async function writeWhole(dir: string, storeId: string, disk: Disk = real
   }
 }
 
-/** A checked row, as JSON and in memory. */
 export type CheckedRow = { readonly collection: AnyCollection; readonly json: AnyRow; readonly row: AnyRow }
 
 /** Makes a function that migrates and checks rows of a format. That function throws RowInvalid for an invalid row. */

@@ -55,7 +55,7 @@ export type EscrowParts = {
   readonly payToKey: KeySigner
 }
 
-/** Escrow of a connected chain: writes through the queue, reads from the contract. */
+/** Opens the escrow of a connected chain. Writes go through the queue; reads come from the contract. */
 export function openEscrow(parts: EscrowParts): EscrowPort {
   return {
     address: parts.address,
@@ -86,7 +86,7 @@ async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowRe
   const { address, chainId, separator, payToKey } = parts
   const hashed = encodeValues(['uint256', 'address', ...TERMS], [BigInt(chainId), address, ...wordsOf(terms)])
   const nonce: Hex = `0x${bytesToHex(keccak_256(hexToBytes(hashed.slice(2))))}`
-  // Derived from the terms only, so all attempts send the same bytes.
+  // The window depends only on the terms, so all attempts send the same bytes.
   const window = { validAfter: 0n, validBefore: terms.deadline }
   const value = terms.net + terms.fee
   const signature = payToKey.digest(

@@ -35,7 +35,7 @@ type Parts = { readonly store: Store; readonly queue: Pick<TxQueue, 'call'>; rea
 export function openFaucet({ store, queue, asset }: Parts): (request: Request) => Promise<FaucetResult> {
   return async (request) => {
     const { wallet, amount } = request
-    if (amount <= 0n) throw new RangeError('the faucet gives positive amounts')
+    if (amount <= 0n) throw new RangeError('the faucet amount must be positive')
     const counted = await store.tx((t) => count(t, request))
     if (!counted.ok) return counted
     const outcome = await queue.call({ id: counted.id, to: asset, data: encodeCall(mint, [wallet, amount]) })

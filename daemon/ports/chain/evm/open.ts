@@ -26,10 +26,8 @@ import { openHeart } from './status.ts'
 import { openToken } from './token.ts'
 import { openTransactions } from './transactions.ts'
 
-/** Contracts of a connected chain. */
 export type EvmDeployment = {
   readonly asset: Wallet
-  /** The token's signing domain. */
   readonly domain: Pick<TokenDomain, 'name' | 'version'>
   readonly identity: Wallet
   readonly reputation: Wallet
@@ -44,7 +42,6 @@ export type EvmDeployment = {
 
 /** Settings of the operator; unset ones have defaults. */
 export type EvmSettings = {
-  /** Payments above this limit wait for a `safe` block. */
   readonly instantLimit: Usdc
   /** Fee limit, in wei per gas. */
   readonly maxFee: bigint
@@ -57,7 +54,6 @@ export type EvmSettings = {
 }
 
 const GWEI = 1_000_000_000n
-/** Payments above this limit wait for a `safe` block. */
 export const DEFAULT_INSTANT_LIMIT = usdc(100_000_000n)
 const defaults = {
   instantLimit: DEFAULT_INSTANT_LIMIT,
@@ -93,8 +89,8 @@ export type EvmChain = ChainPort &
   }
 
 /**
- * Opens an EVM chain with one queue for writes and batched reads. First resends unfinished transactions of an earlier
- * process.
+ * Opens an EVM chain. One queue sends all writes; reads are batched. First resends unfinished transactions of an
+ * earlier process.
  * @throws QueueRefused with one sentence and the remedy; RpcUnavailableError when no node answers
  */
 export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
@@ -193,7 +189,7 @@ function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: Es
   return address && payToKey ? { escrow: openEscrow({ ...means, address, payToKey }) } : {}
 }
 
-/** A devnet mines immediately and has no reorganisations; other nodes are polled less often. */
+/** Shorter times than for other nodes, because a devnet mines immediately and has no reorganisations. */
 const devnetTimings: QueueTimings = {
   pollMs: 8,
   followMs: SECOND_MS,

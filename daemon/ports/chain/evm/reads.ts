@@ -107,7 +107,7 @@ export type Reads = {
   code(address: Wallet): Promise<Hex>
   /** Logs of a transaction; empty if it is in no block. */
   logsOf(transaction: Hex): Promise<readonly FoundLog[]>
-  /** The newest logs, newest first, at most `limit`. Searches at most `MAX_SLICES` slices, back to `fromBlock`. */
+  /** Up to `limit` logs, newest first. Searches at most `MAX_SLICES` slices, back to `fromBlock`. */
   newestLogs(filter: LogFilter, limit: number): Promise<readonly FoundLog[]>
 }
 
@@ -231,7 +231,6 @@ function askedAgain(ask: AnswerOf): AnswerOf {
   }
 }
 
-/** Batches concurrent calls into one request. */
 function gathered(rpc: ReadsParts['rpc']): AnswerOf {
   return gather(async (calls) => {
     const { head, answers } = await rpc.read(calls)
@@ -261,10 +260,10 @@ const VIEW_GAS = 200_000
 const MAX_VIEWS = 100
 
 type View = { readonly to: Wallet; readonly data: Hex }
-/** If the batch gave no `answer`, the caller asks for the view separately. */
+/** If the batch gave no `answer`, the caller reads the view in a request of its own. */
 type Viewed = { readonly answer: RpcAnswer | undefined }
 
-/** Batches contract views into one request, which also returns the block that it read. */
+/** Batches contract views into one request, which also returns the number of the block that was read. */
 function openViews(rpc: Pick<Rpc, 'readDated'>): (view: View) => Promise<RpcAnswer | undefined> {
   const viewed = gather((views: readonly View[]) => viewAll(rpc, views))
   return async (view) => (await viewed(view)).answer

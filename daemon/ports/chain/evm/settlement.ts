@@ -49,7 +49,6 @@ function isTooLong(signature: Hex): boolean {
 
 /** Gas limit of a simulated transfer, also from contract wallets. */
 const TRIAL_GAS = 700_000
-/** Gas limit for deploying a contract wallet. */
 const DEPLOY_GAS = 1_500_000
 
 export type SettlementParts = {
@@ -65,9 +64,7 @@ export type SettlementParts = {
   /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
-  /** Payments above this limit wait for a `safe` block. */
   readonly instantLimit: Usdc
-  /** Allowed wallet factories. The first payment from a factory's wallet deploys the wallet. */
   readonly walletFactories: ReadonlySet<Wallet>
 }
 

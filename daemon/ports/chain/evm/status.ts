@@ -32,7 +32,6 @@ export type StatusParts = {
   readonly queue: Pick<TxQueue, 'status'>
   readonly rpc: { health(): RpcHealth }
   readonly sender: Wallet
-  /** Seconds between blocks; absent if each transaction makes one. */
   readonly blockTimeS: number | undefined
   readonly wall: () => number
 }
@@ -173,7 +172,7 @@ function slowFaults({ parts, ageSeconds, queue, payments }: Slow): ChainFault[] 
   const isPoor = payments !== undefined && payments > 0 && payments < FEW_PAYMENTS
   const isStuck = queue.inFlight > 0 && queue.oldestMs > STUCK_MS
   const hasFailed = lastFailed !== undefined && wall() - lastFailed.at < FAILED_MS
-  const others = `${foreignNonces} nonces of the gas key were used elsewhere: only this daemon may use it.`
+  const others = `${foreignNonces} nonces of the gas key were used elsewhere: let only this daemon use the key.`
   return [
     fault('head_late', isLate, `The newest block is ${ageSeconds} s old: the chain or its node has stopped.`),
     fault('gas_low', isPoor, `The gas key ${sender} has ETH for about ${payments} payments: send it more.`),

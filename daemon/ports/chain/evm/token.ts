@@ -32,7 +32,6 @@ export type Spent =
 export type TokenCalls = {
   balanceOf(wallet: Wallet): Promise<Usdc>
   authorizationState(from: Wallet, nonce: Hex, finality: Finality): Promise<AuthorizationState>
-  /** Finds what happened to a used authorization. */
   spent(authorization: Pick<Authorization, 'from' | 'nonce'>): Promise<Spent>
   /** Checks that the contract is the expected token. @returns the problem in one sentence, or undefined */
   fault(separatorOfOurs: Uint8Array): Promise<string | undefined>
@@ -61,7 +60,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
     spent,
     balanceOf: async (wallet) => usdc((await reads.view({ to: asset, method: balanceOf, values: [wallet] }))[0]),
     authorizationState: async (from, nonce, finality) => {
-      // Read this block first: an authorization that is unused later was also unused in it.
+      // Read the block first, because an authorization that is unused later was also unused in that block.
       const asOf = await reads.asOf(finality)
       const [used] = await reads.call({ to: asset, method: authorizationState, values: [from, nonce] })
       if (!used) return { used, asOf }

@@ -13,7 +13,7 @@ const NONCE = /^\d{1,15}$/
 
 type Parts = { readonly store: Store; readonly signer: Wallet }
 
-/** Transactions of the gas key, from its rows. */
+/** Reads the transactions of the gas key from the queue's rows. */
 export function openTransactions({ store, signer }: Parts): ChainTransactions {
   const table = () => store.table(chainTxs)
 

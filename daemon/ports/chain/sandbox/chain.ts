@@ -227,7 +227,7 @@ async function move(t: Tx, asset: Wallet, transfer: Transfer & { from: Wallet })
 type Minting = { t: Tx; asset: Wallet; wallet: Wallet; amount: Usdc; nowMs: number; at: number }
 
 async function mint({ t, asset, wallet, amount, nowMs, at }: Minting): Promise<FaucetResult> {
-  if (amount <= 0n) throw new RangeError('the faucet gives positive amounts')
+  if (amount <= 0n) throw new RangeError('the faucet amount must be positive')
   const accounts = t.table(sandboxAccounts)
   const day = Math.floor(nowMs / DAY_MS)
   const account = await accounts.getForUpdate(wallet)

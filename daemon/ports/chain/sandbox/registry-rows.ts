@@ -51,7 +51,6 @@ const SandboxAnchorRow = z.strictObject({
   version: z.int(),
   subject: bytes32,
   root: bytes32,
-  /** Number of this anchor for its subject, from 1. */
   seq: z.int(),
   uri: z.string(),
   transaction: bytes32,

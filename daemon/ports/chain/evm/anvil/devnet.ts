@@ -70,7 +70,6 @@ const PID_FILE = 'chain.pid'
 const END_MS = 20 * SECOND_MS
 const LOOK_MS = 25
 
-/** Records the process id of a folder's chain. */
 async function notePid(folder: string, pid: number): Promise<void> {
   await writeFile(join(folder, PID_FILE), `${pid}\n`, { mode: 0o600 })
 }

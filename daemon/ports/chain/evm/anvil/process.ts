@@ -44,7 +44,6 @@ export type AnvilOptions = {
 const KEPT_STATES = 32
 export const keptHistory: readonly string[] = ['--prune-history', String(KEPT_STATES)]
 
-/** A running local chain. */
 export type Anvil = {
   readonly url: string
   readonly port: number
@@ -91,7 +90,6 @@ async function stopped(child: ReturnType<typeof spawned>, ended: Promise<string>
   clearTimeout(timer)
 }
 
-/** Reads a stream and keeps its last part. */
 function lastWords(stream: Readable): () => string {
   let words = ''
   stream.setEncoding('utf8').on('data', (text: string) => {

@@ -139,7 +139,7 @@ async function assembleTransfers(core: Core, taken: readonly TransferWork[]): Pr
   for (const works of grouped(core, good)) if (!(await goes(core, works))) return
 }
 
-/** Refuses an order that expired before a transaction was signed for it. The chain's clock is not used: it may lag. */
+/** Refuses an order that expired before a transaction was signed for it. Ignores the chain's clock, which may lag. */
 function isExpired(core: Core, work: TransferWork): boolean {
   if (work.undone !== undefined || core.options.wall() < Number(work.authorization.validBefore) * MS) return false
   if (work.since !== undefined) return false

@@ -4,8 +4,6 @@ import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { creationCode } from '../contracts/artifacts.ts'
 import { encodeCall, method, topicOf } from '../rpc/abi.ts'
 
-/* Call data of the queue's transactions. */
-
 /** Characters of a key signature: 65 bytes and `0x`. */
 const KEY_SIGNATURE_CHARS = 132
 /** Protocol limit of creation code (EIP-3860). */

@@ -75,7 +75,6 @@ export type QueueOptions = {
   readonly chainId: number
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
-  /** Batch contract. Without one, each transfer has its own transaction. */
   readonly batch?: { readonly address: Wallet; readonly kind: BatchKind }
   /** Fee limit, in wei per gas. */
   readonly maxFee: bigint
@@ -100,7 +99,7 @@ export type TransferWork = {
   readonly done: PromiseWithResolvers<SettleResult>
   /** The reorged transaction that had moved the money. */
   undone: Hex | undefined
-  /** Whether to send it alone, because its payer has code or its batch failed. */
+  /** Whether to send the transfer alone, because its payer has code or its batch failed. */
   alone: boolean
   /** Failed attempts; a batch counts as 1, a single transaction as 2. */
   tries: number
@@ -170,7 +169,6 @@ export type Core = {
   watchedAt: number
   /** Resends an external facilitator's transfer that the chain dropped. */
   resend: ((order: TransferOrder) => Promise<void>) | undefined
-  /** Keys of transfers being resent. */
   readonly resending: Set<string>
   nextNonce: number
   head: Head | undefined
@@ -220,7 +218,6 @@ export type Core = {
 /** Number of heads to remember: about a minute of the fastest blocks. */
 const MAX_LINE = 2_048
 
-/** Records the newest block. */
 export function seeHead(core: Core, head: Head): void {
   core.head = head
   core.headAt = core.options.wall()

@@ -160,7 +160,6 @@ async function within<T>({ options, closing }: Core, promise: Promise<T>): Promi
   }
 }
 
-/** Number of transactions in flight, and the age of the oldest. */
 export function flying(core: Core): { readonly count: number; readonly oldestMs: number } {
   const out = inFlight(core)
   const now = core.options.wall()

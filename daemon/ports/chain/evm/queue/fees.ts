@@ -1,7 +1,6 @@
 /** Fees of a transaction, wei per gas. */
 export type Fees = { readonly maxFee: bigint; readonly tip: bigint }
 
-/** Current fees of the chain. */
 export type FeeMarket = { readonly baseFee: bigint; readonly tip: bigint }
 
 /** Nodes require that a replacement raises both fees by 10 %; 1/8 is safe. */

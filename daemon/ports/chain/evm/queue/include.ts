@@ -9,7 +9,7 @@ const LATEST_SHARE = 0.2
 
 export type Found = { readonly tx: OpenTx; readonly receipt: Receipt }
 
-/** Stores inclusions, then reports each item. */
+/** Stores in which blocks transactions were included, then reports the outcome of each order in them. */
 export async function include(core: Core, found: readonly Found[]): Promise<void> {
   const { store } = core.options
   await pass(core, 'included')

@@ -13,7 +13,7 @@ const MS = 1_000
 /** Longest wait for a node when the queue closes. */
 const CLOSE_MS = 3_000
 
-/** Queue of one gas key; open the store with `queueCollections`. */
+/** Creates the queue of one gas key. The store must be opened with `queueCollections`. */
 export function openTxQueue(options: QueueOptions): TxQueue {
   const core = newCore(options)
   let running: Promise<unknown> | undefined

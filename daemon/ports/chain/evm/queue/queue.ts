@@ -42,23 +42,19 @@ export type QueueStatus = {
   /** Last seen gas balance in wei. */
   readonly gasBalance: bigint | undefined
   readonly signer: Wallet
-  /** Number of orders that have no transaction yet. */
   readonly waiting: number
   /** Number of sent transactions that are in no block. */
   readonly inFlight: number
   /** Age of the oldest transaction in flight, in milliseconds; 0 if none. */
   readonly oldestMs: number
-  /** Why nothing is sent: too little gas money, or the gas price is above the limit. */
   readonly held: 'gas' | 'fee' | undefined
   readonly tokenPaused: boolean
   readonly resent: number
   readonly replaced: number
   readonly reorged: number
-  /** Number of permanently reverted settlements; each one is a loss. */
   readonly reversed: number
   /** Time of the latest permanent reversal, epoch milliseconds; 0 if none. */
   readonly reversedAt: number
-  /** Number of nonces that another program used. */
   readonly foreignNonces: number
   /** Number of reverted transactions. Batches are not counted, because their items are retried. */
   readonly failed: number
@@ -82,7 +78,7 @@ export type TxQueue = {
   /** Watches an external facilitator's transfer for a reversal until it is final. Durable when the promise resolves. */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
-  /** Ends all work, which the next `start` continues. Callers that still wait get `unavailable`. */
+  /** Stops all work; the next `start` continues it. Callers that still wait get `unavailable`. */
   close(): Promise<void>
 }
 

@@ -17,7 +17,7 @@ export type Receipt = {
   readonly logs: readonly EventLog[]
 }
 
-/** A node's receipt; undefined if the value is no receipt of a block. @throws RpcUnavailableError if it is malformed */
+/** Parses a node's receipt; undefined if the transaction is in no block. @throws RpcUnavailableError if malformed */
 export function receiptIn(value: unknown): Receipt | undefined {
   if (!isObject(value) || typeof value['blockHash'] !== 'string') return undefined
   const logs = Array.isArray(value['logs']) ? value['logs'] : []

@@ -36,7 +36,6 @@ const ChainTxRow = z.strictObject({
   to: StoredWallet,
   data: StoredHex,
   gas: z.int(),
-  /** Id of the queued contract call. */
   call: z.string().exactOptional(),
   items: z.array(ChainItem),
   sends: z.array(ChainSend),

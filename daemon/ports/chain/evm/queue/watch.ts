@@ -19,7 +19,7 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   tx.row = await store.tx(async (t) => {
     const own = await t.table(chainSigners).getForUpdate(signer.address)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
-    // Items that were reported as moved are followed until they move again.
+    // If an item's money was reported as moved, the item is followed until its money moves again.
     const undone = [...new Set([...settled, ...lost])]
     return await t.table(chainTxs).update(id, version, {
       state: 'superseded',

@@ -8,8 +8,6 @@ import { authorizationOf, tell, toldOf } from './reversal.ts'
 import { type ChainItem, type ChainTransferRow, chainTransfers, chainTxs } from './rows.ts'
 import { findUse } from './used.ts'
 
-/* Watches reversed transfers and those of external facilitators until they are final. */
-
 /** Checks all watched transfers, because a reorganisation may restore or drop them. @throws RpcUnavailableError */
 export async function watchReversed(core: Core): Promise<void> {
   core.watchedAt = core.options.wall()

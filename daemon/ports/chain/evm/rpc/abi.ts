@@ -5,7 +5,7 @@ import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 type Flat = 'uint256' | 'uint64' | 'uint8' | 'int128' | 'address' | 'bool' | 'bytes32' | 'bytes4' | 'string' | 'bytes'
 export type AbiType = Flat | `${Flat}[]`
 
-/** Integers are bigints of any size; bytes and addresses are lower case. */
+/** Integers of any size are bigints; bytes and addresses are hex in lower case. */
 export type ValueOf<T> = T extends `${infer Item}[]`
   ? readonly ValueOf<Item>[]
   : T extends `uint${string}` | `int${string}`

@@ -23,7 +23,7 @@ export type RpcOptions = {
   readonly observe?: RpcObserver
   readonly readTimeoutMs?: number
   readonly sendTimeoutMs?: number
-  /** How long a head below the highest one counts as that of a lagging node. */
+  /** How long a node whose head is below the highest counts as lagging (default: `SET_BACK_MS`). */
   readonly setBackMs?: number
   /** Epoch milliseconds of the machine. */
   readonly wall?: () => number
@@ -141,7 +141,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
-  // Never raise the highest head here: other nodes would have to reach a number that a contract returned.
+  // Never raise the highest head here, because other nodes would have to reach a number that a contract returned.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer
@@ -149,14 +149,13 @@ async function readDatedFrom(
 
 type Read = Rpc['read']
 
-/** Splits calls into several requests. */
 function inParts(readPart: Read): Read {
   return async (calls) => {
     const [first, ...rest] = inSlices(calls)
     const { head, answers } = await readPart(first ?? [])
     const all = [...answers]
     for (const slice of rest) all.push(...(await readPart(slice)).answers)
-    // The first slice's head: later slices are read from the same or later blocks.
+    // Return the head of the first slice, because the other slices are read from the same or later blocks.
     return { head, answers: all }
   }
 }

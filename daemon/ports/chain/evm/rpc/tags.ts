@@ -8,7 +8,6 @@ const DEPTHS: Readonly<Record<BlockTag, number>> = { latest: 0, safe: 150, final
 /** Errors for an unknown tag: -32602 invalid params, -39001 unknown block, -32000 in older nodes. */
 const UNKNOWN_TAG_CODES: ReadonlySet<number> = new Set([-32_602, -39_001, -32_000])
 
-/** Safe and final blocks of a node. */
 export type Tags = {
   /** The block of a tag, or its number by depth if the node lacks the tag. Undefined without a usable answer. */
   read(tag: BlockTag, answer: RpcAnswer | undefined, head: Head): Head | number | undefined

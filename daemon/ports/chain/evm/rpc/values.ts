@@ -53,7 +53,6 @@ export function numberIn(value: unknown): number {
 export type Head = {
   readonly number: number
   readonly hash: Hex
-  /** Parent hash, if known. */
   readonly parent: Hex | undefined
   /** Unix seconds. */
   readonly timestamp: number

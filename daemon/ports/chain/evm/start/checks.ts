@@ -18,7 +18,6 @@ const MAX_SKEW_S = 60
 const decimals = encodeCall(method('decimals', [], ['uint8']), [])
 const separator = encodeCall(method('DOMAIN_SEPARATOR', [], ['bytes32']), [])
 
-/** Error that refuses the start; `sentence` names the remedy. */
 function refused(sentence: string): AppError {
   return new AppError('invalid_request', sentence)
 }

@@ -20,7 +20,6 @@ export const factory = {
 const ADDRESS_BYTES = 20
 const CREATE2 = Uint8Array.of(0xff)
 
-/** A contract to deploy, with its address. */
 export type Planned = { readonly name: string; readonly address: Wallet; readonly order: Omit<CallOrder, 'id'> }
 
 /** Arguments of the contracts' constructors, and the salt of their addresses. */

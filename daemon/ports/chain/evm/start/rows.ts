@@ -18,7 +18,6 @@ const ChainHomeRow = z.strictObject({
   /** Owner of this installation's contracts; `pay_to` receives payments. */
   gas_key: StoredWallet,
   pay_to: StoredWallet,
-  /** Salt of this installation's contracts. */
   salt: StoredHex,
   /** Contract addresses by name. A chain without these contracts counts as another chain and is refused. */
   contracts: z.record(z.string().max(LONGEST_NAME), StoredWallet),
