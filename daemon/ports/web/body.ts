@@ -5,7 +5,6 @@ import { WebError } from './error.ts'
 
 export type BodyLimit = {
   readonly maxBytes: number
-  /** Whether to truncate a body at `maxBytes` instead of failing. */
   readonly truncate: boolean
 }
 export type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }

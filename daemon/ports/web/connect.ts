@@ -42,7 +42,6 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
 export type Hop = Pick<WebTarget, 'host' | 'port' | 'reach'> & {
   /** Checked addresses of the host; empty if the host is itself an address, which `targetOf` has checked. */
   readonly addresses: readonly ResolvedAddress[]
-  /** Trusted root certificates (default: Node's). */
   readonly ca?: string | undefined
 }
 

@@ -42,6 +42,7 @@ export async function requestOnce(request: HopRequest, signal: AbortSignal): Pro
   } catch (error) {
     throw asWebError(error, { connected, isTls: protocol === 'https:' })
   } finally {
+    // The connection is no longer needed.
     client.destroy().catch(() => undefined)
   }
 }

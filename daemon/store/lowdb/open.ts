@@ -41,7 +41,6 @@ export type LowdbStoreOptions = {
   readonly watchdogMs?: number
   /** Called with the percentage read so far; a throw ends opening. */
   readonly onLoaded?: (percent: number) => void
-  /** Freezes returned rows; for tests. */
   readonly freeze?: boolean
 }
 

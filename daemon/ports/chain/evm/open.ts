@@ -72,7 +72,6 @@ export type EvmOptions = {
   /** Without `payTo`, payouts wait for the operator. */
   readonly keys: { readonly gas: KeySigner; readonly payTo?: KeySigner }
   readonly settings?: Partial<EvmSettings>
-  /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly timings?: Partial<QueueTimings>
   readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }

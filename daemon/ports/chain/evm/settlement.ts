@@ -55,11 +55,9 @@ export type SettlementParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'settle' | 'call'>
   readonly token: TokenCalls
-  /** Batch contract, which simulates undeployed wallets. Without it, such wallets are refused. */
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly payTo: Wallet
-  /** Without this key, payouts wait for the operator. */
   readonly payToKey: KeySigner | undefined
   /** Sender of simulations. */
   readonly sender: Wallet

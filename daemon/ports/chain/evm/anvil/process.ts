@@ -36,7 +36,6 @@ export type AnvilOptions = {
   readonly blockTimeS?: number | undefined
   /** File with the initial state, in JSON. */
   readonly load?: string | undefined
-  /** File to which the chain program writes its state on an orderly exit. */
   readonly dump?: string | undefined
 }
 

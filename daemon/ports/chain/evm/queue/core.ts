@@ -76,13 +76,11 @@ export type QueueOptions = {
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
   readonly batch?: { readonly address: Wallet; readonly kind: BatchKind }
-  /** Fee limit, in wei per gas. */
   readonly maxFee: bigint
   readonly maxInFlight?: number
   readonly maxBatch?: number
   readonly finality: { readonly confirmed: BlockTag; readonly final: BlockTag }
   readonly timings: QueueTimings
-  /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly observe?: (event: QueueEvent) => void
   readonly step?: (step: QueueStep) => Promise<void> | void

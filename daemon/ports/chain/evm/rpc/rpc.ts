@@ -25,7 +25,6 @@ export type RpcOptions = {
   readonly sendTimeoutMs?: number
   /** How long a node whose head is below the highest counts as lagging (default: `SET_BACK_MS`). */
   readonly setBackMs?: number
-  /** Epoch milliseconds of the machine. */
   readonly wall?: () => number
 }
 

@@ -55,7 +55,6 @@ export type EvmStart = {
   readonly setup: ChainSetup
   readonly dataDir: string
   readonly entropy: (bytes: number) => Uint8Array
-  /** Epoch milliseconds of the machine. */
   readonly wall: () => number
   readonly log: Log
   /** Locks a name within a folder. @throws StoreLocked */

@@ -21,7 +21,6 @@ const ChainHomeRow = z.strictObject({
   salt: StoredHex,
   /** Contract addresses by name. A chain without these contracts counts as another chain and is refused. */
   contracts: z.record(z.string().max(LONGEST_NAME), StoredWallet),
-  /** First block to search for events. */
   from_block: z.int(),
 })
 export type ChainHomeRow = z.infer<typeof ChainHomeRow>

@@ -20,7 +20,6 @@ const RESOURCE = 'http://localhost/'
 export type Through = {
   readonly chain: ChainPort
   readonly facilitator: ForeignFacilitator
-  /** Payments above this limit wait for more finality. */
   readonly instantLimit: Usdc
   /** Block number of a transaction. @throws when no node answers */
   readonly blockOf: (transaction: Hex) => Promise<number | undefined>
