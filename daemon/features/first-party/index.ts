@@ -73,7 +73,7 @@ export const firstPartyServices: ReadonlyMap<string, FirstPartyService> = new Ma
   all.map((service) => [service.slug, service]),
 )
 
-/** Computes a service's result from input and source. */
+/** Computes a service's deliverable; `source` is what the service has read. */
 export function madeBy(slug: string, input: JsonInput, source: unknown): Json | Promise<Json> {
   const service = firstPartyServices.get(slug)
   if (!service) throw new Error(`unknown service ${slug}`)

@@ -1,4 +1,4 @@
-/** First-party listings in display order: related ones together, each group in the specification's order. */
+/** Order in which first-party listings are shown: by group, and within a group as in the specification. */
 export const houseOrder = [
   // web
   'page_screenshot',

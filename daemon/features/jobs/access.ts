@@ -9,7 +9,7 @@ import type { ReadTx } from '../../store/port.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 import { type JobRow, jobs } from './rows.ts'
 
-/** How long an anonymous buyer's token stays valid after its job ended (decisions §3). */
+/** How long an anonymous buyer's access token stays valid after its job has ended (decisions §3). */
 const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
 
 type Caller = ParticipantRow | TokenBearer | SignedIn
@@ -22,7 +22,7 @@ export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole |
 }
 
 /**
- * The caller's side of a conversation, if any. A token must be that of the job which the conversation led to.
+ * The caller's side of a conversation, if any. A token must be the one of the conversation's job.
  * @throws AppError 401 for any other token
  */
 export async function threadSideOf(

@@ -15,7 +15,7 @@ import { jobSummary } from './view.ts'
 
 type Done = { readonly job: JobRow; readonly now: number }
 
-/** How a buyer's action finds its job, by job or by conversation, and what its response shows. */
+/** How a buyer's action, sent to a job or to a conversation, finds its job, and what the response shows. */
 export type ActedAt<A> = {
   readonly placeOf: (params: { readonly id: string }) => JobPlace
   readonly show: (t: ReadTx, done: Done) => A | Promise<A>
@@ -24,7 +24,6 @@ export type ActedAt<A> = {
 type ActionRequest<B> = { readonly params: { readonly id: string }; readonly body: B }
 type Paid<B> = Omit<Fulfilment<PaidEndpoint>, 'input'> & { readonly input: ActionRequest<B> }
 
-/** Charges the fixed fee of a buyer's action. */
 async function feeFor<A>(
   t: Tx,
   { payment, source, now }: Paid<unknown>,

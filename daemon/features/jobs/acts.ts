@@ -23,10 +23,6 @@ type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'>
 
 type ByBuyerAt = ByBuyer & { readonly at: number }
 
-/**
- * Checks a verification, whether it is sent to the job or to the conversation. Sent to the job, it pays immediately.
- * Sent to the conversation, it pays at the escrow monitor's next run.
- */
 export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('verify', buyer))
   refuseUnlessBuyer(job, buyer)
@@ -46,6 +42,7 @@ function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): JobAsked {
 
 type Verifying = ByBuyerAt & { readonly opinion: Opinion }
 
+/** Verifies a delivery. Via the job, this pays immediately; via the conversation, in the escrow monitor's next run. */
 export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verifying): Promise<JobRow> {
   const { id } = await checkVerify(t, { ...by, at })
   const verified = { job: await held(t, id), opinion, at }
@@ -63,7 +60,7 @@ export async function checkDispute(t: ReadTx, { place, buyer, complaint, at }: D
 
 type Disputing = ByBuyerAt & { readonly complaint: Complaint }
 
-/** What a buyer must know before paying for a dispute; undefined if there is nothing. */
+/** What a buyer must know before paying for a dispute, if anything. */
 export async function noticeOfDispute(t: ReadTx, { place: { kind, id }, at }: { place: JobPlace; at: number }) {
   const jobId = kind === 'job' ? id : (await t.table(threads).get(id))?.job_id
   const job = jobId ? await t.table(jobs).get(jobId) : undefined
@@ -83,7 +80,7 @@ type Reporting = {
   readonly now: number
 }
 
-/** A provider's report. Its deliverable is checked before the transaction, to keep the transaction short. */
+/** Applies a provider's report. Its deliverable is checked before the transaction, to keep the transaction short. */
 export async function reportAt(ctx: Context, { place, provider, report, now }: Reporting): Promise<JobRow> {
   const isTheirs = ({ provider_id }: ThreadRow) => provider_id === provider.id
   const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
@@ -103,7 +100,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   return job
 }
 
-/** Whether a provider sends a delivery again because the response was lost. The provider then gets that response. */
+/** Whether a report repeats a delivery that is already stored, because the provider did not get the response. */
 async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: JobReport): Promise<boolean> {
   if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
   if (notes !== undefined && notes !== job.notes) return false

@@ -14,17 +14,16 @@ const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
 
-/** Called when a job's money left escrow, wholly or in part, so that related records can end, too. */
+/** Called when all or part of a job's money has left escrow, so that records that depend on it can end, too. */
 export const escrowMoved =
   defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 
-/** Locks a job for this transaction; undefined if missing. */
 export function lockJob(t: Tx, id: string): Promise<JobRow | undefined> {
   return t.table(jobs).getForUpdate(id)
 }
 
 /**
- * Changes a job's state; nothing else does. Writes row, money, conversation, events and messages in the caller's
+ * The only way to change a job's state. Writes row, money, conversation, events and messages in the caller's
  * transaction, which has locked the job.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */

@@ -19,8 +19,8 @@ export type Opinion = { readonly rating?: number | undefined; readonly comment?:
 type Verified = { readonly job: JobRow; readonly opinion: Opinion; readonly at: number }
 
 /**
- * Effect of a buyer's verification: it verifies a waiting delivery, or only rates an automatically verified one,
- * without moving money (decisions §8).
+ * Effect of a buyer's verification. `verifies` accepts a waiting delivery. `rates` rates an automatically verified one
+ * and moves no money (decisions §8).
  * @throws AppError 409 when neither applies.
  */
 export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
@@ -31,7 +31,7 @@ export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
   return 'verifies'
 }
 
-/** Accepts the delivery, or only rates it (see `verifyEffect`); the escrow monitor pays. @throws AppError 409 */
+/** Accepts a delivery or only rates it (see `verifyEffect`); the escrow monitor pays later. @throws AppError 409 */
 export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const verification = verificationOf(verified)
@@ -39,7 +39,7 @@ export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<Jo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'buyer', at, change: { verification } } })
 }
 
-/** Verifies, and pays immediately if the job waited for the buyer. @throws AppError 409 */
+/** Accepts a delivery and, unless the release must wait, pays immediately; or only rates it. @throws AppError 409 */
 export async function verifyAndRelease(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const good = await verifyByBuyer(t, draw, verified)
@@ -52,7 +52,7 @@ function verificationOf({ opinion, at }: Verified): Verification {
 
 type Rated = { readonly job: JobRow; readonly verification: Verification; readonly at: number }
 
-/** Stores the rating once; state and money do not change. */
+/** Stores a buyer's rating once; the job's state and money do not change. */
 async function rate(t: Tx, draw: Draw, { job, verification, at }: Rated): Promise<JobRow> {
   const { rating } = verification
   const detail = rating === null ? '' : `${rating} of 5`

@@ -11,13 +11,13 @@ import { applyReport, checkReport, type JobReport, reportOf } from './report.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 const DISPATCH = 'job_dispatch'
-/** Status with which an endpoint promises to call back; the response body is then no result. */
+/** With this status, an endpoint promises to report later; its response body is no result. */
 const ACCEPTED = 202
 
 /** Job statuses in which the provider can still work. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
 
-/** Whether a message is still useful; a dispatch of an ended job is not. */
+/** Whether a queued message is still useful; the dispatch of an ended job is not. */
 export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow): Promise<boolean> {
   if (type !== DISPATCH || job_id === null) return true
   const job = await t.table(jobs).get(job_id)
@@ -25,7 +25,7 @@ export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow)
 }
 
 /**
- * Hook that reads a provider's report from the response to a dispatch (decisions §10), and applies it.
+ * Hook that applies a provider's report from the response to a dispatch (decisions §10).
  * @throws AppError 400 on an invalid report; the dispatch is then retried.
  */
 export function dispatchAnswers(
@@ -50,8 +50,8 @@ function canDeliver({ status }: JobRow): boolean {
 }
 
 /**
- * Reads a report, or a bare result that matches the schema. If the schema accepts anything, only a report counts,
- * because a bare object may then be an acknowledgement.
+ * Reads a response to a dispatch: a report, or a bare result that matches the schema. If the schema accepts any object,
+ * only a report counts, because a bare object may be a mere acknowledgement.
  */
 async function reportIn(checks: SchemaChecks, job: JobRow, answer: unknown): Promise<JobReport | undefined> {
   const update = JobUpdate.safeParse(answer)

@@ -2,7 +2,7 @@ import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { type Dispute, endings, type Ruling } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
-/** Who ends an open dispute, and when. If `at` is null, the operator does, at any time. */
+/** Who ends an open dispute, and when. With `at` null, the operator ends it at any time. */
 export type Decider = {
   readonly by: 'operator' | 'default'
   readonly outcome: Ruling | null
@@ -15,7 +15,7 @@ export function deciderOf(dispute: Dispute | null): Decider | null {
   return set ? { by: 'default', outcome: set.outcome, at: set.at } : { by: 'operator', outcome: null, at: null }
 }
 
-/** Who ends an open dispute and when, as a sentence for both parties. */
+/** A sentence for both parties that says who ends an open dispute, and when. */
 export function deciderSentence(decider: Decider): string {
   if (decider.outcome === null || decider.at === null) {
     return 'The marketplace operator decides; the payment is held until then, without a time limit.'
@@ -23,12 +23,12 @@ export function deciderSentence(decider: Decider): string {
   return `If the operator does not decide before ${new Date(decider.at).toISOString()}, ${endings[decider.outcome]}.`
 }
 
-/** The buyer's part of a default split. */
+/** The buyer's part if the default ruling is a split. */
 export function halfOf(amount: Usdc): Usdc {
   return usdc(amount / 2n)
 }
 
-/** Warning before paying for a dispute that moves no money. */
+/** Tells a buyer, before paying for a dispute, that the dispute moves no money. */
 export function recordedSentence({ amount, escrow_status, status }: JobRow): string {
   return `This dispute moves no money: ${whereMoneyIs()}. It is recorded and counts in reputation.`
 

@@ -13,7 +13,7 @@ import { type JobEvent, jobMachine } from './machine.ts'
 import { sayAside } from './notify.ts'
 import { type JobRow, putJob } from './rows.ts'
 
-/** How long a dispute can still be recorded when no money is left to hold. */
+/** How long a dispute can still be recorded after the money has left escrow. */
 const LATE_DISPUTE_MS = 7 * DAY_MS
 const NOT_DELIVERED = 'not_delivered'
 
@@ -21,7 +21,7 @@ export type Complaint = {
   readonly reason: string
   readonly category: (typeof disputeCategories)[number]
   readonly evidence?: readonly string[] | undefined
-  /** Whether to refuse a dispute that would move no money. */
+  /** Whether a dispute that would move no money is refused. */
   readonly must_hold?: boolean | undefined
 }
 
@@ -32,12 +32,12 @@ type DisputeParams = {
   readonly at: number
 }
 
-/** Effect of a dispute. `recorded` leaves the job's state and money as they are. */
+/** What a dispute does. `recorded`: the job's state and money stay as they are. */
 type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly event: JobEvent }
 
 /**
- * Whether a dispute holds the money or is only recorded, because the money was paid out, never held, or refunded
- * (decisions §8).
+ * Whether a dispute holds the money. It is only recorded if the money was paid out, never held, or refunded (decisions
+ * §8).
  * @throws AppError 409 if neither is possible, or if it could only be recorded and `must_hold` is set
  */
 export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputeParams): Promise<Effect> {
@@ -53,14 +53,14 @@ export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputePa
   return { kind: 'holds', event }
 }
 
-/** Since when a dispute can only be recorded; null if it can still hold the money. */
+/** Time since which a dispute can only be recorded; null if a dispute can still hold the money. */
 function lateSince(job: JobRow, { category }: DisputeParams['complaint']): number | null {
   if (job.status === 'expired') return category === NOT_DELIVERED ? job.ended_at : null
   if (job.verification?.by === 'auto') return job.verification.at
   return isPrepaid(job) ? job.completed_at : null
 }
 
-/** Whether a job completed with nothing held: paid with the purchase, or by a subscription. */
+/** Whether a job completed without money in escrow: it was paid with the purchase, or by a subscription. */
 function isPrepaid(job: JobRow): boolean {
   return job.status === 'completed' && job.escrow_status === 'none'
 }
@@ -78,7 +78,7 @@ async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>):
   })
 }
 
-/** The notice before paying for a dispute; undefined if the dispute would hold the money or be refused. */
+/** The notice that a buyer gets before paying for a dispute that is only recorded; otherwise undefined. */
 export async function disputeNotice(
   t: ReadTx,
   { job, at }: Pick<DisputeParams, 'job' | 'at'>,
@@ -88,13 +88,13 @@ export async function disputeNotice(
     const { kind } = await disputeEffect(t, { job, complaint, at })
     return kind === 'recorded' ? recordedSentence(job) : undefined
   } catch (error) {
-    // A refused dispute is not charged anyway, so it needs no notice.
+    // A refused dispute costs nothing, so it needs no notice.
     if (error instanceof AppError) return undefined
     throw error
   }
 }
 
-/** Opens or records a dispute, as `disputeEffect` decides. @throws AppError 409 */
+/** Opens a dispute or only records it; `disputeEffect` decides which. @throws AppError 409 */
 export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise<JobRow> {
   const { job, complaint, at } = disputed
   const effect = await disputeEffect(t, disputed)
@@ -107,7 +107,7 @@ export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise
   })
 }
 
-/** The default ruling. It is fixed when the dispute opens, so that both parties can rely on what they are told. */
+/** The default ruling. It is fixed when the dispute opens, so that the parties can rely on what they are told then. */
 async function defaultOf(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>) {
   if (undelivered.includes(job.status)) return { outcome: 'refund' as const, at: at + UNDELIVERED_REFUND_MS }
   const { disputes_default: set } = await readPlatform(t)
@@ -131,7 +131,7 @@ function newDispute(status: Dispute['status'], { reason, category, evidence = []
 
 const RECORDED = 'dispute_recorded'
 
-/** Records a dispute on the job and emits events; state and money do not change. */
+/** Records a dispute on the job and emits events; the job's state and money do not change. */
 async function recordDispute(t: Tx, draw: Draw, { job, complaint, at }: Disputed): Promise<JobRow> {
   const { category, reason } = complaint
   const changed = await putJob(t, {

@@ -11,16 +11,16 @@ import { type JobRow, jobs } from './rows.ts'
 
 /** Settings key of the deadline watch. */
 const WATCH = 'deadline_watch'
-/** A longer gap between two checks counts as missed time. */
+/** If two checks are farther apart than this, the time between them counts as missed. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Maximum missed spans kept. If there are more, the two closest are merged, with the gap between them. */
+/** Maximum number of missed spans kept. Beyond it, the two closest spans and the gap between them become one. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
-  /** Last check, in business and wall time. Before the first check: start of the watch, and null. */
+  /** Last check: `at` in business time, `wall` in wall time. Before the first check: start of the watch, and null. */
   at: z.int(),
   wall: z.int().nullable(),
-  /** When the current pause began (business time), as the last check saw it. */
+  /** When the current pause began (business time), according to the last check. */
   paused_at: z.int().nullable(),
   missed: z.array(z.strictObject({ from: z.int(), to: z.int() })),
 })
@@ -31,10 +31,10 @@ const watched: readonly JobDueEvent[] = ['expire', 'verify']
 
 const deadlineWatch = defineResource<true>('deadline watch')
 
-/** Watches deadlines while the daemon runs; time between two runs does not count. */
+/** Watches deadlines while the daemon runs; time while it is down counts as missed. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
-  // Watch deadlines only until a stop begins: from then on requests are refused.
+  // The watch ends when a stop begins, because the daemon refuses requests from then on.
   let stopAt: number | undefined
   ctx.stopping.addEventListener('abort', () => {
     stopAt = ctx.clock.now()
@@ -42,7 +42,7 @@ export async function openDeadlineWatch(ctx: Context): Promise<void> {
   deadlineWatch.open(ctx, true, () => watchTime(ctx, { now: stopAt ?? ctx.clock.now() }))
 }
 
-/** Starts the watch with the first job that has a deadline, in its transaction. */
+/** Starts the watch if no job has a deadline yet. Call it in the transaction that opens a job with a deadline. */
 export async function beginWatch(t: Tx, now: number): Promise<void> {
   if (await isAnyWatched(t)) return
   const missed = [...((await readWatch(t))?.missed ?? [])]
@@ -58,7 +58,7 @@ async function isAnyWatched(t: ReadTx): Promise<boolean> {
 type Watching = { readonly now: number /** Whether the daemon has just started. */; readonly isFirst?: boolean }
 
 /**
- * Updates the watch (decisions §8): time while the daemon was down or paid activity paused does not count towards
+ * Updates the watch (decisions §8): time while the daemon was down or paid activity was paused does not count towards
  * deadlines and reviews. Call it before acting on deadlines. Without open deadlines it writes nothing.
  */
 export async function watchTime(ctx: Context, { now, isFirst = false }: Watching): Promise<void> {
@@ -66,7 +66,7 @@ export async function watchTime(ctx: Context, { now, isFirst = false }: Watching
   const wall = ctx.clock.wall()
   await ctx.store.tx(async (t) => {
     const known = await readWatch(t)
-    // Read the row and not `ctx.switches.now()`, because decisions on due jobs read the row, too.
+    // Read the row and not `ctx.switches.now()`, because decisions on due jobs also read the row.
     const { paused_at: pausedAt } = await readPlatform(t)
     const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
     const before = known?.missed ?? []
@@ -82,7 +82,7 @@ type Look = { readonly now: number; readonly wall: number; readonly isFirst: boo
 function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
   if (isPaused) return undefined // it is not over
   if (known.paused_at !== null) return spanOf(known.paused_at, now)
-  // Nobody moves business time while the daemon is down: all of it was missed. A running daemon misses only gaps.
+  // Nobody can move business time while the daemon is down, so that span was missed. A running daemon misses only gaps.
   if (isFirst) return spanOf(known.at, now)
   const slept = wall - (known.wall ?? wall)
   return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
@@ -97,18 +97,17 @@ async function readWatch(t: ReadTx): Promise<Watch | undefined> {
   return row && Watch.parse(row.value)
 }
 
-/** Whether the watch has missed the end of a pause and must check first. */
+/** Whether a pause has ended since the last check, so that `watchTime` must run first. */
 export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
   const watch = await readWatch(t)
   return !isPaused && watch !== undefined && watch.paused_at !== null
 }
 
-/** Known spans in which deadlines were not watched. */
 export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
 }
 
-/** Whether a provider had its full time. Call `watchTime` first: it records missed time. */
+/** Whether a job is past its deadline, not counting missed time. Call `watchTime` first: it records missed time. */
 export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
   if (job.deadline_at === null || now < job.deadline_at) return false
   if ((await readPlatform(t)).paused_at !== null) return false

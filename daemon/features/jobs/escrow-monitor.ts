@@ -26,7 +26,7 @@ type Item = { readonly job: JobRow; readonly at: number; readonly platform: Plat
 
 type Kind = {
   readonly event: JobDueEvent
-  /** Whether this work waits for a switch, such as the platform pause. */
+  /** Whether this work waits because of a platform switch, such as the platform pause. */
   readonly rests: (platform: Platform) => boolean
   readonly before?: (ctx: Context, now: number) => Promise<void>
   /** Whether the work must run now even if nothing is due. */
@@ -37,7 +37,7 @@ type Kind = {
 const kinds: readonly Kind[] = [
   {
     event: 'verify',
-    // The review time stops while a buyer cannot act; see `watchTime`.
+    // The time to review a delivery stops while the buyer cannot act; see `watchTime`.
     rests: (platform) => platform.paused_at !== null,
     before: (ctx, now) => watchTime(ctx, { now }),
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
@@ -52,7 +52,7 @@ const kinds: readonly Kind[] = [
   },
   {
     event: 'expire',
-    // A pause is not the provider's fault; see `watchTime`.
+    // A pause does not shorten the provider's time; see `watchTime`.
     rests: (platform) => platform.paused_at !== null,
     before: (ctx, now) => watchTime(ctx, { now }),
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
@@ -63,7 +63,7 @@ const kinds: readonly Kind[] = [
 /** How often to check a job whose money an external call released, until that call is final. */
 const TAKEN_MS = MINUTE_MS
 
-/** Ends the review, or extends it by the time that the marketplace was not usable. */
+/** Ends the review of a delivery, or extends it by the time in which the marketplace was down or paused. */
 async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const isWatched = job.service_type === 'human_service' && job.completed_at !== null
   const end = isWatched ? reviewEnd(job.completed_at ?? at, await missedSpans(t)) : at
@@ -79,7 +79,7 @@ async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown>
   const { job, at, platform } = item
   const outcome = deciderOf(job.dispute)?.outcome ?? null
   if (outcome === null) return remind(t, draw, item)
-  // A split pays the provider, too, so it waits while escrow is paused.
+  // A split also pays the provider, so it waits while escrow is paused.
   if (outcome === 'split' && platform.escrow_paused_at !== null) {
     return putJob(t, { ...job, next_event_at: at + HOUR_MS })
   }
@@ -88,13 +88,12 @@ async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown>
   return ruleOn(t, draw, { job, decision: { outcome, toBuyer, reason, by: 'system', at } })
 }
 
-/** Reminds the operator of an undecided dispute. */
 async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   await remindOf(t, draw, { job, at })
   return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
 }
 
-/** Extends a job's deadline if it passed unwatched; otherwise expires the job. */
+/** Expires a job. If its deadline passed while the marketplace was down or paused, extends the deadline instead. */
 async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const extended = extendedDeadline(job, await missedSpans(t))
   if (extended === undefined) {
@@ -137,7 +136,7 @@ export const escrowMonitor = defineCron({
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
   async run(call) {
-    // Record contract payouts first, so that nothing is paid twice.
+    // Record payouts of the contract first, so that no job is paid twice.
     await contractMirror.of(call.ctx)?.look()
     const holds = await hasMoneyIn(call.ctx, ['esc'])
     const done = await runDueWork(jobWork, call)

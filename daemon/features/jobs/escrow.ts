@@ -16,7 +16,7 @@ import type { JobRow } from './rows.ts'
 type EscrowStatus = JobRow['escrow_status']
 type Move = { readonly job: JobRow; readonly at: number; readonly toBuyer?: Usdc | undefined }
 
-/** Moves a job's hold as its transition says (decisions §5, posting table). @returns the new state of the hold */
+/** Moves a job's hold as its transition says (decisions §5, posting table). @returns the new escrow status */
 export async function moveEscrow(
   t: Tx,
   draw: Draw,
@@ -37,7 +37,7 @@ const ends = ['refund', 'release', 'split'] as const
 /** Error for money that an external call released. If a reorganisation drops that call's block, the money is back. */
 function takenElsewhere(): AppError {
   const sentence =
-    'An external call released the funds of this job from the escrow contract: wait until its block is final.'
+    'An external call released the funds of this job from the escrow contract: wait until that call is final.'
   return new AppError('conflict', sentence)
 }
 
@@ -66,7 +66,7 @@ async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<Es
   return 'split'
 }
 
-/** Removes from the books the money that the contract paid to the buyer. */
+/** Takes out of the books the money that the contract has paid to the buyer. */
 async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
   const legs = legsOf.escrowLeft({ jobId: job.id, amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
@@ -74,9 +74,9 @@ async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus
 }
 
 /**
- * Posts a payment of the contract to a buyer after the books had already ended the hold. The payment first uses up what
- * the books owe the buyer; the marketplace bears the rest.
- * @throws Error while the marketplace's own accounts do not cover that rest.
+ * Posts a payment that the contract made to a buyer after the hold had ended in the books. The payment first uses up
+ * what the books owe the buyer; the marketplace bears the rest.
+ * @throws Error if the marketplace's own accounts do not cover the rest
  */
 export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   const owed = owedAfter(job)
@@ -99,18 +99,18 @@ export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promi
   if (isWallet) await payBack(t, draw, { job, at })
 }
 
-/** The buyer's part of a job's money in the books. */
+/** What the books owe the buyer after the hold has ended. */
 function owedAfter({ escrow_status: escrow, amount, dispute }: JobRow): Usdc {
   if (escrow === 'split') return dispute?.buyer_amount ?? ZERO
   return escrow === 'refunded' ? amount : ZERO
 }
 
-/** Opens the payout that sends a refund to the buyer's wallet (decisions §4); a balance payment needs none. */
+/** Opens the payout of a refund to the buyer's wallet (decisions §4). A payment by balance needs no payout. */
 async function payBack(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
   if (job.payment_method === 'x402') await openRefund(t, draw, { wallet: job.buyer_wallet, ref: refOf(job), at })
 }
 
-/** Who gets a refund: the source of the payment, or the marketplace if the chain reverted the payment. */
+/** Who gets a refund: the payer, or the marketplace if the chain has reverted the payment. */
 async function buyerOf(t: ReadTx, job: JobRow): Promise<Refunded> {
   const payment = await t.table(payments).get(job.payment_id)
   if (payment?.state === 'reversed') return { reversed: true }

@@ -9,17 +9,17 @@ import { type ThreadRow, threads } from '../threads/rows.ts'
 import { type JobEvent, threadMachine } from './machine.ts'
 import { type JobRow, jobs } from './rows.ts'
 
-/** Where an action was addressed: the job, or its conversation. */
+/** Where an action was sent: to a job, or to its conversation. */
 export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
-/** A request about a job, and which party of its conversation the caller must be. */
+/** An action on a job, and the party that its caller must be. */
 export type JobAsked = {
   readonly event: JobEvent
   readonly by: PartyRole
   readonly isTheirs: (thread: ThreadRow) => boolean
 }
 
-/** @throws AppError 404 for an unknown place; for a conversation without a job, 403 for outsiders, 409 for parties */
+/** @throws AppError 404 for an unknown job or conversation; if a conversation has no job, 409 or, for outsiders, 403 */
 export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {
   const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
   const job = await t.table(jobs).get(jobId)
@@ -41,7 +41,7 @@ export async function threadById(t: ReadTx, id: string): Promise<ThreadRow> {
   return thread
 }
 
-/** A job belongs to its buyer's wallet. @throws AppError 403 for others */
+/** @throws AppError 403 for any wallet but that of the job's buyer */
 export function refuseUnlessBuyer(job: JobRow, { wallet }: Pick<Payer, 'wallet'>): void {
   if (wallet !== job.buyer_wallet) throw notYours('The job')
 }

@@ -20,8 +20,8 @@ const SCAN_ROWS = 500
 const waiting = ['dispatched', 'in_progress'] as const
 
 /**
- * Runs first-party services for dispatched jobs, as any provider does. Runs jobs again that a stop or crash
- * interrupted. Counts work as unpaid once its payment is refunded or released. Ends with `Context.stopping`.
+ * Runs first-party services for dispatched jobs, as any provider does; jobs that a stop or crash interrupted run again.
+ * Tells `compute` which work was refunded, since it limits unpaid work. Ends with `Context.stopping`.
  */
 export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []
@@ -60,14 +60,14 @@ export async function startFirstParty(ctx: Context): Promise<void> {
   for (const status of waiting) await scan(ctx, status, take)
 }
 
-/** Queues the jobs that the last stop left unfinished. */
+/** Queues jobs that were unfinished when the daemon stopped. */
 async function scan(ctx: Context, status: JobRow['status'], take: (id: string) => void): Promise<void> {
   for await (const rows of eachPage(ctx.store.table(jobs), { index: 'status', prefix: [status], limit: SCAN_ROWS })) {
     for (const job of rows) if (await serviceOf(ctx, job)) take(job.id)
   }
 }
 
-/** The first-party service of a job; undefined for other jobs, and if the service is not available. */
+/** The first-party service of a job; undefined if the job has none, or if the service is not available. */
 async function serviceOf(ctx: Context, { service_id }: JobRow): Promise<FirstParty | undefined> {
   const service = await ctx.store.table(services).get(service_id)
   return service && service.first_party_slug !== null ? firstParty.of(ctx)(service.first_party_slug) : undefined
@@ -82,7 +82,7 @@ async function work(ctx: Context, id: string): Promise<void> {
   if (ending) await report(ctx, id, ending)
 }
 
-/** Undefined if a stop interrupted the job; the next start runs it again. */
+/** Runs a job; undefined if a stop interrupted the run, because the job runs again after the next start. */
 async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
     const input = await readInput(placeOf(ctx), job)
@@ -97,7 +97,7 @@ async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobRepor
   }
 }
 
-/** A result that does not match the listing's schema counts as a failure. */
+/** Delivers a result. A result that does not match the listing's schema counts as a failure. */
 async function report(ctx: Context, id: string, said: JobReport): Promise<void> {
   const seen = await ctx.store.table(jobs).get(id)
   if (!seen || !isWaiting(seen)) return

@@ -3,13 +3,13 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
 
-/** How long a buyer may review a human's delivery; a machine's is verified immediately. */
+/** How long a buyer may review a delivery by a human; a machine's delivery is verified immediately. */
 export const HUMAN_REVIEW_MS = 48 * HOUR_MS
-/** Time after which an undecided dispute is reported, and the interval of reminders. */
+/** When an undecided dispute is first reported, and the interval of the reminders. */
 export const UNDECIDED_MS = 3 * DAY_MS
-/** Undecided disputes about missed deadlines are refunded after this time. */
+/** An undecided dispute about a missed deadline is refunded after this time. */
 export const UNDELIVERED_REFUND_MS = 3 * DAY_MS
-/** Minimum extension of a deadline that passed unwatched. */
+/** Minimum extension of a deadline that passed in missed time. */
 export const SHORTEST_EXTENSION_MS = HOUR_MS
 
 export type NextJobEvent = { readonly event: JobDueEvent; readonly at: number }
@@ -42,12 +42,12 @@ export function nextOf(
   }
 }
 
-/** A span in which deadlines were not watched: daemon down, or paused. Business time. */
+/** Business time in which no deadlines were watched, because the daemon was down or paid activity paused. */
 export type Missed = { readonly from: number; readonly to: number }
 
 /**
- * The new deadline of a job whose deadline passed in a missed span: the old one plus the missed time, and at least an
- * hour after the span. Undefined if it did not pass in a missed span.
+ * New deadline of a job whose deadline passed in a missed span: the missed time later, and at least an hour after the
+ * span. Undefined if the deadline did not pass in a missed span.
  */
 export function extendedDeadline(
   { deadline_at: deadline, created_at }: Pick<JobRow, 'deadline_at' | 'created_at'>,
@@ -55,7 +55,7 @@ export function extendedDeadline(
 ): number | undefined {
   if (deadline === null) return undefined
   const span = missed.find(({ from, to }) => deadline > from && deadline <= to)
-  // A span may have begun before this job did.
+  // The span may have begun before the job was created.
   return span && Math.max(deadline + span.to - Math.max(span.from, created_at), span.to + SHORTEST_EXTENSION_MS)
 }
 
@@ -69,7 +69,7 @@ export function reviewEnd(completedAt: number, missed: readonly Missed[]): numbe
   return end
 }
 
-/** Adds a span; at `limit`, merges the two closest, so that no missed time is lost. */
+/** Adds a missed span. Beyond `limit`, the two closest spans become one, so that no missed time is lost. */
 export function withMissed(known: readonly Missed[], span: Missed, limit: number): readonly Missed[] {
   const spans = [...known, span].toSorted((one, other) => one.from - other.from)
   while (spans.length > limit) {

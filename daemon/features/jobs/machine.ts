@@ -4,14 +4,14 @@ import { threadStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 
-/** Who can change a job; `system` is a cron or the daemon. */
+/** Who can change a job; `system` stands for the daemon and its crons. */
 export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
 export type JobRole = (typeof jobRoles)[number]
 
 /**
- * Job state machine (decisions §8). Effects happen in the same transaction: `refund` returns the whole hold, `release`
- * pays provider and fees, `split` divides it, `leave` means that the contract already paid the buyer; `call_provider`
- * and `tell_buyer` queue a message. Without a money effect the hold stays.
+ * Job state machine (decisions §8). Effects happen in the same transaction. `refund` returns the whole hold, `release`
+ * pays the provider and the fees, `split` divides the hold. `leave` means that the contract already paid the buyer.
+ * `call_provider` and `tell_buyer` queue a message. Without a money effect the hold stays.
  */
 export const jobMachine = defineMachine({
   noun: 'job',
@@ -55,7 +55,7 @@ export const jobMachine = defineMachine({
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
-    /** Not announced as a possible action, because the provider can still deliver before the deadline. */
+    /** Not listed among the possible actions, because the provider can still deliver before the deadline. */
     {
       event: 'dispute_undelivered',
       act: null,
@@ -88,7 +88,7 @@ export const jobMachine = defineMachine({
       by: ['admin'],
       effects: ['refund'],
     },
-    /** The escrow contract paid the buyer: on the buyer's own claim after the deadline, or in an emergency. */
+    /** The escrow contract paid the buyer, who claimed it after the deadline, or in an emergency. */
     {
       event: 'claim_timeout',
       from: ['created', 'dispatched', 'in_progress'],
@@ -110,7 +110,7 @@ export const jobMachine = defineMachine({
 export type JobTransition = (typeof jobMachine)['transitions'][number]
 export type JobEvent = JobTransition['event']
 
-/** A job's status as its conversation shows it (decisions §9). */
+/** Status that a conversation shows for its job's status (decisions §9). */
 export const threadStatusOf: Readonly<Record<JobStatus, ThreadRow['status']>> = {
   created: 'accepted',
   dispatched: 'accepted',
@@ -125,7 +125,6 @@ export const threadStatusOf: Readonly<Record<JobStatus, ThreadRow['status']>> = 
   refunded: 'cancelled',
 }
 
-/** Whether a status is terminal. */
 export function isEnd(status: JobStatus): boolean {
   return !jobMachine.transitions.some((arrow) => arrow.from.some((from) => from === status))
 }

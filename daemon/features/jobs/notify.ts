@@ -14,7 +14,7 @@ import type { JobEvent, JobRole, JobTransition } from './machine.ts'
 import type { JobRow, KeptDeliverables } from './rows.ts'
 import { followJob, proposalFacts } from './thread-step.ts'
 
-/** Changes of a job in addition to those that its new state brings. */
+/** Fields that a step changes, besides those that follow from the new status. */
 export type JobChange = Partial<Pick<JobRow, keyof KeptDeliverables | 'notes' | 'verification' | 'dispute'>>
 
 export type JobStep = {
@@ -22,14 +22,14 @@ export type JobStep = {
   readonly by: JobRole
   /** Business time. */
   readonly at: number
-  /** Text for timeline and conversation. */
+  /** Text added to the timeline and the conversation. */
   readonly detail?: string
   readonly change?: JobChange
   /** The buyer's part of a split. */
   readonly toBuyer?: Usdc
 }
 
-/** Message that each event adds to the conversation. */
+/** Message that each event writes to the conversation. */
 const sentences: Readonly<Record<JobEvent, string>> = {
   dispatch: 'The job was sent to the provider.',
   start: 'The provider has started work.',
@@ -49,7 +49,7 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   withdraw: 'The escrow was cancelled; the escrow contract has refunded the buyer.',
 }
 
-/** Messages that differ for jobs covered by a subscription. */
+/** Messages that replace the others for jobs covered by a subscription. */
 const unpaidSentences: Partial<typeof sentences> = {
   fail: 'The provider failed the job.',
   cancel: 'The job was cancelled.',
@@ -59,7 +59,7 @@ const unpaidSentences: Partial<typeof sentences> = {
 
 type JobNotification = { readonly job: JobRow; readonly arrow: JobTransition; readonly step: JobStep }
 
-/** Announces a step in conversation, event log and webhooks, in the step's transaction. */
+/** Announces a step of a job in conversation, event log and webhooks, in the step's transaction. */
 export async function tellStep(t: Tx, draw: Draw, told: JobNotification): Promise<void> {
   await moveThread(t, draw, told)
   await emitJob(t, draw, { job: told.job, at: told.step.at })
@@ -86,8 +86,8 @@ type EmittedJob = {
 }
 
 /**
- * Emits `job.<status>` to both parties. Providers may work from events alone, so a dispatch event has everything that
- * the webhook has (decisions §10), with paths instead of addresses.
+ * Emits `job.<status>` to both parties. A provider can work from events alone, so a dispatch event has all data of the
+ * webhook (decisions §10), with paths instead of full URLs.
  */
 export async function emitJob(t: Tx, draw: Draw, { job, input, at }: EmittedJob): Promise<void> {
   const facts = { job_id: job.id, service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
@@ -98,7 +98,6 @@ export async function emitJob(t: Tx, draw: Draw, { job, input, at }: EmittedJob)
   }
 }
 
-/** Who ends an open dispute and when. */
 function decisionFacts({ dispute }: JobRow): JsonObject {
   const decider = deciderOf(dispute)
   if (decider === null) return {}
@@ -143,7 +142,7 @@ async function tellBuyer(t: Tx, draw: Draw, { job, arrow, step }: JobNotificatio
 
 type Dispatched = Required<Pick<EmittedJob, 'job' | 'input'>> & { readonly baseUrl: string; readonly now: number }
 
-/** Sends a job to its provider's endpoint (decisions §10); without one the provider reads the event log. */
+/** Sends a job to its provider's endpoint (decisions §10). A provider without an endpoint reads the event log. */
 export async function dispatchJob(t: Tx, draw: Draw, { job, input, baseUrl, now }: Dispatched): Promise<void> {
   await enqueue(t, draw, {
     participantId: job.provider_id,
@@ -155,7 +154,6 @@ export async function dispatchJob(t: Tx, draw: Draw, { job, input, baseUrl, now 
   })
 }
 
-/** The job as its provider sees it. */
 function dispatchOf(
   { id, service_id, service_name, thread_id, posting_id }: JobRow,
   input: JobRow['input'],
@@ -174,7 +172,7 @@ function dispatchOf(
 
 type Accepted = { readonly job: JobRow; readonly thread: ThreadRow; readonly now: number }
 
-/** Before the dispatch, tells the provider that its price was accepted and paid. */
+/** Tells the provider, before the dispatch, that its price was accepted and paid. */
 export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Accepted): Promise<void> {
   const { id: job_id, service_id, service_name, provider_id: participantId } = job
   await enqueue(t, draw, {
@@ -195,7 +193,7 @@ export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Acce
 
 type Unpaid = { readonly service: ServiceRow; readonly jobId: string; readonly buyer: string; readonly now: number }
 
-/** Tells the provider that the buyer's payment failed after the service had run; the result is withheld. */
+/** Tells the provider that the buyer's payment failed after the service had run, and that the result is withheld. */
 export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sender, now }: Unpaid): Promise<void> {
   const type = 'job.unpaid'
   const data = { job_id: jobId, service_id: service.id, service_name: service.name }
@@ -213,7 +211,7 @@ type Aside = {
   readonly at: number
 }
 
-/** Announces a buyer's statement that does not change the job's state. */
+/** Announces a buyer's statement, such as a rating, that does not change the job's state. */
 export async function sayAside(t: Tx, draw: Draw, { job, type, body, data, at }: Aside): Promise<void> {
   const thread = await t.table(threads).getForUpdate(job.thread_id)
   if (!thread) throw new Error(`${job.id} has no thread`)

@@ -25,7 +25,7 @@ const ACCESS_TOKEN_BYTES = 32
 /** An order: from a purchase, an accepted proposal or an award. */
 export type JobOrder = {
   readonly service: Pick<ServiceRow, 'id' | 'name' | 'provider_id'>
-  /** Terms as quoted; later decisions use these, not the listing's terms. */
+  /** Terms as quoted. They apply to the job even if the listing's terms change. */
   readonly terms: SaleTerms
   readonly payer: Payer
   readonly payment: Pick<PaymentRow, 'id' | 'receipt_id' | 'method' | 'transaction' | 'created_at'>
@@ -39,24 +39,24 @@ export type JobOrder = {
 }
 
 export type EscrowOrder = JobOrder & {
-  /** Account of the money: `ext`, or the hold of a balance payment. */
+  /** Ledger account that the price comes from: `ext`, or the hold of a balance payment. */
   readonly source: string
-  /** The negotiation behind the order, locked by this transaction; without one, a new conversation is opened. */
+  /** Conversation of the order's negotiation, locked by this transaction. If absent, a conversation is opened. */
   readonly thread?: ThreadRow
   readonly baseUrl: string
 }
 
 export type OpenedJob = {
   readonly job: JobRow
-  /** Legs that move the price into escrow; the caller posts them. */
+  /** Ledger legs that move the price into escrow; the caller posts them. */
   readonly legs: readonly Leg[]
-  /** Token of an anonymous buyer, shown once. */
+  /** Access token of an anonymous buyer, shown once. */
   readonly accessToken: string | undefined
 }
 
 /**
- * Opens a job with its money in escrow (decisions §8): writes job and conversation and calls the provider, in the
- * caller's transaction.
+ * Opens a job with its money in escrow (decisions §8). In the caller's transaction: writes job and conversation, and
+ * queues the call to the provider.
  */
 export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<OpenedJob> {
   const { terms, split, now, thread, baseUrl } = order
@@ -89,7 +89,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
 
 export type InstantOrder = JobOrder & {
   readonly result: JobRow['deliverables'][number]
-  /** Ids already sent to the provider (default: new ones). */
+  /** Ids that were already sent to the provider (default: new ones). */
   readonly ids?: { readonly job: string; readonly thread: string } | undefined
 }
 
@@ -123,7 +123,6 @@ function paidEntry({ payment, split }: JobOrder) {
   return { at: payment.created_at, event: 'paid', detail }
 }
 
-/** A new job without delivery. */
 function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Draft<JobRow> {
   const { service, terms, payer, payment, split } = order
   return {
@@ -171,7 +170,7 @@ function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Dr
 
 type Talk = { readonly job: JobRow; readonly thread: ThreadRow | undefined; readonly now: number }
 
-/** Continues the negotiation's conversation for the job, or opens a conversation if there was none. */
+/** Continues the conversation of the negotiation for the job, or opens a new conversation. */
 async function talkAbout(t: Tx, draw: Draw, { job, thread, now }: Talk): Promise<void> {
   if (!thread) return openThreadOf(t, job, now)
   const body = `The buyer accepted and paid $${formatAmount(job.amount)}; the payment is in escrow.`

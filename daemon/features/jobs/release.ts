@@ -13,7 +13,7 @@ import { type JobRow, jobParties, jobs, putJob } from './rows.ts'
 
 const PAUSED_RETRY_SECONDS = 60
 
-/** Since when escrow allows refunds only; null if not paused. */
+/** Since when escrow is paused and allows only refunds; null if not paused. */
 export async function escrowPausedAt(t: ReadTx): Promise<number | null> {
   return (await readPlatform(t)).escrow_paused_at
 }
@@ -22,7 +22,7 @@ export async function escrowPausedAt(t: ReadTx): Promise<number | null> {
 export function refuseEscrowPaused(since: number | null): void {
   if (since === null) return
   const paused_at = new Date(since).toISOString()
-  throw new AppError('paused', `Escrow has been paused since ${paused_at}: it takes no payments and makes none.`, {
+  throw new AppError('paused', `Escrow has been paused since ${paused_at}: it accepts and releases no payments.`, {
     retryAfter: PAUSED_RETRY_SECONDS,
     extra: { feature: 'escrow', paused_at },
   })
@@ -30,13 +30,13 @@ export function refuseEscrowPaused(since: number | null): void {
 
 type Due = { readonly job: JobRow; readonly by: JobRole; readonly at: number }
 
-/** How often to check whether a provider may be paid; the end of a suspension triggers a check, too. */
+/** Interval of checks whether a provider may be paid. The end of a suspension also triggers a check. */
 const REVIEW_MS = DAY_MS
 const WAITS = 'release_waits'
 
 /**
- * Pays the provider of a verified job. Waits while escrow is paused, the provider suspended, or the contract's state
- * unclear.
+ * Pays the provider of a verified job. Waits while escrow is paused, the provider is suspended, or the contract's state
+ * is unclear.
  */
 export async function releaseUnlessWaiting(t: Tx, draw: Draw, { job, by, at }: Due): Promise<JobRow> {
   if ((await escrowPausedAt(t)) !== null || (await isTaken(t, job.id))) return job
@@ -54,10 +54,10 @@ function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
   })
 }
 
-/** Maximum jobs of a provider released when its suspension ends; the rest follow within a day. */
+/** Maximum jobs of a provider that are paid when its suspension ends; the other jobs are paid within a day. */
 const MAX_RELEASED = 1_000
 
-/** Makes jobs due that waited for the end of their provider's suspension. */
+/** Makes jobs due that waited because their provider was suspended. */
 export async function releaseWaiting(t: Tx, provider: Pick<ParticipantRow, 'wallet'>, at: number): Promise<void> {
   const query = {
     wallet: provider.wallet,

@@ -14,7 +14,7 @@ import { type Deliverables, type JobRow, type KeptDeliverables, keepDeliverables
 
 export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
 
-/** A provider's report, from job, conversation or dispatch response. */
+/** A provider's report, sent to the job or the conversation, or as response to a dispatch. */
 export type JobReport = {
   readonly status: (typeof reportStatuses)[number]
   readonly deliverable?: unknown
@@ -31,8 +31,8 @@ export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
 }
 
 /**
- * Validates a report and stores a large deliverable. Both are costly, so call it before the transaction.
- * @throws AppError 409 in a wrong state; AppError 400 with the paths that do not match the schema
+ * Checks a report and stores a large deliverable. Both take long, so call it before the transaction.
+ * @throws AppError 409 in a wrong state, 400 with the paths that do not match the schema
  */
 export async function checkReport(ctx: Checks, job: JobRow, report: JobReport): Promise<KeptDeliverables> {
   transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
@@ -92,12 +92,12 @@ export function verifyAutomatically(t: Tx, draw: Draw, { job, at }: { job: JobRo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'system', at, change: { verification } } })
 }
 
-/** Reads an update by the member names that providers use (decisions §8). */
+/** Reads a report from a request body, in which providers may use several names for a member (decisions §8). */
 export function reportOf(body: JobUpdate): JobReport {
   const { status, deliverables, deliverable, result, notes, message, progress } = body
   return {
     status,
-    // null counts as given
+    // A member that is null counts as given.
     deliverable: [deliverables, deliverable, result].find((given) => given !== undefined),
     notes: notes ?? message,
     progress,

@@ -66,8 +66,8 @@ type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: numb
 type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly side: PartyRole }
 
 /**
- * A job's conversation for its parties.
- * @throws AppError 404 for an unknown job, 403 for anyone but the parties, 401 for a wrong token.
+ * A job's conversation, for its parties.
+ * @throws AppError 404 for an unknown job, 401 for a wrong token, 403 for any other caller
  */
 async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker): Promise<Conversation> {
   const job = await t.table(jobs).get(jobId)

@@ -22,29 +22,29 @@ export const JobRow = z.strictObject({
   version: z.int(),
   service_id: z.string(),
   service_name: z.string(),
-  /** Service type at the time of purchase; decides how a delivery is checked and verified. */
+  /** Service type at the time of purchase. It decides how a delivery is checked and verified. */
   service_type: z.enum(serviceTypes),
-  /** Null if the job was delivered with the purchase. */
+  /** Null if the delivery came with the purchase. */
   deliverable_schema: KnownJsonObject.nullable(),
   buyer_wallet: StoredWallet,
   buyer_id: z.string().nullable(),
   provider_id: z.string(),
   thread_id: z.string(),
   posting_id: z.string().nullable(),
-  /** Subscription that covers the job: the buyer then pays nothing for the job, and reputation ignores it. */
+  /** Subscription that covers the job. The buyer then pays nothing for this job, and reputation ignores it. */
   subscription_id: z.string().exactOptional(),
   receipt_id: z.string(),
   payment_id: z.string(),
   payment_method: z.enum(paymentMethods),
   transaction: z.string().nullable(),
   status: z.enum(jobStatuses),
-  /** Empty for a large input: `input_file` then has the SHA-256 of its file. */
+  /** Empty if the input is large; `input_file` is then the SHA-256 of the file with it. */
   input: KnownJsonObject,
   input_file: z.string().exactOptional(),
-  /** Empty for large deliverables: `deliverables_file` then has the SHA-256 of their file. */
+  /** Empty if the deliverables are large; `deliverables_file` is then the SHA-256 of the file with them. */
   deliverables: z.array(KnownJson),
   deliverables_file: z.string().exactOptional(),
-  /** True if an earlier version stored the deliverables in a row of their own. */
+  /** True if an earlier version stored the deliverables in a row of the collection `deliverables`. */
   deliverables_apart: z.boolean(),
   notes: z.string(),
   amount: Micro,
@@ -52,7 +52,7 @@ export const JobRow = z.strictObject({
   provider_amount: Micro,
   escrow_status: z.enum(escrowStatuses),
   held_at: z.int().nullable(),
-  /** True while an automatic event is scheduled; the escrow monitor reads only such jobs. */
+  /** True while the job has a next event; the escrow monitor reads only such jobs. */
   open: z.boolean(),
   next_event: z.enum(jobDueEvents).nullable(),
   next_event_at: z.int().nullable(),
@@ -65,15 +65,14 @@ export const JobRow = z.strictObject({
   dispatched_at: z.int().nullable(),
   completed_at: z.int().nullable(),
   deadline_at: z.int().nullable(),
-  /** Promised duration; null if the estimate had none. */
+  /** Duration that the listing promised; null if its estimate had none. */
   estimate_ms: z.int().nullable(),
-  /** When the job ended, and by whom. */
   ended_at: z.int().nullable(),
   ended_by: z.enum(['buyer', 'provider', 'admin', 'system']).nullable(),
 })
 export type JobRow = z.infer<typeof JobRow>
 
-/** Large deliverables as earlier versions stored them. */
+/** Large deliverables, as earlier versions stored them. */
 export const DeliverablesRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -83,7 +82,7 @@ export const DeliverablesRow = z.strictObject({
 })
 export type DeliverablesRow = z.infer<typeof DeliverablesRow>
 
-/** A job that reputation must count, for the first time or again. */
+/** A job that reputation must still count, or count again. */
 export const UncountedJobRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -140,7 +139,7 @@ export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
 
 const endOf = { none: null, held: null, released: 'release', refunded: 'refund', split: 'resolve' } as const
 
-/** What a job wants from the escrow contract. */
+/** What the escrow contract should do for a job. */
 function heldOf(job: JobRow): HeldJob {
   const { id, status, deadline_at, created_at, dispute, escrow_status: escrow } = job
   const doneWith = status === 'disputed' ? 'markDisputed' : 'markDelivered'
@@ -171,7 +170,7 @@ export type KeptDeliverables = Pick<JobRow, 'deliverables' | 'deliverables_file'
 
 export const NO_DELIVERABLES: KeptDeliverables = { deliverables: [], deliverables_apart: false }
 
-/** Stores a text as a file. @returns its SHA-256 */
+/** Stores a text as a file, and gives its SHA-256. */
 type KeepText = (text: string) => string | Promise<string>
 
 /** Stored form of an input: in the row, or as a file if large. */
@@ -190,18 +189,16 @@ export async function keepDeliverables(
   return { ...NO_DELIVERABLES, deliverables_file: await keep(text) }
 }
 
-/** Where to read a job's rows and files. Within a transaction, both come from the transaction's `t` and `draw`. */
+/** Where to read a job's rows and files. Inside a transaction: rows from its `t`, files from its `draw`. */
 export type JobSource = {
   table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'>
   readonly text: TextOf
 }
 
-/** The input, from row or file. */
 export async function readInput({ text }: Pick<JobSource, 'text'>, { input, input_file }: KeptInput) {
   return input_file === undefined ? input : (JSON.parse(await text(input_file)) as JobRow['input']) // by keepInput
 }
 
-/** The deliverables, from row or file. */
 export async function readDeliverables({ table, text }: JobSource, job: JobRow): Promise<Deliverables> {
   if (job.deliverables_file !== undefined) return JSON.parse(await text(job.deliverables_file)) as Deliverables // by keepDeliverables
   if (!job.deliverables_apart) return job.deliverables

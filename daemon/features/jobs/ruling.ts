@@ -28,8 +28,8 @@ export type RulingDecision = {
 }
 
 /**
- * Ends a dispute (decisions §8). A winning provider is paid immediately, or after an escrow pause.
- * @throws AppError 409 if no dispute is open, AppError 503 for a split, which pays the provider, during an escrow pause
+ * Ends a dispute (decisions §8). A provider who wins is paid immediately or, while escrow is paused, after the pause.
+ * @throws AppError 409 if no dispute is open, 503 for a split while escrow is paused, because a split pays the provider
  */
 export async function ruleOn(
   t: Tx,
@@ -78,8 +78,8 @@ type Withdrawal = {
 }
 
 /**
- * Refunds a hold to the job's buyer, even while escrow is paused.
- * @throws AppError 409 when the job is over or nothing is held.
+ * Refunds a job's hold to its buyer, even while escrow is paused.
+ * @throws AppError 409 if the job is over or nothing is held
  */
 export async function withdrawInEmergency(
   t: Tx,
@@ -101,7 +101,7 @@ const leftSentences = {
   withdrawn: 'The funds were withdrawn from the escrow contract in an emergency.',
 } as const
 
-/** Lets a payment of the contract to a job's buyer end the job, in the transaction that records the payment. */
+/** Ends a job when the contract has paid its buyer, in the transaction that records this payment. */
 export function followContract(): void {
   leftContract.follow(endPaidByContract)
 }

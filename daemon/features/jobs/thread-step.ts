@@ -13,7 +13,7 @@ import { addMessage, type NewMessage, proposalStatusAt } from '../threads/messag
 import { insertThread, type ThreadRow } from '../threads/rows.ts'
 import { type NegotiationEvent, threadMachine, threadStatusOf } from './machine.ts'
 
-/* All state changes of conversations; each function locks or creates its thread in the caller's transaction. */
+/* All state changes of conversations. Each function locks or creates its conversation in the caller's transaction. */
 
 type Opening = Pick<ThreadRow, 'id' | 'service_id' | 'buyer_wallet' | 'agent_id' | 'provider_id'>
 
@@ -55,14 +55,14 @@ export type NegotiationStep = {
   readonly body: string
   /** Business time. */
   readonly at: number
-} /** `previous`: the proposal that the new one replaces. */ & (
+} /** `previous`: the proposal that the new one replaces, if any. */ & (
   | { readonly event: 'propose'; readonly proposal: Proposal; readonly previous: ThreadRow['previous'] | undefined }
   | { readonly event: 'accept'; readonly jobId: string }
   | { readonly event: 'decline' }
 )
 
 /**
- * Changes the state of a conversation without a job: row, message and events.
+ * Changes the state of a conversation that has no job yet: row, message and events.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function negotiate(
@@ -89,7 +89,7 @@ export async function negotiate(
 function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Proposal | null {
   if (step.event === 'propose') return step.proposal
   if (proposal === null) return null
-  // The caller has checked that the proposal was open when the buyer paid; `step.at` may be later.
+  // The caller has checked that the proposal was open when the buyer paid; at `step.at` it may have expired.
   if (step.event === 'accept') return { ...proposal, status: 'accepted' }
   return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
 }
@@ -102,7 +102,7 @@ const eventTypeOf: Readonly<Record<NegotiationEvent, EventType>> = {
 
 type ThreadNotification = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
 
-/** Emits negotiation events to both parties; later events come from the job. */
+/** Emits a negotiation event to both parties. After acceptance, the job emits the events. */
 export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: ThreadNotification): Promise<void> {
   const buyer = await participantOfWallet(t, thread.buyer_wallet)
   const { service_id, status, job_id, proposal } = thread
@@ -112,7 +112,7 @@ export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: Thread
   }
 }
 
-/** A proposal in events and webhooks. */
+/** A proposal as shown in events and webhooks. */
 export function proposalFacts(proposal: Proposal): JsonObject {
   return {
     price: formatAmount(proposal.price),

@@ -15,12 +15,12 @@ import { type JobSource, readDeliverables, readInput } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 
-/** Source for reading jobs outside a transaction. */
+/** Source of job rows and files outside a transaction. */
 export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): JobSource {
   return { table: (collection) => store.table(collection), text: (sha256) => readText(blobs, sha256) }
 }
 
-/** The whole record, for the parties (decisions §8). */
+/** A job as its parties see it: the whole record (decisions §8). */
 export async function jobView(place: JobSource, job: JobRow): Promise<JobView> {
   const { escrow, ...summary } = jobSummary(job)
   const contract = contractView(await place.table(deals).get(job.id))
@@ -39,7 +39,7 @@ function contractView(deal: DealRow | undefined) {
   return { state, waits, transactions: transactions.map(({ act, hash }) => ({ act, transaction: hash })) }
 }
 
-/** The record without large members, for lists. */
+/** A job as lists show it: without large members. */
 export function jobSummary(job: JobRow): JobView {
   return {
     ...strangersView(job),
@@ -75,7 +75,7 @@ function disputeView(dispute: JobRow['dispute']): JobView['dispute'] {
   return { ...shown, evidence: [...dispute.evidence], decision: deciderOf(dispute) }
 }
 
-/** The record for a paying caller who is not a party, without contents. */
+/** A job as other paying callers see it: without contents. */
 export function strangersView(job: JobRow): JobView {
   return {
     id: job.id,
@@ -100,18 +100,18 @@ export async function aboutJob(t: ReadTx, job: JobRow): Promise<About> {
   }
 }
 
-/** Name of a participant; wallet if not registered. */
+/** Name of a participant, or the wallet if it is not registered. */
 export async function nameOf(t: ReadTx, who: string | Wallet): Promise<string> {
   return (await participantNamed(t, who))?.name || who
 }
 
-/** When a job must be delivered: by its deadline, or earlier if its listing promised that. */
+/** When a job must be delivered: at its deadline, or earlier if its listing promised that. */
 export function promisedAt({ created_at, estimate_ms, deadline_at }: JobRow): number {
   const promised = estimate_ms === null ? Number.POSITIVE_INFINITY : created_at + estimate_ms
   return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY)
 }
 
-/** Whether a running job is past its deadline or promised time; lists and counts call that overdue. */
+/** Whether a running job is past its deadline or promised time. Lists and counts call such a job overdue. */
 export function isLate(job: JobRow, now: number): boolean {
   return workingJobStatuses.some((working) => working === job.status) && promisedAt(job) < now
 }

@@ -12,7 +12,7 @@ import { type EarningRow, earnings } from '../ledger/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { screened, waitsOf } from './waiting.ts'
 
-/** Maximum recent payouts searched; enough, since each carries at least one of the latest sales. */
+/** Maximum recent payouts searched. It suffices, since each payout carries at least one of the listed sales. */
 const PAYOUTS_LOOKED_AT = 100
 
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>
@@ -36,7 +36,6 @@ const getEarnings: FreeHandler<typeof earningsApi.getEarnings> = async (_input, 
   })
 }
 
-/** Latest payouts of the participant's sales. */
 async function payoutsOf(t: ReadTx, id: string): Promise<readonly PayoutRow[]> {
   return (await t.table(payouts).page('source', [account.provider(id)], { limit: PAYOUTS_LOOKED_AT })).rows
 }
@@ -64,7 +63,7 @@ function settlementView(row: EarningRow, job: JobRow | undefined, carriers: read
   }
 }
 
-/** A payout takes the whole account, so the first confirmed payout after a sale carried its earnings. */
+/** A payout takes the whole account, so the first confirmed payout after a sale carried the sale's earnings. */
 function carriage({ seq }: EarningRow, carriers: readonly PayoutRow[]): { status: Status; tx_hash: string | null } {
   const after = carriers.filter(({ covers }) => covers >= seq).sort((one, other) => one.covers - other.covers)
   const arrived = after.find(({ status }) => status === 'confirmed')

@@ -18,12 +18,12 @@ import type { SentAttempt } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
 type Ids = { readonly job: string; readonly thread: string }
-/** Result of an instant run; includes the ids of job and conversation if they were sent to the provider. */
+/** Result of an instant run, with the ids of job and conversation if the provider has received them. */
 type Run = { readonly result: Json; readonly ids?: Ids }
 
 const SEED_BYTES = 32
 
-/** Whether a provider's listing has an endpoint, its own or the provider's. */
+/** Whether the listing has an endpoint for its jobs: one of its own, or its provider's. */
 export async function hasEndpoint(ctx: Context, service: ServiceRow): Promise<boolean> {
   return (await endpointFor(ctx, service)) !== undefined
 }
@@ -33,7 +33,7 @@ function endpointFor(ctx: Context, service: ServiceRow) {
   return ctx.store.read((t) => endpointOf(t, asked))
 }
 
-/** Record of a started provider call, stored with the payment. */
+/** Record of a started call to a provider, stored with the payment. */
 export const Begun = z.strictObject({
   service_id: z.string(),
   job_id: z.string(),
@@ -43,10 +43,9 @@ export const Begun = z.strictObject({
 
 type Running = PayCall & { readonly begin: Begin }
 
-/** Service, input and deliverable schema of a run. */
 type InstantSale = { readonly service: ServiceRow; readonly input: JsonObject; readonly schema: JsonObject }
 
-/** Runs an instant service for a purchase; on any error nothing was charged. */
+/** Runs an instant service for a purchase. Nothing was charged if it throws. */
 export async function runInstant(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input } = sale
   const slug = service.first_party_slug
@@ -56,12 +55,11 @@ export async function runInstant(sale: InstantSale, call: Running): Promise<Run>
   return { result: await own.run(input, call.signal(), { who: call.payer.wallet, id: call.begin.paymentId }) }
 }
 
-/** The error for an unavailable listing. */
 export function unfulfilled(): AppError {
   return new AppError('unavailable', 'This service is temporarily unavailable.', { retryAfter: 60 })
 }
 
-/** Calls the provider while the buyer waits: one response within 30 s, checked against the schema (decisions §10). */
+/** Calls the provider while the buyer waits; checks its one response, due in 30 s, by the schema (decisions §10). */
 async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input, schema } = sale
   const { ctx, now, begin } = call
@@ -99,8 +97,8 @@ async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
 }
 
 /**
- * Work that a provider started is completed and paid even if the buyer disconnects; it is aborted only if the daemon
- * stops too.
+ * Work that a provider has started is completed and paid even if the buyer disconnects. It is aborted only if the buyer
+ * has disconnected and the daemon also stops.
  */
 function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController()
@@ -122,7 +120,7 @@ function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal;
 
 type Promised = { readonly ctx: Context; readonly service: ServiceRow; readonly schema: JsonObject }
 
-/** The result in `{status: "completed", deliverables}`, or a bare result. @throws AppError 502 on anything else. */
+/** Result in a response: `deliverables` of a completed report, or a bare result. @throws AppError 502 without one */
 async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): Promise<Json> {
   if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
   const answer = parsed(sent.answer)

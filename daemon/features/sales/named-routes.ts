@@ -61,14 +61,14 @@ const ways = ['from', 'listing', 'plan', 'enabled'] as const
 function refuseUnclear(slug: NamedService, body: Change): void {
   const named = ways.filter((way) => body[way] !== undefined)
   if (named.length !== 1) {
-    const message = `send one of ${ways.join(', ')} to serve the path, or enabled: false`
+    const message = `send exactly one of ${ways.join(', ')} (enabled: false disables the path)`
     throw new AppError('invalid_request', message, { details: [{ path: named[1] ?? 'from', message }] })
   }
   const [way] = named
   if (slug === SUBSCRIBING && (way === 'from' || way === 'listing')) {
-    throw invalidField(way, `cannot serve ${slug}, which needs a monthly plan: send plan`)
+    throw invalidField(way, `cannot serve ${slug}, which needs a monthly plan: send plan instead`)
   }
-  if (slug !== SUBSCRIBING && way === 'plan') throw invalidField('plan', `cannot serve ${slug}: send a listing`)
+  if (slug !== SUBSCRIBING && way === 'plan') throw invalidField('plan', `cannot serve ${slug}: send listing or from`)
   if ((way === 'from') !== (body.price !== undefined)) throw invalidField('price', 'only allowed together with `from`')
 }
 
@@ -77,7 +77,7 @@ async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | n
   return from === undefined ? (listing ?? plan ?? null) : ownListing(t, draw, setting)
 }
 
-/** Creates or reprices a first-party listing for the path. */
+/** Creates a first-party listing for the path, or changes its price. */
 async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting): Promise<string> {
   const from = body.from as string // asked by targetOf
   const price = parsePrice(body.price)
@@ -96,7 +96,7 @@ async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting):
   return (await putListing(t, draw, made)).id
 }
 
-/** Maximum listings per function: its own, and one per path. */
+/** Maximum listings of a first-party function: its own, and one for each named path. */
 const MAX_OF_FUNCTION = 1 + namedSlugs.length
 
 function nameOf(slug: NamedService): string {

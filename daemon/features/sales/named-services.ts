@@ -12,7 +12,7 @@ import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 
 type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>
-/** The offer behind a path: its price, and what prevents its sale there, if anything. */
+/** The offer that a path sells: its price, and what prevents its sale, if anything. */
 type Offer = { readonly price: Usdc | undefined; readonly fault: string | undefined }
 
 /** @throws AppError 400 that names a path whose listing or plan is missing or out of the price range */
@@ -34,7 +34,7 @@ async function checkNamed(t: ReadTx, slug: NamedService, id: string): Promise<vo
   if (fault !== undefined) throw invalidField(`named_services.${slug}`, fault)
 }
 
-/** @throws AppError 400 for enabling an unconfigured path */
+/** @throws AppError 400 if a path that is not configured would be enabled */
 export function refuseUnconfigured(switched: Readonly<Record<string, boolean>>, named: Platform['named_services']) {
   const bare = namedSlugs.find((slug) => switched[slug] === true && named[slug] === undefined)
   if (bare === undefined) return
@@ -72,12 +72,11 @@ function priceFault(slug: NamedService, price: Usdc | undefined): string | undef
   return `must cost buyers ${range}, as advertised`
 }
 
-/** Which configured paths can sell now; follows listings and plans. */
+/** Which configured paths can sell now; kept up to date with listings and plans. */
 export type NamedOffers = {
   readonly sells: (slug: string) => boolean
-  /** Reads the offers again. */
   readonly read: (named: Platform['named_services']) => Promise<void>
-  /** Applies a transaction's writes to the offers. @returns whether a path is affected */
+  /** Updates the offers with a transaction's writes. @returns whether a path is affected */
   readonly see: (change: Change) => boolean
 }
 
@@ -115,7 +114,7 @@ async function followedOf(t: ReadTx, slug: NamedService, id: string): Promise<Fo
   return { slug, id, isSold, firstParty: plan ? (await providerOf(t, plan)).first_party : false }
 }
 
-/** The offer that a write contains; undefined unless it is a plan or listing. */
+/** The offer in a written plan or listing; undefined for any other write. */
 function writtenOffer({ slug, firstParty }: Followed, write: Write): Offer | undefined {
   const plan = writtenRow(plans, write)
   if (plan !== undefined) return planOffer(slug, plan ?? undefined, firstParty)

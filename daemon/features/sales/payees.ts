@@ -13,7 +13,6 @@ import { earnedAs } from '../ledger/earnings.ts'
 import { type SoldWeek, soldFigures } from './sold.ts'
 import { pendingOf, screened, waitsOf } from './waiting.ts'
 
-/** Roles that may sell. */
 const sellers = ['provider', 'both'] as const
 
 const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, { ctx, now }) => {
@@ -25,7 +24,7 @@ const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, {
   return { payees, ...found, limit, offset }
 }
 
-/** One page of sellers of both participant types. */
+/** One page of sellers: participants of both types that may sell. */
 async function someSellers(ctx: Context, { limit, offset }: Pick<SearchAsked, 'limit' | 'offset'>) {
   return ctx.store.read(async (t) => {
     const rows: ParticipantRow[] = []
@@ -57,7 +56,7 @@ const factsIn = (ctx: Context) => async (row: ParticipantRow, uses: (field: keyo
   return { id: row.id, name: row.name, wallet: row.wallet, sold, ...sums }
 }
 
-/** One read, so that a payout in between is not counted twice or missed. */
+/** Reads both sums in one transaction, so that a concurrent payout is neither counted twice nor missed. */
 function sumsOf(ctx: Context, caller: ParticipantRow) {
   return ctx.store.read(async (t) => {
     const earned = await earnedAs(t, caller.id, 'sale')

@@ -28,16 +28,16 @@ import { Begun, hasEndpoint, runInstant, unfulfilled } from './instant.ts'
 
 type Row = typeof api.purchaseService
 
-/** Quoted facts, fixed in the payment row. */
+/** Terms of a quote, stored in the payment row. */
 const Terms = z.strictObject({
   service_id: z.string(),
   net: z.string(),
   fee: z.string(),
-  /** Subscription that covers the purchase. */
+  /** Subscription that covers the purchase, if any. */
   subscription_id: z.string().exactOptional(),
   /** Absent in old rows. Instant deliveries are checked before payment, so their schema is not stored. */
   sale: SaleTerms.extend({ deliverable_schema: KnownJsonObject.exactOptional() }).exactOptional(),
-  /** Only in payments that an earlier version left open; the input is now in the payment's body. */
+  /** Only in payments that an earlier version left open. The payment's body has the input now. */
   input: KnownJsonObject.optional(),
 })
 const InstantRun = z.strictObject({
@@ -47,7 +47,7 @@ const InstantRun = z.strictObject({
 })
 
 /**
- * Purchase of a listing (decisions §8). Instant services run first and settle on success; others settle first, into
+ * Purchase of a listing (decisions §8). Instant services run first and settle on success. All others settle first, into
  * escrow.
  */
 export const purchaseService: PaidHandler<Row> = {
@@ -108,7 +108,7 @@ export const purchaseService: PaidHandler<Row> = {
   },
 }
 
-/** Price of a covered purchase (decisions §5). */
+/** Price of a purchase that a subscription covers (decisions §5). */
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
 
 function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
@@ -117,12 +117,12 @@ function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<C
 
 type Sold = Pick<ListingOffer, 'split' | 'terms'>
 
-/** Terms of the paid period. */
+/** Offer for a covered purchase, with the terms of the subscription's paid period. */
 function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall: number }): Sold {
   return { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
 }
 
-/** @throws AppError 409 `quote_required` that says where to ask */
+/** @throws AppError 409 `quote_required` that names the path for asking */
 function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {
   const offer = listingOffer(service, tender, wall)
   if (offer) return offer
@@ -133,15 +133,15 @@ function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wal
 
 async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
   const service = await ctx.store.table(services).get(id)
-  // A first-party listing without its engine is suspended; see `syncFirstParty`.
+  // A first-party listing is suspended while its engine is missing; see `syncFirstParty`.
   if (service?.status === 'suspended' && service.first_party_slug !== null) throw unfulfilled()
   if (service?.status !== 'active') throw notFound('The service')
   return service
 }
 
 /**
- * Refuses an unavailable listing before the 402. Only instant jobs need an endpoint; providers find all other jobs in
- * their events.
+ * Refuses an unavailable listing before the 402. Only instant jobs need an endpoint, because a provider finds other
+ * jobs in its events.
  */
 async function refuseUnfulfilled(ctx: Context, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug
@@ -155,7 +155,7 @@ function isThere(ctx: Context, slug: string): boolean {
   return own !== undefined && (own.lacking?.() ?? []).length === 0
 }
 
-/** When the money moves. @throws AppError 503 for escrow while it is paused */
+/** When the money moves. @throws AppError 503 for a purchase into escrow while escrow is paused */
 async function settlementOf(
   ctx: Context,
   terms: Pick<SaleTerms, 'fulfillment_type'>,
@@ -167,7 +167,7 @@ async function settlementOf(
   return { settle: 'first', escrow: true }
 }
 
-/** @throws AppError 400 with the invalid paths; input is at the root or under `brief` */
+/** Reads the input from the root of the body, or from `brief`. @throws AppError 400 with the invalid paths */
 async function checkedInput(ctx: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
   const input = await schemas.of(ctx).input(service.input_schema, body, { who: service.provider_id })
   if (service.first_party_slug !== null) firstParty.of(ctx)(service.first_party_slug)?.check?.(input)
@@ -185,10 +185,10 @@ function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleT
   return { ...termsOf(service), ...sale }
 }
 
-/** Data of a sale, used by instant and asynchronous purchases. */
+/** Service and order of a sale, for instant and asynchronous purchases. */
 type Sale = { readonly service: ServiceRow; readonly order: JobOrder }
 
-/** Reads the fixed terms, so that listing changes have no effect. */
+/** Reads the sale from the terms fixed in the payment, so that later changes of the listing have no effect. */
 async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Fulfilment<Row>): Promise<Sale> {
   const terms = Terms.parse(payment.terms)
   const service = await t.table(services).get(terms.service_id)

@@ -17,7 +17,7 @@ const contentWrite: PaidHandler<typeof namedServicesApi.contentWrite> = named('c
 const seoOptimize: PaidHandler<typeof namedServicesApi.seoOptimize> = named('seo-optimize')
 const designUpdate: PaidHandler<typeof namedServicesApi.designUpdate> = named('design-update')
 
-/** Purchase of the listing behind a named path (decisions §7). */
+/** Handler of a named path: purchase of the listing that is set for it (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
   const params = (ctx: Context) => ({ id: listingOf(ctx, slug) })
   const { run, onUnpaid } = purchase
@@ -30,15 +30,15 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
     },
     check: (input, call) => purchase.check({ ...input, params: params(call.ctx) }, call),
     ...(run ? { run: (input, call, begin) => run({ ...input, params: params(call.ctx) }, call, begin) } : {}),
-    // Fulfilment uses the terms fixed in the payment, not the path.
+    // `fulfil` uses the terms fixed in the payment, and so does not need the path.
     fulfil: purchase.fulfil as unknown as PaidHandler<Named>['fulfil'],
     ...(onUnpaid ? { onUnpaid } : {}),
   }
-  // The endpoints differ in their path only.
+  // The endpoints of named paths differ only in their path.
   return handler as unknown as PaidHandler<E>
 }
 
-/** @throws AppError 404 where no listing is configured. */
+/** @throws AppError 404 if no listing is set for the path. */
 function listingOf(ctx: Context, slug: NamedService): string {
   const id = ctx.switches.now().namedServices[slug]
   if (id === undefined) throw unconfigured()

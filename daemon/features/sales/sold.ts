@@ -10,29 +10,28 @@ import { type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 
 const SCAN_ROWS = 500
-/** Maximum jobs read on first use; if the week has more, its figures are incomplete. */
+/** Maximum jobs read on first use. If the week has more jobs, its figures are incomplete. */
 const MAX_READ = 50_000
-/** Maximum open jobs kept in memory; `MAX_KEPT` limits listings and sellers. */
+/** Maximum open jobs kept in memory. `MAX_KEPT` limits the listings, and the sellers, kept in memory. */
 const MAX_OPEN = 100_000
 const MAX_KEPT = 20_000
-/** Maximum job changes buffered during the first read. */
+/** Maximum changed jobs that wait in memory during the first read. */
 const MAX_WAITING = 10_000
 
-/** A listing's jobs bought in the last `SOLD_DAYS`: number by day, oldest first; in total; and refunded. */
+/** A listing's jobs bought in the last `SOLD_DAYS`: by day, oldest first; in total; and how many were refunded. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
 /** Numbers of jobs that ended on a business day. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
 export type SoldWeek = {
   readonly of: (serviceId: string) => SoldOf
-  /** A seller's revenue of the last `SOLD_DAYS`, without jobs that were fully refunded. */
+  /** A seller's revenue of the last `SOLD_DAYS`. Fully refunded jobs do not count. */
   readonly soldBy: (providerId: string) => Usdc
   readonly endedToday: EndedJobs
 }
 
-/** Sales by listing and business day, from durable jobs. */
 export type SoldFigures = {
-  /** Sales of the week; read from the jobs on first use. */
+  /** Sales of the last `SOLD_DAYS` by listing and business day; read from the stored jobs on first use. */
   readonly week: () => Promise<SoldWeek>
 }
 
@@ -105,7 +104,7 @@ const dayOf = (at: number) => Math.floor(at / DAY_MS)
 
 type Reading = { readonly made: Known; readonly seen: Set<string>; readonly from: number }
 
-/** Reads the week's jobs, newest first, then the open jobs that are older than the week. */
+/** Reads the week's jobs, newest first, then older jobs that are still open. */
 async function readWeek(t: ReadTx, { made, seen, from }: Reading): Promise<void> {
   for await (const rows of eachPage(t.table(jobs), { index: 'newest', prefix: [], limit: SCAN_ROWS })) {
     for (const job of rows) {
@@ -124,7 +123,7 @@ async function readHeld(t: ReadTx, { open, from }: Pick<Known, 'open'> & Pick<Re
   }
 }
 
-/** Counts a written job as sold if it is new, and as ended if it has ended. */
+/** Counts a job that was written: as sold if it is new, and as ended if it has ended. */
 function take({ listings, sellers, ended, open }: Known, job: JobRow, isNew: boolean): void {
   const days = [dayIn(listings, job.service_id, job), dayIn(sellers, job.provider_id, job)]
   if (isNew) for (const day of days) countSold(day, job)

@@ -16,7 +16,7 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf, openPayoutOf } from '../payouts/payouts.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 
-/** Maximum jobs in escrow per read. */
+/** Maximum jobs in escrow read at once. */
 const HELD_SLICE = 1_000
 const SETTLEMENT = 'provider-settlement'
 
@@ -24,7 +24,7 @@ type Reason = (typeof waitingReasons)[number]
 type Waiting = z.output<typeof WaitingMoney>
 type Group = { reason: Reason; amount: Usdc; sales: number; until: number | null }
 
-/** Why earned money is not in the wallet yet, and when the next part is paid. */
+/** Why earned money is not in the wallet yet, and when the next settlement is due. */
 export type Waits = {
   readonly held: Usdc
   readonly pending: Usdc
@@ -32,7 +32,7 @@ export type Waits = {
   readonly nextSettlementAt: number | null
 }
 
-/** Whether the wallet is sanctioned, checked before reading the books; undefined without a list. */
+/** Whether the wallet is sanctioned; undefined if no sanctions list is loaded. Call it before reading the books. */
 export async function screened(ctx: Context, { wallet }: ParticipantRow): Promise<boolean | undefined> {
   return compliance
     .of(ctx)
@@ -42,7 +42,7 @@ export async function screened(ctx: Context, { wallet }: ParticipantRow): Promis
 
 type WaitingQuery = { readonly ctx: Context; readonly caller: ParticipantRow; readonly sanctioned: boolean | undefined }
 
-/** All held and pending money, each amount under one reason. */
+/** All held and pending money of a provider, each amount with one reason. */
 export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery): Promise<Waits> {
   const inEscrow = await heldGroups(t, caller)
   const due = await dueGroups(t, { ctx, caller, sanctioned })
@@ -55,7 +55,7 @@ export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQue
   }
 }
 
-/** Earnings not yet in the wallet. */
+/** Earnings that have left escrow but are not in the wallet yet. */
 export async function pendingOf(t: ReadTx, asked: WaitingQuery): Promise<Usdc> {
   return sumOf(await dueGroups(t, asked))
 }
@@ -108,7 +108,7 @@ async function dueGroups(t: ReadTx, asked: WaitingQuery): Promise<readonly Group
   ]
 }
 
-/** What delays the next settlement: the checks of the settlement cron, in the same order. */
+/** What delays the next settlement; checks the same conditions as the settlement cron, in its order. */
 async function reasonOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery, isCarried: boolean): Promise<Reason> {
   if (ctx.switches.now().paused) return 'paused'
   if (((await t.table(crons).get(SETTLEMENT))?.paused_at ?? null) !== null) return 'settlement_paused'

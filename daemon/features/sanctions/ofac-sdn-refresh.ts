@@ -6,7 +6,7 @@ import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
 import type { Tx } from '../../store/port.ts'
 import { compliance, readSdnState, swapList, writeSdnState } from './sanctions.ts'
 
-/** Facts of a new list that are compared with those of the current list. */
+/** Facts of a new list that `sdnFault` checks. */
 type SdnFacts = {
   readonly publishDate: string | null
   readonly recordCount: number | null
@@ -15,14 +15,14 @@ type SdnFacts = {
   readonly addresses: number
 }
 
-/** The current list of the same source. */
+/** The current list, if it is from the same source. */
 type HeldSdn = { readonly publishDate: string; readonly addresses: number }
 
 /** A new list with less than this share of the current list's addresses needs the operator's consent. */
 const LEAST_OF_HELD_PCT = 50
 const WHOLE_PCT = 100
 
-/** Why a list must not replace the current one; undefined if it may. */
+/** Why a new list must not replace the current one; undefined if it may. */
 export function sdnFault(
   list: SdnFacts,
   held: HeldSdn | undefined,
@@ -50,7 +50,7 @@ type Run = Pick<Context, 'store' | 'config' | 'resources' | 'log'> & {
 }
 
 /**
- * Reads and installs a valid list; otherwise keeps the current one and records why (decisions §12).
+ * Reads a list and installs it if it is valid. Otherwise keeps the current one and records why (decisions §12).
  * @throws Error with the reason; an aborted run changes nothing
  */
 export async function refreshSdn(run: Run): Promise<void> {
@@ -69,7 +69,7 @@ export async function refreshSdn(run: Run): Promise<void> {
   if (fault !== undefined) throw new Error(`the sanctions list was rejected: ${fault}`)
 }
 
-/** Reads the list. @returns the list, or why it could not be read */
+/** Reads the list; returns the reason if it cannot be read. */
 async function readList(run: Run): Promise<SdnList | string> {
   try {
     return await readSdn(compliance.of(run).source.open(run.signal), run.signal)
@@ -78,7 +78,7 @@ async function readList(run: Run): Promise<SdnList | string> {
   }
 }
 
-/** Reason without the file's path, which stays private. */
+/** Reason for an error, without the file's path, which stays private. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   const told = error instanceof Error ? error.message : String(error)
@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
 
 type Taking = { readonly list: SdnList; readonly run: Run }
 
-/** Replaces the current list. @returns why the list was not replaced; undefined if it was */
+/** Replaces the current list. @returns why it was not replaced; undefined if it was */
 async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
   const { config, now } = run
   const { source } = compliance.of(run)
@@ -124,7 +124,7 @@ async function keep(t: Tx, now: number, why: string): Promise<void> {
 
 const REFRESH_HOUR = 3
 
-/** Updates the sanctions list, or keeps the last good one and records why (decisions §12). */
+/** Replaces the sanctions list. If that fails, keeps the current list and records why (decisions §12). */
 export const ofacSdnRefresh = defineCron({
   name: 'ofac-sdn-refresh',
   schedule: dailyAt(REFRESH_HOUR),

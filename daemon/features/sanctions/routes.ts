@@ -25,7 +25,7 @@ function sanctionView({ wallet, listed, manual, reason, since }: Draft<SanctionR
   return { wallet, listed, manual, reason, since }
 }
 
-/** Idempotent: repeating keeps the first reason. */
+/** Idempotent: for a wallet that was already added, the first reason stays. */
 const addSanction: FreeHandler<typeof sanctionsApi.addSanction> = async ({ body }, call) => {
   const { ctx, now } = call
   const { wallet, reason } = body

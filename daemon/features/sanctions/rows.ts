@@ -8,7 +8,7 @@ export const SanctionRow = z.strictObject({
   version: z.int(),
   listed: z.boolean(),
   manual: z.boolean(),
-  /** The operator's reason for adding the wallet. */
+  /** The operator's reason for adding the wallet; null if only the list names it. */
   reason: z.string().nullable(),
   /** Business time since when the wallet is refused. */
   since: z.int(),
@@ -17,14 +17,14 @@ export type SanctionRow = z.infer<typeof SanctionRow>
 
 /** State of the current list, in business time. */
 export const SdnState = z.strictObject({
-  /** Configured path or URL; null before the first list. */
+  /** Path or URL that the list came from; null before the first list. */
   source: z.string().nullable(),
   publish_date: z.string().nullable(),
   /** Number of EVM addresses in the list. */
   addresses: z.int(),
   /** Number of addresses that the last change added. */
   added: z.int(),
-  /** Time of the last change; `last_checked` of the last check. */
+  /** Time of the last change; `last_checked` is the time of the last check. */
   last_updated: z.int().nullable(),
   last_checked: z.int().nullable(),
   /** `ok`, or why the last refresh kept the current list. */

@@ -13,7 +13,7 @@ import { type SanctionRow, SdnState, sanctions } from './rows.ts'
 /** Settings key of the list's state. */
 const SDN = 'sdn'
 const SLICE_ROWS = 500
-/** Age from which a list counts as stale. */
+/** A list that was last checked longer ago than this counts as stale. */
 const STALE_MS = 48 * HOUR_MS
 
 /** Called when a wallet is no longer sanctioned. */
@@ -29,22 +29,22 @@ const fresh: SdnState = {
   last_status: 'never checked',
 }
 
-/** Sanctioned wallets in memory. */
+/** Sanctioned wallets, in memory. */
 export type Sanctions = {
   readonly has: (wallet: Wallet) => boolean
-  /** State of the list, with the number of wallets. */
+  /** State of the list, with the number of sanctioned wallets, and of those only added by an operator. */
   readonly state: () => SdnState & { readonly total: number; readonly manualOnly: number }
-  /** Reads the store again after changes. */
+  /** Reads wallets and state from the store; call it after a change. */
   readonly follow: () => Promise<void>
 }
 
-/** Sanctions check and its source. */
+/** The check whether a wallet is sanctioned, with its list and the list's source. */
 export type Compliance = {
   readonly list: Sanctions
   readonly source: SdnSource
   /**
    * Whether a wallet is sanctioned (decisions §4).
-   * @throws AppError unavailable with real money before the first list
+   * @throws AppError unavailable with real money, as long as no list is loaded
    */
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
 }
@@ -81,7 +81,7 @@ function everySanction(t: ReadTx): Promise<SanctionRow[]> {
 
 type Swap = { readonly wallets: ReadonlySet<Wallet>; readonly at: number }
 
-/** Replaces the list; manual entries stay. @returns the number added and removed */
+/** Replaces the list; wallets that an operator added stay. @returns the number of wallets added and removed */
 export async function swapList(t: Tx, { wallets, at }: Swap): Promise<{ added: number; removed: number }> {
   const held = new Map((await everySanction(t)).map((row) => [row.wallet, row]))
   let added = 0
@@ -104,7 +104,7 @@ export function sanctionOf(wallet: Wallet, since: number): Draft<SanctionRow> {
 }
 
 /**
- * Writes the row of a sanctioned wallet. If nothing sanctions the wallet any more, removes the row and calls
+ * Writes the row of a sanctioned wallet. If neither list nor operator names it any more, removes the row and calls
  * `walletCleared`.
  */
 export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since): Promise<void> {
@@ -118,7 +118,7 @@ export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since
   await walletCleared.call(t, row.wallet, at)
 }
 
-/** The data of `/health.compliance.sdn`; `source` is given in a form that may be shown. */
+/** The data of `/health.compliance.sdn`; `source` must not contain secrets. */
 export function sdnHealth(sanctions: Sanctions, { source, now }: { readonly source: string; readonly now: number }) {
   const state = sanctions.state()
   return {

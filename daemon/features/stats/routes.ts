@@ -13,16 +13,16 @@ import type { Draft, Store, Tx } from '../../store/port.ts'
 import { type WatchDayRow, watchCallers, watchDays } from './rows.ts'
 
 const SNAPSHOT_HOUR = 2
-/** When past days are closed (specification, Statistics). */
+/** When past days are closed, each night (specification, Statistics). */
 export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 const DATE_CHARS = 'yyyy-mm-dd'.length
 const SALT_BYTES = 32
 const HASH_CHARS = 32
-/** Maximum distinct callers counted per day; further ones are not counted. */
+/** Maximum distinct callers counted per day. */
 const MAX_CALLERS = 100_000
 /** Maximum callers written or removed per transaction. */
 const SLICE_ROWS = 500
-/** Number of days shown and kept. */
+/** Number of closed days that are kept and shown. */
 const MAX_DAYS = 90
 /** Settings key of the last snapshot's time. */
 const SNAPSHOT = 'watch_snapshot'
@@ -30,12 +30,12 @@ const SNAPSHOT = 'watch_snapshot'
 type Kind = 'trust_queries' | 'explorer_interactions'
 
 /**
- * Daily view counts (decisions §11), in memory and saved together. A caller is a hash with the day's salt; closing the
- * day deletes the salt.
+ * Daily view counts (decisions §11), kept in memory until they are saved. A caller is stored as a hash with the day's
+ * salt, which is deleted when the day is closed.
  */
 export type ViewCounter = {
   readonly count: (kind: Kind, visitor: Visitor) => void
-  /** Makes the counts so far durable. */
+  /** Stores the counts so far. */
   readonly save: () => Promise<void>
 }
 
@@ -99,7 +99,7 @@ async function saveDay(store: Store, day: Today): Promise<void> {
   }
 }
 
-/** Adds counts to a day. The first save stores the day's salt, with which a restart continues. */
+/** Adds counts to a day. The first save of a day also stores its salt, so that a restart can continue the day. */
 async function addCounts(t: Tx, { date, salt }: Today, counts: Record<Kind, number>): Promise<void> {
   const table = t.table(watchDays)
   const row: Draft<WatchDayRow> = (await table.getForUpdate(date)) ?? {
@@ -131,7 +131,7 @@ async function addCallers(t: Tx, date: string, addresses: readonly string[]): Pr
 
 type Snapshot = { readonly store: Store; readonly now: number; readonly signal: AbortSignal }
 
-/** Closes past days: keeps counts, deletes salt and callers. */
+/** Closes past days: their counts stay, their salts and callers are deleted. */
 export async function takeSnapshot({ store, now, signal }: Snapshot): Promise<void> {
   const open = await store.table(watchDays).page('open', [], { limit: MAX_DAYS })
   for (const { id: date } of open.rows.filter((row) => row.id < dateOf(now))) {
@@ -182,7 +182,7 @@ const getWatching: FreeHandler<typeof statsApi.getWatching> = async (_input, { c
   const watching = await readWatching(ctx.store)
   if (!watching) {
     const retryAfter = Math.ceil((snapshotSchedule.after(now) - now) / SECOND_MS)
-    throw new AppError('not_built_yet', 'The first nightly snapshot is taken at 02:00 UTC.', { retryAfter })
+    throw new AppError('not_built_yet', 'There is no snapshot yet: the first is taken at 02:00 UTC.', { retryAfter })
   }
   const days = watching.days.map(({ id, trust_queries, explorer_interactions, distinct_callers }) => ({
     date: id,

@@ -1,21 +1,20 @@
 import { z } from 'zod'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
-/** Counts of one UTC day of business time; the key is its date. */
+/** Counts of one UTC day in business time; the key is the day's date. */
 export const WatchDayRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   trust_queries: z.int(),
   explorer_interactions: z.int(),
   distinct_callers: z.int(),
-  /** Salt for hashing the day's callers, hex; null once the day is closed. */
+  /** Salt for hashing the day's callers, in hex; null once the day is closed. */
   salt: z.string().nullable(),
-  /** Whether the snapshot has closed the day. */
   closed: z.boolean(),
 })
 export type WatchDayRow = z.infer<typeof WatchDayRow>
 
-/** A caller of a day. The key is date, colon, salted hash; removed when the day closes. */
+/** A caller of a day; deleted when the day is closed. The key is date, colon, salted hash. */
 export const WatchCallerRow = z.strictObject({ id: z.string(), version: z.int(), date: z.string() })
 export type WatchCallerRow = z.infer<typeof WatchCallerRow>
 

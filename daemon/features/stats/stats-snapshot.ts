@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron } from '../../crons/cron.ts'
 import { snapshotSchedule, takeSnapshot, viewCounts } from './routes.ts'
 
-/** Takes the snapshot behind `GET /v1/stats/watching` (decisions §12); not in `/health.crons`. */
+/** Takes the snapshot that `GET /v1/stats/watching` shows (decisions §12); not listed in `/health.crons`. */
 export const statsSnapshot = defineCron({
   name: 'stats-snapshot',
   schedule: snapshotSchedule,

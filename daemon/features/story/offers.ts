@@ -1,13 +1,13 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { LoggedRequest } from './request-log.ts'
 
-/** Maximum time between an offer and the payment that it led to. */
+/** Maximum time between a 402 and the payment that answers it. */
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
-/** Finds the earlier request that got the price which `request` paid or tried to pay; undefined if unknown. */
+/** Finds the earlier 402 that named the price which `request` paid or tried to pay; undefined if unknown. */
 export type OfferOf = (request: LoggedRequest) => LoggedRequest | undefined
 
-/** A 402 that refuses a payment is an attempt, not an offer. */
+/** A 402 that refuses a payment answers an attempt to pay; it is no offer. */
 function isOffer({ status, code }: LoggedRequest): boolean {
   return status === 402 && code === 'payment_required'
 }
@@ -17,20 +17,20 @@ function isTry(request: LoggedRequest): boolean {
   return paid && !request.remade
 }
 
-/** The caller or, for an anonymous buyer, the idempotency key; undefined if unknown. */
+/** The caller of a request; for an anonymous buyer, its idempotency key; undefined if unknown. */
 function buyerOf({ caller, attempt }: LoggedRequest): string | undefined {
   if (caller !== null) return `caller ${caller}`
   return attempt === null ? undefined : `attempt ${attempt}`
 }
 
-/** Indexes the offers of a log once for all lookups. */
+/** Indexes the offers in a log on first use, for all later lookups. */
 export function offersIn(entries: readonly LoggedRequest[]): OfferOf {
   let known: ReadonlyMap<string, readonly LoggedRequest[]> | undefined
   return (request) => {
     if (!isTry(request)) return undefined
     known ??= byBuyer(entries)
     const { caller, attempt, path } = request
-    // An offer to a named buyer is found by caller, an anonymous one by idempotency key only.
+    // Look for an offer to the caller, and for an anonymous offer with the idempotency key.
     const buyers = [
       { caller, attempt },
       { caller: null, attempt },

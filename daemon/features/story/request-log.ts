@@ -4,15 +4,15 @@ import { AppError } from '../../../src/core/error.ts'
 import { noFacts, type RequestFacts } from '../../endpoint/exchange.ts'
 import { defineResource } from '../../kernel/resource.ts'
 
-/** Maximum requests kept, a few megabytes; the oldest are dropped first. */
+/** Maximum requests kept, a few megabytes. The oldest request is dropped first. */
 export const REQUESTS_KEPT = 4_096
 /** Maximum concurrent followers of the log. */
 export const MAX_FOLLOWERS = 16
-/** Maximum unfinished requests, as a safety limit; normally the connection limit is reached first. */
+/** Maximum unfinished requests; normally, the limit of connections is reached first. */
 const MAX_UNDER_WAY = 8_192
 const MAX_PATH_CHARS = 200
 const TRY_AGAIN_SECONDS = 5
-/** Endpoints that are not logged: reads by the operator, since a polling cockpit would displace other requests. */
+/** Endpoints that are not logged: the operator's reads. A polling cockpit would displace all other requests. */
 const LOOKS: ReadonlySet<string> = new Set(endpointNames.filter(isLook))
 
 function isLook(name: EndpointName): boolean {
@@ -20,23 +20,23 @@ function isLook(name: EndpointName): boolean {
   return name === 'getHealth' || (method === 'GET' && access.kind === 'admin')
 }
 
-/** Segments that look like our keys, tokens or secrets, or are longer than any id or name. */
+/** Path segments that look like one of our keys, tokens or secrets, or are longer than any id or name. */
 const SECRET_SEGMENT = /^(?:sk|adm|jt|whsec|souk)_|^.{65,}$/
 
-/** A logged request: what was asked, by whom, and the result; without headers, query or body. */
+/** A logged request: method, path, caller and result, without headers, query or body. */
 export type LoggedRequest = RequestFacts & {
   readonly id: string
   /** Wall time. */
   readonly at: number
   readonly method: string
   path: string
-  /** Number among finished requests; null while in progress. */
+  /** Number of a finished request, in order of finishing; null while in progress. */
   seq: number | null
-  /** Endpoint; null if none. */
+  /** Name of the endpoint; null if the path has none. */
   row: string | null
   status: number | null
   tookMs: number | null
-  /** `Idempotency-Key`, the same for all attempts of a purchase; never shown. */
+  /** `Idempotency-Key` of the request, the same for all attempts of a purchase; never shown. */
   readonly attempt: string | null
   /** Reconstructed from the store after a restart. */
   readonly remade?: true
@@ -56,18 +56,17 @@ export type RequestLog = {
   readonly end: (request: LoggedRequest, status: number) => void
   /** Finds a request, finished or in progress. */
   readonly find: (id: string) => LoggedRequest | undefined
-  /** Finished requests after a number, oldest first. */
+  /** Requests that finished after the one with this number, oldest first. */
   readonly after: (seq: number) => readonly LoggedRequest[]
   readonly underWay: () => readonly LoggedRequest[]
   /** Newest number. */
   readonly last: () => number
-  /** Resolves when a request after this number has finished, or the signal aborts. @throws AppError rate_limited */
+  /** Resolves when a request with a higher number has finished, or on abort. @throws AppError rate_limited */
   readonly wait: (seq: number, signal: AbortSignal) => Promise<void>
 }
 
 export const requestLog = defineResource<RequestLog>('request-log')
 
-/** A ring in memory; one small object per request. */
 export function openRequestLog(wall: () => number): RequestLog {
   const ring: (LoggedRequest | undefined)[] = new Array(REQUESTS_KEPT).fill(undefined)
   const open = new Map<string, LoggedRequest>()

@@ -23,10 +23,10 @@ export type Filters = {
   readonly since?: number | undefined
 }
 
-/** Ids by which a job's requests are found. */
+/** The ids by which a job's requests are found. */
 type AboutJob = { readonly ids: readonly string[]; readonly paymentId: string | null }
 
-/** Filter for requests. A request belongs to a job if it names the job or its conversation, or bought the job. */
+/** Filter for requests. A job's requests are those that bought it, or whose path names it or its conversation. */
 export async function matcherOf(t: ReadTx, filters: Filters): Promise<(request: LoggedRequest) => boolean> {
   const { status, method, path, request: named, job, since } = filters
   const ids = named === undefined ? undefined : new Set(idsIn(named))
@@ -62,7 +62,7 @@ function pathMatcher(wanted: string): (path: string) => boolean {
   return wanted.includes('*') ? (path) => matchesGlob(wanted, path) : (path) => path.includes(wanted)
 }
 
-/** A request as the API shows it, with its effects. The number of steps needs the whole trace, so it is null here. */
+/** A request as the API shows it. Counting its steps needs the whole trace, so `steps` is null here. */
 export async function recordOf(
   { t, offerOf }: { readonly t: ReadTx; readonly offerOf: OfferOf },
   request: LoggedRequest,
@@ -97,7 +97,7 @@ export async function jobOf(t: ReadTx, { id }: PaymentRow): Promise<JobRow | und
 
 const statusOf: Readonly<Partial<Record<PaymentRow['state'], number>>> = { fulfilled: 200 }
 
-/** A payment's request; undefined if it has none. */
+/** The request of a payment, reconstructed; undefined if its id was not stored. */
 export function requestOfPayment(payment: PaymentRow): LoggedRequest | undefined {
   const { request_id: id, endpoint, state, price, created_at } = payment
   if (id === undefined) return undefined
@@ -139,7 +139,7 @@ function requestOfAct({ request_id, act, subject_id, wall_at }: AdminActRow): Lo
   }
 }
 
-/** Requests known from the store: paid ones, and operator changes. */
+/** Requests reconstructed from the store: those that paid, and operator actions. */
 export async function durableRequests(t: ReadTx, limit: number): Promise<LoggedRequest[]> {
   const [paid, acts] = await Promise.all([
     t.table(payments).page('newest', [], { limit }),
@@ -148,7 +148,7 @@ export async function durableRequests(t: ReadTx, limit: number): Promise<LoggedR
   return [...paid.rows.flatMap((row) => requestOfPayment(row) ?? []), ...acts.rows.map(requestOfAct)]
 }
 
-/** One stored request by id; undefined if unknown. */
+/** One request reconstructed from the store; undefined if its id is unknown. */
 export async function durableRequest(t: ReadTx, id: string): Promise<LoggedRequest | undefined> {
   const paid = (await t.table(payments).page('request', [id], { limit: 1 })).rows[0]
   if (paid) return requestOfPayment(paid)

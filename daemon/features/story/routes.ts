@@ -9,7 +9,7 @@ import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, record
 import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 
-/** Maximum payments, and maximum operator actions, read newest first for requests that the log in memory lacks. */
+/** Maximum payments, and maximum operator actions, that are read to find requests which the log does not have. */
 const DURABLE_ROWS = 1_000
 
 const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ query }, { ctx, signal }) => {
@@ -35,7 +35,7 @@ const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ quer
   return { requests, next_cursor: String(last) }
 }
 
-/** All known requests, oldest first: from the store, from the ring, and in progress. */
+/** All known requests, oldest first: from the store, and from the log, including those in progress. */
 async function remembered(ctx: Context, { request }: Filters): Promise<LoggedRequest[]> {
   const log = requestLog.of(ctx)
   if (request !== undefined) {
@@ -49,7 +49,7 @@ async function remembered(ctx: Context, { request }: Filters): Promise<LoggedReq
   return [...older, ...known].toSorted((one, two) => one.at - two.at)
 }
 
-/** Adds the number of steps; use it for few requests only, since it builds the whole trace of each. */
+/** A request with its number of steps. That takes the whole trace, so call it for few requests only. */
 async function countedOf(telling: Telling, request: LoggedRequest) {
   const { t } = telling
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)

@@ -18,19 +18,19 @@ import { shownPath } from './request-log.ts'
 import { aboutJob, isAbout, jobOf } from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
-/** Steps of a trace, with follow-up commands. */
+/** Steps of a trace, with commands that show more. */
 export type StoryTold = {
   readonly steps: readonly Step[]
   readonly next: readonly string[]
   /** Set if a request was reconstructed from the store. */
   readonly remade?: true
 }
-/** A participant reading its own objects; others' data is left out. */
+/** A participant that reads a trace of its own; data of others is left out. */
 export type StoryReader = { readonly id: string; readonly wallet: string }
-/** Data from which traces are built: the store, and a snapshot of the log. */
+/** What traces are built from: the store, and a snapshot of the request log. */
 export type Telling = {
   readonly t: ReadTx
-  /** Undefined for the operator, who may read everything. */
+  /** Undefined for the operator, who may read all data. */
   readonly reader?: StoryReader | undefined
   readonly find: RequestLog['find']
   readonly entries: readonly LoggedRequest[]
@@ -42,12 +42,12 @@ export function tellingOf(t: ReadTx, log: RequestLog, reader?: StoryReader): Tel
   return { t, reader, find: log.find, entries, offerOf: offersIn(entries) }
 }
 
-/** Whether one of these ids and wallets is the reader's, or the reader is the operator. */
+/** Whether the reader owns one of these ids and wallets, or is the operator. */
 export function mayRead({ reader }: Telling, owners: readonly (string | null)[]): boolean {
   return reader === undefined || owners.some((one) => one === reader.id || one === reader.wallet)
 }
 
-/** Maximum steps of one kind below a step. */
+/** Maximum steps of one kind below one step. */
 const MAX_SIBLINGS = 50
 
 /** The same steps one level deeper in the tree. */
@@ -85,7 +85,7 @@ async function whoIs(t: ReadTx, id: string | null): Promise<string> {
   return (await t.table(participants).get(id))?.name ?? id
 }
 
-/** A request, its preceding 402, and its effects. */
+/** Trace of a request: the 402 before it, the request, and its effects. */
 export async function tellRequest(
   telling: Telling,
   request: LoggedRequest,
@@ -122,13 +122,13 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
   return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []
 }
 
-/** The 402 that the same buyer got shortly before the payment. */
+/** Step for the 402 that the same buyer got shortly before paying. */
 function offerLine({ id, at, price, tookMs }: LoggedRequest): Step {
   const sentence = `402 requested ${price === null ? 'a payment' : `$${formatAmount(price)}`} for the same path`
   return line({ kind: 'offer', id, at, sign: 'done', amount: price, ms: tookMs, sentence })
 }
 
-/** Signature, settlement and resulting job. */
+/** Trace of a payment: signature, settlement and resulting job. */
 export async function tellPayment(telling: Telling, payment: PaymentRow): Promise<StoryTold> {
   const { t } = telling
   const job = await jobOf(t, payment)
@@ -183,7 +183,7 @@ function settlementLine({ state, transaction, price, updated_at }: PaymentRow): 
 
 const badJobs: ReadonlySet<JobRow['status']> = new Set(['failed', 'cancelled', 'expired', 'disputed', 'refunded'])
 
-/** A job's events, notifications, requests and money, in time order. */
+/** Trace of a job: its events, notifications, requests and money, in order of time. */
 export async function tellJob(telling: Telling, job: JobRow): Promise<StoryTold> {
   const { t } = telling
   const { id, status, service_name, amount, created_at, ended_at } = job
@@ -218,7 +218,6 @@ async function deliveriesOf(telling: Telling, jobId: string): Promise<readonly D
   return rows.filter(({ participant_id }) => mayRead(telling, [participant_id]))
 }
 
-/** A webhook delivery with its attempts. */
 export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryTold {
   const { id, type, url, state, reason, created_at, attempts } = delivery
   const sign = signOf({ failed: state === 'dead' || state === 'dropped', done: state === 'delivered' })
@@ -233,7 +232,7 @@ export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryT
   return join(alone(own, next), below({ steps: tries, next: [] }))
 }
 
-/** Requests about a job, since its purchase. */
+/** Traces of the requests about a job, since its purchase. */
 async function requestsAbout(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const { t, entries } = telling
   const about = await aboutJob(t, job.id)
@@ -252,7 +251,7 @@ async function entriesOf(t: ReadTx, jobId: string): Promise<readonly LedgerRow[]
   return (await t.table(ledger).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
 }
 
-/** Ledger entries of a job. Only the operator sees them, since they name all accounts. */
+/** Ledger entries of a job, for the operator only, since they name accounts of all parties. */
 async function booksOf({ t, reader }: Telling, job: JobRow): Promise<StoryTold[]> {
   if (reader) return []
   return (await entriesOf(t, job.id)).map(({ id, kind, lines, at }) => {
@@ -263,7 +262,7 @@ async function booksOf({ t, reader }: Telling, job: JobRow): Promise<StoryTold[]
   })
 }
 
-/** Payouts of a job's money: provider's earnings, or the buyer's refund. */
+/** Payouts of a job's money: the provider's earnings, or the buyer's refund. */
 async function payoutsOf(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const { t, reader } = telling
   const earned = mayRead(telling, [job.provider_id]) ? await earningOf(t, job) : undefined
@@ -301,7 +300,6 @@ async function covering(t: ReadTx, { source, seq, at }: Earned): Promise<PayoutR
   return first ? [first] : []
 }
 
-/** Money on its way to a wallet. */
 export function tellPayout({ reader }: Telling, payout: PayoutRow): StoryTold {
   const { id, kind, wallet, amount, status, attempts, last_error, transaction, created_at, updated_at } = payout
   const sign = signOf({ failed: status === 'failed' || status === 'needs_operator', done: status === 'confirmed' })

@@ -35,7 +35,7 @@ const PAYMENTS_SEARCHED = 1_000
 const EARNINGS_SEARCHED = 1_000
 const MAX_COMMANDS = 6
 
-const FORGOTTEN = `Traces exist for the last ${REQUESTS_KEPT} requests; for requests before the last start, only from stored records.`
+const FORGOTTEN = `Traces cover the last ${REQUESTS_KEPT} requests. For requests before the daemon last started, only stored records remain.`
 
 /** Trace builders by id prefix. */
 const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise<StoryTold | undefined>>> = {
@@ -49,7 +49,7 @@ const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise
   '0x': tellOfHex,
 }
 
-/** The trace of an id as a tree. @throws AppError not_found that lists the valid kinds */
+/** The trace of an id. @throws AppError not_found that lists the valid kinds of ids */
 export async function storyOf(telling: Telling, id: string): Promise<Story> {
   const teller = Object.entries(tellers).find(([prefix]) => id.startsWith(prefix))?.[1]
   const told = await teller?.(telling, id)
@@ -62,7 +62,7 @@ function unknown(id: string, isKind: boolean): AppError {
   const kinds = Object.keys(tellers).map((prefix) => `${prefix}…`)
   const message = isKind
     ? `No trace of ${id}. ${FORGOTTEN}`
-    : `"${id.slice(0, 40)}" is not the id of a ${kinds.join(', ')}.`
+    : `"${id.slice(0, 40)}" is not the id of a traced object: use one of ${kinds.join(', ')}.`
   return new AppError('not_found', message)
 }
 
@@ -76,7 +76,7 @@ async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | 
   return named === undefined ? told : { ...told, next: [...told.next, `souk why ${named}`] }
 }
 
-/** The trace of a payment from its request on; without a request, from the payment on. */
+/** Trace of a payment, beginning with its request if that is known. */
 async function tellOfPayment(telling: Telling, id: string | undefined): Promise<StoryTold | undefined> {
   const { t, find } = telling
   const payment = id === undefined ? undefined : await t.table(payments).get(id)
@@ -87,7 +87,7 @@ async function tellOfPayment(telling: Telling, id: string | undefined): Promise<
   return request ? tellRequest(telling, request, payment) : tellPayment(telling, payment)
 }
 
-/** What the seller sees: the job, without its payment. */
+/** Trace of a sale, for its seller: the job, without the payment. */
 async function tellOfSale(telling: Telling, payment: PaymentRow): Promise<StoryTold | undefined> {
   const job = await jobOf(telling.t, payment)
   return job && mayRead(telling, [job.provider_id]) ? tellJob(telling, job) : undefined
@@ -115,7 +115,7 @@ async function tellOfThread(telling: Telling, id: string): Promise<StoryTold | u
   return join(threadLine(telling, thread), below(join(...requests, story ?? (job && (await tellJob(telling, job))))))
 }
 
-/** A payout, with its refund or the jobs behind it. */
+/** Trace of a payout, with the refund or the jobs that it pays. */
 async function tellOfPayout(telling: Telling, payout: PayoutRow | undefined): Promise<StoryTold | undefined> {
   if (!payout || !mayRead(telling, [payout.wallet])) return undefined
   const { t } = telling
@@ -133,7 +133,7 @@ async function paymentOf(t: ReadTx, { ref_id }: PayoutRow): Promise<PaymentRow |
   return job && t.table(payments).get(job.payment_id)
 }
 
-/** Ids of jobs whose earnings a payout carries: the earnings since the account's previous payout. */
+/** Ids of the jobs whose earnings a payout carries: all earnings since the account's previous payout. */
 async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow): Promise<string[]> {
   const [kind, owner = ''] = source.split(':')
   if (kind !== 'prov') return []
@@ -144,7 +144,7 @@ async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow):
   return [...new Set(carried.map(({ ref_id }) => ref_id))]
 }
 
-/** A wallet's recent activity, or a chain transaction. */
+/** Trace for a hexadecimal id: a wallet's recent activity, or a transaction on the chain. */
 async function tellOfHex(telling: Telling, id: string): Promise<StoryTold | undefined> {
   if (isAddress(id)) return tellOfWallet(telling, id.toLowerCase())
   const { t } = telling

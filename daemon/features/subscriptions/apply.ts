@@ -19,7 +19,7 @@ import {
 import { nextOf } from './next.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** Event names of a subscription (decisions §10). */
+/** Names of a subscription's events (decisions §10). */
 type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'paused' | 'resumed'
 
 type SubscriptionNotification = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
@@ -47,7 +47,7 @@ export async function tell(
   await enqueue(t, draw, { participantId: row.provider_id, sender: row.participant_id, type, data, now: at })
 }
 
-/** Fields that a step changes besides those that follow from the new status. */
+/** Fields that a step changes, besides those that follow from the new status. */
 type Change = Partial<
   Pick<
     SubscriptionRow,
@@ -73,14 +73,13 @@ export type SubscriptionStep = {
   readonly change?: Change
 }
 
-/** Locks a subscription; undefined if missing. */
 export function lockSubscription(t: Tx, id: string): Promise<SubscriptionRow | undefined> {
   return t.table(subscriptions).getForUpdate(id)
 }
 
 /**
- * The only way to change a subscription's state: row, money, coverage, events and messages in the caller's transaction,
- * which has locked the row.
+ * The only way to change a subscription's state. Writes row, money, coverage, events and messages in the caller's
+ * transaction, which has locked the row.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function applyStep(
@@ -116,7 +115,7 @@ function changedBy(
   }
 }
 
-/** Adds the next automatic event. */
+/** Sets the next automatic event of a subscription that was changed at `at`. */
 export function settled<R extends Draft<SubscriptionRow>>(row: R, at: number): R {
   return { ...row, ...nextMembers(nextOf(row, at)) }
 }
@@ -126,7 +125,7 @@ function wordOf({ event, to }: SubscriptionTransition): Word {
   return to === 'active' ? 'resumed' : to
 }
 
-/** Whether the subscriber is active and the balance covers the price. */
+/** Whether the subscriber is active and has enough balance for the price. */
 export async function canBeCharged(t: ReadTx, { participant_id, amount }: SubscriptionRow): Promise<boolean> {
   const subscriber = await t.table(participants).get(participant_id)
   if (!subscriber || subscriber.suspended_at !== null) return false

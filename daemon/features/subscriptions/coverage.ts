@@ -8,14 +8,14 @@ import { termsOf } from '../listings/versions.ts'
 import { hasAccess } from './next.ts'
 import { coverage, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** Maximum subscriptions of a buyer for one service, longest lasting first. */
+/** Maximum subscriptions read for one buyer and one service, latest end first. */
 const MAX_COVERING = 100
-/** Maximum rows read; more than the services of any plan. */
+/** Maximum rows read for one subscription; more than any plan has services. */
 const MAX_COVERED = 1_000
 
 /**
- * Current rows of the services agreed to. Undefined if nothing can be charged, because the plan or one of the services
- * is gone, or a service is of another kind than agreed.
+ * Current rows of the services that the subscriber agreed to. Undefined if nothing may be charged: the plan or a
+ * service is gone, or a service has another kind than agreed.
  */
 export async function agreedBundle(t: ReadTx, row: SubscriptionRow): Promise<readonly ServiceRow[] | undefined> {
   const plan = await t.table(plans).get(row.plan_id)
@@ -33,7 +33,7 @@ function isOfKind(service: ServiceRow, agreed: SaleTerms | undefined): boolean {
   return service.service_type === agreed.service_type && service.fulfillment_type === agreed.fulfillment_type
 }
 
-/** Terms of each service for a period that is charged now. */
+/** Current terms of each service, for a period that is charged now. */
 export async function bundleNow(t: ReadTx, { service_ids }: SubscriptionRow): Promise<Bundle> {
   const rows = await t.table(services).getMany(service_ids)
   return new Map(rows.map((service) => [service.id, termsOf(service)]))
@@ -47,10 +47,9 @@ function keyOf(subscriptionId: string, serviceId: string): string {
 
 type CoverageQuery = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
 
-/** The covering subscription, and the terms when its period was paid; for an old row the terms are undefined. */
+/** The subscription that covers a purchase, and the terms when its period was paid; an old row has no terms. */
 export type Cover = { readonly subscription: SubscriptionRow; readonly terms: SaleTerms | undefined }
 
-/** The subscription that covers a service for a buyer. */
 export async function coverOf(t: ReadTx, { wallet, serviceId, now }: CoverageQuery): Promise<Cover | undefined> {
   const { rows } = await t.table(coverage).page('own', [wallet, serviceId], { limit: MAX_COVERING })
   for (const { subscription_id: id, terms } of rows) {
@@ -66,13 +65,13 @@ type Covered = { readonly id: string; readonly now: number }
 export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
-  // A platform pause stops the periods: subscribers get the rest of their periods after it.
+  // After a platform pause, subscribers get the rest of their periods, so a period does not end during the pause.
   if (!last || last.until <= ((await readPlatform(t)).paused_at ?? now)) return
   const until = new Date(last.until).toISOString()
   throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before then.`)
 }
 
-/** Extends coverage to the end of the subscription's new period; the terms stay. */
+/** Extends coverage to the end of the subscription's new period; the covered terms stay as they were. */
 export async function extendCoverage(t: Tx, { id, current_period_end: until }: SubscriptionRow): Promise<void> {
   const table = t.table(coverage)
   const { rows } = await table.page('subscription', [id], { limit: MAX_COVERED })
@@ -82,7 +81,7 @@ export async function extendCoverage(t: Tx, { id, current_period_end: until }: S
   }
 }
 
-/** Updates a subscription's coverage rows, one for each service, after the subscription was written. */
+/** Updates the coverage rows of a subscription that was just written: one row for each service. */
 export async function followCoverage(t: Tx, subscription: SubscriptionRow, bundle: Bundle): Promise<void> {
   const { id, live, service_ids, buyer_wallet, current_period_end: until } = subscription
   const table = t.table(coverage)

@@ -16,7 +16,7 @@ type Item = { readonly subscription: SubscriptionRow; readonly at: number; reado
 
 type Kind = {
   readonly event: SubscriptionDueEvent
-  /** Whether this work waits for a switch, such as the platform pause. */
+  /** Whether this work waits because of a platform switch, such as the platform pause. */
   readonly rests: (platform: Platform) => boolean
   readonly stepOf: (t: Tx, item: Item) => Promise<Omit<SubscriptionStep, 'by' | 'at'>>
 }
@@ -30,16 +30,16 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** Ends a period without charging the next one. */
+/** Ends a paid period; the next period is not charged. */
 async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf']> {
   const isEnd = subscription.cancel_at_period_end || (await agreedBundle(t, subscription)) === undefined
   return isEnd ? ending(subscription, at) : { event: 'lapse' }
 }
 
 /**
- * Charges one period (decisions §9) for the agreed bundle and price; if that bundle is gone, the subscription ends. If
- * the provider is suspended, the subscription is paused until the subscriber resumes it. A charge that fails, or that
- * an unavailable service prevents, is retried on later days. The last failure ends the subscription.
+ * Charges one period (decisions §9) for the agreed bundle and price. If that bundle is gone, the subscription ends. If
+ * the provider is suspended, the subscription is paused until the subscriber resumes it. If a charge fails, or a
+ * service is unavailable, the charge is retried on later days; the last failure ends the subscription.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
   const bundle = await agreedBundle(t, subscription)

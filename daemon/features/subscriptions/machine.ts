@@ -5,8 +5,8 @@ import { defineMachine } from '../../kernel/machine.ts'
 export const planRoles = ['provider', 'subscriber', 'admin'] as const
 
 /**
- * Plan state machine (decisions §9). A deleted plan takes no subscribers; existing ones keep their paid period and are
- * not renewed. A suspended plan takes no subscribers until it is reinstated.
+ * Plan state machine (decisions §9). A deleted plan takes no new subscribers; existing subscriptions keep their paid
+ * period and are not renewed. A suspended plan takes no new subscribers until it is reinstated.
  */
 export const planMachine = defineMachine({
   noun: 'plan',
@@ -20,13 +20,13 @@ export const planMachine = defineMachine({
   ],
 })
 
-/** Roles of subscriptions; `system` is the cron. */
+/** Roles that can change a subscription; `system` is the cron. */
 export const subscriptionRoles = ['subscriber', 'system'] as const
 export type SubscriptionRole = (typeof subscriptionRoles)[number]
 
 /**
- * Subscription state machine (decisions §9). Effects in the same transaction: `charge` takes the next period from the
- * balance, `tell` notifies provider and both event logs. No other effect moves money; nothing is refunded.
+ * Subscription state machine (decisions §9). Effects happen in the same transaction: `charge` takes the next period's
+ * price from the balance, `tell` notifies the provider and both event logs. Only `charge` moves money.
  */
 export const subscriptionMachine = defineMachine({
   noun: 'subscription',
@@ -49,11 +49,11 @@ export const subscriptionMachine = defineMachine({
       by: ['subscriber'],
       effects: ['tell'],
     },
-    /** The provider is suspended at the renewal: the subscription is paused until the subscriber resumes it. */
+    /** The provider is suspended when a renewal is due: the subscription is paused until the subscriber resumes it. */
     { event: 'hold', from: ['active', 'past_due'], to: 'paused', by: ['system'], effects: ['tell'] },
-    /** The paid period of a paused subscription ended; nothing further happens automatically. */
+    /** The paid period of a paused subscription has ended; nothing more happens automatically. */
     { event: 'lapse', from: ['paused'], to: 'paused', by: ['system'], effects: [] },
-    /** A scheduled cancellation, or the end of the plan, takes effect. */
+    /** The subscription ends, because a cancellation was scheduled or its plan was deleted. */
     { event: 'end', from: ['active', 'paused', 'past_due'], to: 'canceled', by: ['system'], effects: ['tell'] },
   ],
 })
@@ -61,7 +61,6 @@ export const subscriptionMachine = defineMachine({
 export type SubscriptionTransition = (typeof subscriptionMachine)['transitions'][number]
 export type SubscriptionEvent = SubscriptionTransition['event']
 
-/** Whether a status is terminal. */
 export function isOver(status: SubscriptionStatus): boolean {
   return !subscriptionMachine.transitions.some((arrow) => arrow.from.some((from) => from === status))
 }

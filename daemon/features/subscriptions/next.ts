@@ -2,11 +2,11 @@ import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
 import type { SubscriptionRow } from './rows.ts'
 
-/** Retry times after the first failed charge; the last failure ends the subscription. */
+/** When a failed charge is retried, counted from the first failure. If the last retry fails, the subscription ends. */
 const RETRIES_MS = [DAY_MS, 2 * DAY_MS, 3 * DAY_MS] as const
-/** Minimum time between retries, even if scheduled times were missed. */
+/** Minimum time between retries, also after scheduled retries were missed. */
 const SHORTEST_RETRY_MS = DAY_MS
-/** Grace time after a period, until the next run charges the new one. */
+/** How long access continues after a period, until the cron has charged the next one. */
 export const RENEWAL_GRACE_MS = 15 * MINUTE_MS
 
 export function isLastTry(failures: number): boolean {
@@ -19,7 +19,7 @@ type Facts = Pick<
   'status' | 'cancel_at_period_end' | 'current_period_end' | 'lapsed' | 'failures' | 'past_due_since'
 >
 
-/** The next automatic event of a subscription that was written at `at`; null if none. */
+/** The next automatic event of a subscription that was changed at `at`; null if there is none. */
 export function nextOf(facts: Facts, at: number): NextSubscriptionEvent | null {
   const { status, cancel_at_period_end: isEnding, current_period_end: end, lapsed } = facts
   switch (status) {
@@ -41,7 +41,7 @@ function retryAt({ failures, past_due_since: since }: Facts, at: number): number
   return Math.max((since ?? at) + delay, at + SHORTEST_RETRY_MS)
 }
 
-/** Whether a subscription gives access now: in its paid period, or in the grace time before a charge. */
+/** Whether a subscription gives access now: in a paid period, or in the grace time before the next charge. */
 export function hasAccess(facts: Omit<Facts, 'failures' | 'past_due_since'>, now: number): boolean {
   const { status, cancel_at_period_end: isEnding, current_period_end: end, lapsed } = facts
   if (status !== 'active' && status !== 'paused') return false

@@ -12,12 +12,12 @@ import type { Quote } from '../payments/seller.ts'
 import { planSplit, providerOf } from './plan-view.ts'
 import type { PlanRow } from './rows.ts'
 
-/** Quoted facts, fixed in the payment row. */
+/** Terms of a quote, stored in the payment row. */
 const Terms = z.strictObject({
   net: z.string(),
   fee: z.string(),
   billing_period: z.enum(billingPeriods),
-  /** The bundle with the edit number of each service; absent in old rows. */
+  /** The services of the bundle, each with its number of edits at the quote; absent in old rows. */
   services: z.array(z.strictObject({ id: z.string(), edits: z.int() })).exactOptional(),
 })
 
@@ -25,7 +25,7 @@ export function planVersion({ price, billing_period, service_ids }: PlanVersion)
   return { price, billing_period, service_ids }
 }
 
-/** An edited plan, with its previous version. @throws AppError 409 for a second edit within the quote window. */
+/** An edited plan, with its previous version. @throws AppError 409 for a second edit within the quote window */
 export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, changed: P, wall: number): P {
   const edit = { before: planVersion(held), after: planVersion(changed), previous: held.previous, wall }
   const previous = windowAfter(edit)
@@ -34,7 +34,7 @@ export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, ch
 
 type Asking = { readonly tender: Tender; readonly wall: number }
 
-/** Price and bundle of a first period. @throws AppError 409 if one of the services is not available. */
+/** Price and bundle of a first period. @throws AppError 409 if a service of the bundle is unavailable */
 export async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Asking): Promise<Quote> {
   const provider = await providerOf(t, plan)
   const offerOf = (version: PlanVersion) => {
@@ -58,7 +58,7 @@ export async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Aski
   }
 }
 
-/** All services of a bundle in order. @throws AppError 409 that names the first unavailable one. */
+/** All services of a bundle, in order. @throws AppError 409 that names the first unavailable service */
 async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly ServiceRow[]> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   return ids.map((id) => {
@@ -71,7 +71,7 @@ async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly 
 export type PaidPeriod = {
   readonly split: Split
   readonly billingPeriod: PlanRow['billing_period']
-  /** Services of the period with their quoted terms. */
+  /** Services of the paid period, each with its quoted terms. */
   readonly bundle: ReadonlyMap<string, SaleTerms>
 }
 

@@ -15,15 +15,15 @@ export type Subscribing = PaidPeriod & {
   readonly plan: PlanRow
   readonly subscriber: ParticipantRow
   readonly payment: Pick<PaymentRow, 'method' | 'transaction' | 'receipt_id'>
-  /** Account of the money: `ext`, or the hold of a balance payment. */
+  /** Ledger account that the price comes from: `ext`, or the hold of a balance payment. */
   readonly source: string
   /** Business time. */
   readonly now: number
 }
 
 /**
- * Writes a subscription whose first period is paid. The returned ledger legs move the price out of the account
- * `source`.
+ * Writes a subscription whose first period is paid. The caller posts the returned ledger legs, which take the price
+ * from `source`.
  */
 export async function openSubscription(
   t: Tx,

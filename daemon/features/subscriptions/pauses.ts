@@ -9,11 +9,11 @@ import { extendCoverage } from './coverage.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /*
- * Platform pauses do not shorten periods (decisions §9). When a pause ends, each running period is extended by its
- * length, and the next period starts that much later.
+ * Platform pauses do not shorten periods (decisions §9). When a pause ends, each running period is extended by the
+ * length of the pause, and the next period starts that much later.
  */
 
-/** Settings key of pauses that are not compensated yet. */
+/** Settings key of the pauses for which periods have not been extended yet. */
 const PAUSES = 'subscription_pauses'
 const PAGE_ROWS = 100
 
@@ -22,7 +22,7 @@ const Pause = z.strictObject({ from: z.int(), to: z.int() })
 type Pause = z.infer<typeof Pause>
 const Pauses = z.array(Pause)
 
-/** Records a pause in the transaction that ends it. */
+/** Records a pause, in the transaction that ends the pause. */
 export async function notePause(t: Tx, pause: Pause): Promise<void> {
   if (pause.to <= pause.from) return
   const pauses = await readPauses(t)
@@ -35,7 +35,7 @@ async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
   return row ? Pauses.parse(row.value) : []
 }
 
-/** Extends each live subscription by the pauses, in its own transaction. Charges wait for it, even after a crash. */
+/** Extends each live subscription by the recorded pauses. Until then charges wait, even after a crash. */
 export async function giveBackPauses(ctx: Context): Promise<void> {
   const pauses = await ctx.store.read(readPauses)
   const last = pauses.at(-1)
@@ -64,7 +64,7 @@ async function extend(t: Tx, id: string, pauses: readonly Pause[]): Promise<void
   const extended = {
     ...row,
     current_period_end: end,
-    // Later periods count from the new end.
+    // All later periods count from the new end.
     anchor_at: end,
     period_number: -1,
     past_due_since: since === null ? null : since + lostMs,
@@ -74,14 +74,14 @@ async function extend(t: Tx, id: string, pauses: readonly Pause[]): Promise<void
   await extendCoverage(t, await putSubscription(t, settled(extended, last.to)))
 }
 
-/** Uncompensated pause time of a subscription, in milliseconds. */
+/** Pause time by which a subscription has not been extended yet, in milliseconds. */
 export function lostTo(row: SubscriptionRow, pauses: readonly Pause[]): number {
   const { status, lapsed, current_period_start: start, current_period_end: end, pauses_until: until = 0 } = row
   const isResting = lapsed || status === 'paused'
   return (
     pauses
       .filter(({ to }) => to > until)
-      // A paused or lapsed subscription whose period ended before the platform pause has no period to extend.
+      // In a paused or lapsed subscription, a period that ended before the platform pause is not extended.
       .filter(({ from }) => !(isResting && end <= from))
       .reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, start)), 0)
   )

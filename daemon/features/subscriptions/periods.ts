@@ -4,9 +4,9 @@ const MONTHS_OF: Readonly<Record<BillingPeriod, number>> = { monthly: 1, annual:
 const MONTHS_A_YEAR = 12
 
 /**
- * Start of period `number` counted from `anchor`, in epoch milliseconds: the anchor's day of the month (UTC), or the
- * last day of a shorter month, at its time of day (decisions §9). Shortened days come back: 31 January → 28 February
- * → 31 March.
+ * Start of period `number`, counted from `anchor`, in epoch milliseconds: the anchor's day of the month (UTC) at its
+ * time of day, or the last day of a shorter month (decisions §9). A shorter month does not move later periods: 31
+ * January → 28 February → 31 March.
  */
 export function periodStart(anchor: number, period: BillingPeriod, number: number): number {
   const from = new Date(anchor)
@@ -24,7 +24,7 @@ function daysOf(year: number, month: number): number {
   return last.getUTCDate()
 }
 
-/** A paid period and its anchor. */
+/** A paid period, and the anchor from which periods are counted. */
 export type Period = {
   readonly anchor_at: number
   readonly period_number: number
@@ -32,7 +32,7 @@ export type Period = {
   readonly current_period_end: number
 }
 
-/** The period that starts at `at`; later periods are counted from there. */
+/** The first period, which starts at `at`; all later periods are counted from `at`. */
 export function firstPeriod(period: BillingPeriod, at: number): Period {
   return {
     anchor_at: at,
@@ -45,9 +45,9 @@ export function firstPeriod(period: BillingPeriod, at: number): Period {
 type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }
 
 /**
- * The period that a charge at `at` pays: the next one from the same anchor. If that period is already over, or the
- * subscription was paused when the last one ended, a period that starts at `at`. Unpaid past periods are never charged
- * (decisions §9).
+ * The period that a charge at `at` pays. It follows the last period, counted from the same anchor. If it would be over
+ * at `at`, or the subscription lapsed, a period that starts at `at` is paid instead. Unpaid past periods are never
+ * charged (decisions §9).
  */
 export function renewedPeriod(paid: Paid, at: number): Period {
   const { anchor_at, billing_period, current_period_end, lapsed } = paid

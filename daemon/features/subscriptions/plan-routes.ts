@@ -22,7 +22,7 @@ import { openSubscription } from './open.ts'
 import { planView, subscriptionView } from './plan-view.ts'
 import { type PlanRow, plans, subscriptions } from './rows.ts'
 
-/** Maximum plans per provider, not counting deleted ones. */
+/** Maximum plans per provider, without deleted ones. */
 export const MAX_PLANS = 100
 
 const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ctx }) => {
@@ -64,7 +64,7 @@ const createPlan: FreeHandler<typeof plansApi.createPlan> = async ({ body }, { c
   })
 }
 
-/** Changes the offer; existing subscribers keep their terms (decisions §9). */
+/** Changes a plan for new subscribers; existing subscribers keep their terms (decisions §9). */
 const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, body }, call) => {
   const { ctx, caller, now, wall } = call
   const price = body.price === undefined ? undefined : parsePrice(body.price)
@@ -87,7 +87,7 @@ const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, bod
   })
 }
 
-/** Stops new subscriptions and renewals. */
+/** Deletes a plan: it takes no new subscribers, and its subscriptions are not renewed. */
 const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownPlan(t, params.id, caller)
@@ -104,7 +104,7 @@ async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
   return plan
 }
 
-/** Locks a plan for its owner. @throws AppError 404 when there is no such plan, 403 when the caller does not own it. */
+/** Locks a plan for its owner. @throws AppError 404 for an unknown plan, 403 for any other caller */
 async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
   const plan = await t.table(plans).getForUpdate(id)
   if (!plan) throw notFound('The plan')
@@ -112,7 +112,7 @@ async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanR
   return plan
 }
 
-/** @throws AppError 400 for the first entry that is a duplicate, or not an active fixed-price service of the owner */
+/** @throws AppError 400 for the first entry that is a duplicate, or is no active fixed-price service of the owner */
 async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: ParticipantRow): Promise<void> {
   const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
   ids.forEach((id, at) => {
@@ -156,7 +156,7 @@ async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
 
 type Beginning = { readonly planId: string; readonly participant: ParticipantRow | null }
 
-/** Checked before the charge and again when the subscription begins. @throws AppError 403, 404 or 409 */
+/** Called before the charge, and again when the subscription begins. @throws AppError 403, 404 or 409 */
 async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginning) {
   const plan = await openPlan(t, planId)
   if (!subscriber) {
@@ -169,7 +169,7 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
   return { plan, subscriber }
 }
 
-/** `POST /v1/services/maintenance-plan`: subscribes to the plan that the operator set for this path (decisions §7). */
+/** `POST /v1/services/maintenance-plan`: subscribes to the plan that the operator set for the path (decisions §7). */
 const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = {
   async quote({ query }, call) {
     const id = planBehind(call.ctx)
@@ -180,7 +180,7 @@ const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = 
   check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
 
   async fulfil(t, draw, fulfilment) {
-    // The quoted plan, even if the path has been given another plan since.
+    // Use the quoted plan, even if the operator has set another plan for the path since.
     const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
     const { answer, ...posted } = await subscribe.fulfil(t, draw, {
       ...fulfilment,

@@ -34,7 +34,7 @@ const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = as
   return subscriptionView(row, now)
 }
 
-/** Cancels at the end of the paid period. Cancels immediately on request, or if no period is paid. */
+/** Cancels at the end of the paid period; immediately on request, or if no period is paid. */
 const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -47,11 +47,11 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
     return { event: 'cancel_at_period_end', change: { cancel_at_period_end: true, canceled_at: now } }
   })
 
-/** The paid period continues; when it ends, the next one is not charged. */
+/** The paid period continues. At its end, the next period is not charged. */
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/** Once the paid period is over, the next run charges a new one. Only `keep: true` undoes a scheduled cancellation. */
+/** If the paid period is over, the next run charges a new one. Only `keep: true` undoes a scheduled cancellation. */
 const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },
@@ -84,7 +84,7 @@ type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'even
 
 /**
  * Changes a subscription for its subscriber.
- * @throws AppError 404, 403 for any other caller, 409 in a wrong state
+ * @throws AppError 404 for an unknown subscription, 403 for any other caller, 409 in a wrong state
  */
 async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act: Act) {
   const row = await commit(ctx, async (t, draw) => {

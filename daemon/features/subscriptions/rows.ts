@@ -13,7 +13,7 @@ export const PlanRow = z.strictObject({
   name: z.string(),
   description: z.string(),
   ...PlanVersion.shape,
-  /** The previous version, and until when (wall time) it can be subscribed to. */
+  /** The plan's previous version; a buyer can subscribe to it until `until` (wall time). */
   previous: z.strictObject({ version: PlanVersion, until: z.int() }).exactOptional(),
   status: z.enum(planStatuses),
   created_at: z.int(),
@@ -22,8 +22,8 @@ export const PlanRow = z.strictObject({
 export type PlanRow = z.infer<typeof PlanRow>
 
 /**
- * A stored subscription: terms as bought, independent of plan changes, and the paid period. Money in micro-USDC,
- * times in epoch milliseconds of business time.
+ * A stored subscription: its terms as bought, which do not follow plan changes, and its paid period. Money in
+ * micro-USDC, times in epoch milliseconds of business time.
  */
 export const SubscriptionRow = z.strictObject({
   id: z.string(),
@@ -34,33 +34,33 @@ export const SubscriptionRow = z.strictObject({
   buyer_wallet: StoredWallet,
   participant_id: z.string(),
   status: z.enum(subscriptionStatuses),
-  /** False once the subscription ended. */
+  /** False once the subscription has ended. */
   live: z.boolean(),
   cancel_at_period_end: z.boolean(),
   billing_period: z.enum(billingPeriods),
-  /** Price per period, divided into the provider's net and the fee below. */
+  /** Price per period: the sum of `provider_amount` and `fee`. */
   amount: Micro,
   provider_amount: Micro,
   fee: Micro,
-  /** Services agreed to; a renewal charges for exactly these. */
+  /** Services that the subscriber agreed to; a renewal charges for exactly these services. */
   service_ids: z.array(z.string()),
-  /** Time from which periods are counted; `period_number` is the number of the current one, from 0. */
+  /** Time from which periods are counted. `period_number` is the number of the current period, from 0. */
   anchor_at: z.int(),
   period_number: z.int(),
   current_period_start: z.int(),
   current_period_end: z.int(),
-  /** Time up to which pauses were compensated; absent if none. */
+  /** The pauses up to this time have extended the period; absent if none has. */
   pauses_until: z.int().exactOptional(),
-  /** The subscription was paused when its period ended, so the next period starts when it is charged. */
+  /** Whether the subscription was paused when its period ended. Its next period then starts when it is charged. */
   lapsed: z.boolean(),
   /** Paid periods. */
   charges: z.int(),
-  /** Number of failed attempts to charge the due period; `past_due_since` is the time of the first. */
+  /** Number of failed charges of the due period. `past_due_since` is the time of the first failure. */
   failures: z.int(),
   past_due_since: z.int().nullable(),
   next_event: z.enum(subscriptionDueEvents).nullable(),
   next_event_at: z.int().nullable(),
-  /** Payment method of the first period; later periods are charged to the balance. */
+  /** Payment method of the first period; all later periods are charged to the balance. */
   payment_method: z.enum(['x402', 'balance']),
   transaction: z.string().nullable(),
   receipt_id: z.string(),
@@ -72,7 +72,7 @@ export const SubscriptionRow = z.strictObject({
 })
 export type SubscriptionRow = z.infer<typeof SubscriptionRow>
 
-/** A service covered by a live subscription; read by purchases and before a listing is removed. */
+/** A service that a live subscription covers; read by purchases, and before a listing is removed. */
 export const CoverageRow = z.strictObject({
   /** `<subscription id>:<service id>`. */
   id: z.string(),
@@ -80,7 +80,7 @@ export const CoverageRow = z.strictObject({
   subscription_id: z.string(),
   service_id: z.string(),
   buyer_wallet: StoredWallet,
-  /** End of the period that is paid for. */
+  /** End of the paid period. */
   until: z.int(),
   /** Terms when the period was paid; absent in old rows. */
   terms: SaleTerms.exactOptional(),
@@ -133,8 +133,8 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
 }
 
 /**
- * Part of a paid period in which the provider was suspended. It suggests to the operator an adjustment in the
- * subscriber's favour, and is open until that is decided.
+ * Part of a paid period in which the provider was suspended. It suggests an adjustment in the subscriber's favour to
+ * the operator, and stays open until the operator decides.
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */
@@ -142,13 +142,13 @@ export const UnservedPeriodRow = z.strictObject({
   version: z.int(),
   subscription_id: z.string(),
   provider_id: z.string(),
-  /** Receiver of the adjustment. */
+  /** Participant who receives the adjustment. */
   participant_id: z.string(),
   /** Price of the whole period. */
   paid: Micro,
   period_start: z.int(),
   period_end: z.int(),
-  /** Milliseconds without service up to the last reinstatement; `since` is the start of a running suspension. */
+  /** Milliseconds without service, up to the last reinstatement. `since` is when the running suspension began. */
   lost_ms: z.int(),
   since: z.int().nullable(),
   open: z.boolean(),

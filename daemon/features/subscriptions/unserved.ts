@@ -8,7 +8,7 @@ import { plans, type SubscriptionRow, subscriptions, type UnservedPeriodRow, uns
 
 const PAGE_ROWS = 1_000
 
-/** Suggested adjustment: the price for the unserved share, floored. @param now - business time */
+/** Suggested adjustment: the part of the price for the unserved time, rounded down. @param now - business time */
 export function adjustmentOf(row: UnservedPeriodRow, now: number): Usdc {
   const { paid, period_start: start, period_end: end } = row
   return usdc((paid * BigInt(lostAt(row, now))) / BigInt(end - start))
@@ -21,8 +21,8 @@ function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: num
 type Settled = { readonly id: string; readonly participantId: string; readonly now: number }
 
 /**
- * Closes a compensated period, or counts lost time anew if the suspension continues within it.
- * @throws AppError 404 for an unknown period, 409 if already compensated
+ * Closes an unserved period that was compensated. If the suspension continues within the period, counts lost time anew.
+ * @throws AppError 404 for an unknown period, 409 if it was already compensated
  */
 export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {
   const row = await t.table(unservedPeriods).getForUpdate(id)
@@ -31,7 +31,6 @@ export async function settleUnserved(t: Tx, { id, participantId, now }: Settled)
   await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
 }
 
-/** Changed fields of the row: a suspension within the paid period counts lost time anew, otherwise the row closes. */
 export function afterSettling({ since, period_end }: UnservedPeriodRow, now: number) {
   const goesOn = since !== null && now < period_end
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }
@@ -40,8 +39,8 @@ export function afterSettling({ since, period_end }: UnservedPeriodRow, now: num
 type ProviderState = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
 
 /**
- * Records, for each subscriber, the part of a paid period that a suspension takes; it suggests an adjustment. Call it
- * in the transaction that suspends or reinstates the provider.
+ * Records, for each subscriber, the part of a paid period in which the provider is suspended, so that an adjustment is
+ * suggested. Call it in the transaction that suspends or reinstates the provider.
  */
 export async function followUnserved(
   t: Tx,

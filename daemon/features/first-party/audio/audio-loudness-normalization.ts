@@ -33,7 +33,7 @@ type Pass = Settings & { readonly mp3: Buffer; readonly output: Loudness }
 type Fitted = { readonly best: Pass; readonly passes: number }
 type Normalized = Fitted & { readonly source: Uint8Array; readonly input: Loudness; readonly version: string }
 
-/** Normalises a recording to a loudness by EBU R 128: measures, adjusts and repeats until it fits. */
+/** Brings a recording to a target loudness (EBU R 128): measures and adjusts until the result is close enough. */
 export const audioLoudnessNormalization = defineService({
   slug: 'audio_loudness_normalization',
   needs: ['audio'],
@@ -116,7 +116,7 @@ async function heard<T>(asked: Promise<T>): Promise<T> {
 
 type Aim = { readonly recording: Recording; readonly before: Loudness; readonly target: number }
 
-/** Encoder and limiter change the loudness, so the result itself is measured. */
+/** The encoder and the limiter change the loudness, so each encoded result is measured. */
 async function brought({ recording, before, target }: Aim): Promise<Fitted> {
   const shape = {
     channels: before.channels === 1 ? 1 : 2,
@@ -141,7 +141,7 @@ async function brought({ recording, before, target }: Aim): Promise<Fitted> {
   return { best, passes: passes.length }
 }
 
-/** Parameters of the next pass. */
+/** Gain and limiter ceiling of the next pass. */
 function mended({ gainDb, ceilingDbtp, output }: Pass, target: number): Settings {
   const next = bounded(gainDb + target - output.integratedLufs)
   const tooHigh = peakOf(output) - MAX_PEAK_DBTP
@@ -150,7 +150,7 @@ function mended({ gainDb, ceilingDbtp, output }: Pass, target: number): Settings
   return { gainDb: next, ceilingDbtp: lower }
 }
 
-/** Distance of a pass from the target, in LU. A pass that clips is worse than any that does not. */
+/** Distance of a pass from the target, in LU. A pass that clips ranks behind every pass that does not. */
 function faultOf({ output }: Pick<Pass, 'output'>, target: number): number {
   const tooHigh = Math.max(0, peakOf(output) - MAX_PEAK_DBTP)
   return Math.abs(target - output.integratedLufs) + (tooHigh > 0 ? MAX_GAIN_DB + tooHigh : 0)

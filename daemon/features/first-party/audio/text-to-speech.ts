@@ -8,10 +8,9 @@ import { fromUpstream } from '../service/upstream.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
-/** Confidence from which a text in a language without a voice is refused. */
+/** Minimum confidence of language detection with which a text without a matching voice is refused. */
 const SURE = 0.5
 
-/** Speaks a text with the local program, or with configured natural voices. */
 export const textToSpeech = defineService({
   slug: 'text_to_speech',
   needs: ['speech'],
@@ -48,20 +47,20 @@ export const textToSpeech = defineService({
   }),
 })
 
-/** @throws AppError input_invalid for a text that is surely in a language without a voice */
+/** @throws AppError input_invalid if the text is surely in a language for which there is no voice */
 function spokenIn(found: Language | undefined, speaks: Speech['speaks']): string {
   if (!found) return DEFAULT_LANGUAGE
   if (speaks(found.language)) return found.language
   if (found.confidence < SURE) return DEFAULT_LANGUAGE
   const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(found.language) ?? found.language
-  throw wrongField('text', `is in ${name}, for which there is no voice; set voice_id to use another voice anyway`)
+  throw wrongField('text', `is in ${name}, for which there is no voice: set voice_id to use another voice`)
 }
 
 function nameIn(input: JsonInput, field: string): string | undefined {
   return textOf(input, field).trim() || undefined
 }
 
-/** @throws AppError input_invalid that lists the choices */
+/** @throws AppError input_invalid that lists the available values */
 function check(input: JsonInput, field: 'voice_id' | 'model_id', there: ReturnType<Speech['voices']>): void {
   const name = nameIn(input, field)
   if (name === undefined || there.includes(name)) return

@@ -2,7 +2,6 @@ import { pathToFileURL } from 'node:url'
 import { AppError } from '../../../../src/core/error.ts'
 import { AXE_RUN, type AxeReport, axeSource, reportOf } from './axe.ts'
 
-/** The part of jsdom that is used here. */
 type Jsdom = {
   readonly JSDOM: new (
     html: string,
@@ -21,7 +20,7 @@ export const MAX_DOM_BYTES = 512 * 1024
 const MAX_ELEMENTS = 5_000
 const TAG = /<[a-z]/gi
 
-/** Rules that need layout or colours. */
+/** axe rules that need layout or colours, and so a browser. */
 const layoutRules = [
   'color-contrast',
   'color-contrast-enhanced',
@@ -35,7 +34,7 @@ const layoutRules = [
 /** Blocks network access of the page and of the rules. */
 const NO_WAY_OUT = `for (const name of ['XMLHttpRequest', 'fetch', 'WebSocket', 'EventSource', 'Worker']) delete globalThis[name]`
 
-/** What is not checked without a browser. */
+/** Parts of an audit that need a browser. */
 export const withoutLayout = [
   ...layoutRules.map((rule) => `rule ${rule} (needs a rendered page)`),
   'effects of styles and scripts',
@@ -58,7 +57,7 @@ export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeRepor
     window.eval(NO_WAY_OUT)
     window.eval(await axeSource())
     const off = JSON.stringify(Object.fromEntries(layoutRules.map((rule) => [rule, { enabled: false }])))
-    // The report leaves jsdom as JSON text, because its objects belong to another realm.
+    // The report leaves jsdom as JSON text, because jsdom's objects have other prototypes than ours.
     return reportOf([JSON.parse(String(await window.eval(`${AXE_RUN(off)}.then(JSON.stringify)`)))])
   } finally {
     window.close()
@@ -66,5 +65,5 @@ export async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeRepor
 }
 
 function tooMuch(): AppError {
-  return new AppError('provider_failed', `The page has more than ${MAX_ELEMENTS} elements, too many without a browser.`)
+  return new AppError('provider_failed', `The page has more than ${MAX_ELEMENTS} elements: too many without a browser.`)
 }

@@ -58,7 +58,7 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
   }),
 }))`
 
-/** Violations of a page and its same-site frames, by rule. */
+/** Violations on a page and in its same-site frames, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
   script ??= axeSource().then((source) => prepared(`${source};${AXE_RUN()}`))
   const [main, ...frames] = await page.evaluateInFrames(await script, Report)
@@ -71,7 +71,7 @@ export async function runAxe(page: BrowserPage): Promise<AxeReport> {
 
 let script: Promise<Buffer> | undefined
 
-/** Merges the results of all frames, worst first. @throws ZodError for an invalid report */
+/** Merges the reports of all frames into issues, worst first. @throws ZodError for an invalid report */
 export function reportOf(found: readonly unknown[]): AxeReport {
   const reports = found.map((one) => Report.parse(one))
   const [first] = reports
@@ -98,13 +98,13 @@ export function axeSource(): Promise<string> {
 const weights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
 const WHOLE = 100
 
-/** Score from 100 down to 0. Each violated rule costs points by its impact and, logarithmically, its number of hits. */
+/** Score from 100 down to 0. A violated rule costs points by its impact and, logarithmically, by its number of hits. */
 export function accessibilityScore(issues: readonly AxeIssue[]): number {
   const cost = issues.reduce((sum, { severity, count }) => sum + weights[severity] * (1 + Math.log2(count)), 0)
   return Math.max(0, Math.round(WHOLE - cost))
 }
 
-/** WCAG criteria that no program can decide, or that this check does not cover. */
+/** What no program can decide, or this check does not cover. */
 export const undecidable = [
   'frames from other sites',
   'whether alternative texts, labels and headings are accurate',

@@ -18,7 +18,7 @@ export type Opening = {
 }
 
 /**
- * Opens the page whose URL is in an input field, in a browser of its own.
+ * Opens a page in a new browser; `field` names the input field with its URL.
  * @throws AppError input_invalid for a refused address, provider_failed for an unavailable page
  */
 export async function onPage<T>(
@@ -31,7 +31,7 @@ export async function onPage<T>(
   )
 }
 
-/** @throws AppError provider_failed unless the page responds with success */
+/** @throws AppError provider_failed if the page returned an error status */
 export async function loadedOk(page: BrowserPage, url: string): Promise<Loaded> {
   const loaded = await page.load(url)
   if (!isOk(loaded)) throw new AppError('provider_failed', `The page returned status ${loaded.status}.`)
@@ -61,7 +61,6 @@ function asServiceError(cause: unknown, field: string): unknown {
   return cause.failure === 'gone' ? new EngineGone('the browser', { cause }) : cause
 }
 
-/** Browser name and version for results. */
 export function engineOf({ engines }: BrowserCtx): ResultEngine {
   const [name = 'Chromium', ...rest] = engines.browser.version().split(' ')
   return { name: name.toLowerCase(), version: rest.find((word) => /^\d/.test(word)) ?? '0', kind: 'deterministic' }

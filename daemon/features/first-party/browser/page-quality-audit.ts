@@ -35,7 +35,7 @@ type Source = Practice & {
   readonly engine: ResultEngine
 }
 
-/** Audits one page on one screen: speed, accessibility, best practices and search. */
+/** Audits one page on one screen: speed, accessibility, best practices and SEO. */
 export const pageQualityAudit = defineService({
   slug: 'page_quality_audit',
   needs: ['browser'],
@@ -112,7 +112,7 @@ function accessibilityFindings({ issues, passes }: AxeReport): Finding[] {
   return [...found, { id: 'accessibility_rules', status: 'pass', message: `${passes} rules passed.`, weight: 0 }]
 }
 
-/** Applies the SEO rules to the page as its scripts left it. */
+/** Applies the SEO rules to the page after its scripts have run. */
 function searchOf({ document, loaded, robots, resources }: Source) {
   const body = Buffer.from(`<!doctype html>${document.markup}`)
   const headers = { ...loaded.headers, 'content-type': 'text/html; charset=utf-8' }

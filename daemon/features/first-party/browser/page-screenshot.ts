@@ -28,7 +28,7 @@ const FRAME_WIDTH_AT = 7
 const frames: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
 /** Largest height in pixels; the rest of the page is cut off. */
 const MAX_HEIGHT = 10_000
-/** Space for the other fields of the result. */
+/** Bytes of a deliverable reserved for the fields besides the file. */
 const ROOM_BYTES = 64 * 1024
 const BASE64_OF_BYTES = 4 / 3
 /** Largest file that fits into a deliverable. */
@@ -36,7 +36,6 @@ export const MAX_FILE_BYTES = Math.floor((MAX_DELIVERABLE_BYTES - ROOM_BYTES) / 
 
 const HEIGHT = 'Math.ceil(Math.max(document.documentElement.scrollHeight, document.body?.scrollHeight ?? 0))'
 
-/** A screenshot of a page, on desktop or phone. */
 export const pageScreenshot = defineService({
   slug: 'page_screenshot',
   needs: ['browser'],
@@ -101,7 +100,7 @@ type Shot = {
   readonly sharpness: number
 }
 
-/** If a screenshot is too large, retakes it less sharp, then less high, always in the same format. */
+/** Retakes a screenshot that is too large: with less sharpness, then also with half the height. */
 async function shoot(
   page: BrowserPage,
   { format, width, height, sharpness }: Shot,
@@ -117,7 +116,6 @@ async function shoot(
   throw new AppError('provider_failed', `The screenshot is larger than ${MAX_FILE_BYTES} bytes: ${way}.`)
 }
 
-/** Width and height of a PNG or JPEG from its header. */
 function pictureSize(picture: Buffer): { width: number; height: number } {
   if (picture[0] !== MARKER) {
     return { width: picture.readUInt32BE(PNG_WIDTH_AT), height: picture.readUInt32BE(PNG_HEIGHT_AT) }

@@ -17,9 +17,9 @@ const papers = {
 } as const
 const MAX_HTML_BYTES = 100 * 1024
 const MAX_PAGES = 200
-/** Bytes at the end of a file that point to its object table. */
+/** Number of bytes at the end of a PDF that contain the position of its object table. */
 const TRAILER_BYTES = 100
-/** Length of an entry in the object table. */
+/** Length of an entry in the object table, in bytes. */
 const ENTRY_BYTES = 20
 const OFFSET_DIGITS = 10
 
@@ -33,7 +33,6 @@ type Source = {
   readonly engine: ResultEngine
 }
 
-/** Prints a page, or HTML text, as PDF. */
 export const pdfGeneration = defineService({
   slug: 'pdf_generation',
   needs: ['browser'],

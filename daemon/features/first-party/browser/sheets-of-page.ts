@@ -19,7 +19,7 @@ const SHEET_MS = 5_000
 const pagesIn = defineStep('style_guide.pages', (page: WebPage) => bestLinks(page, () => 1))
 const sheetsIn = defineStep('style_guide.sheets', sheetsNamedIn)
 
-/** A page and up to two linked pages of its site, with their style sheets. @throws AppError */
+/** A page and up to two linked pages of its site, with their style sheets. @throws like `readPages` */
 export async function pagesWithSheets(input: JsonInput, ctx: ServiceCtx): Promise<StyledPage[]> {
   const first = await readFirst(ctx, input, { field: 'site_url' })
   const pages: WebPage[] = [first]
@@ -57,7 +57,7 @@ function sheetsNamedIn(html: string, from: string): string[] {
   return [...found]
 }
 
-/** Undefined if the sheet is not available. */
+/** Fetches a style sheet; undefined if it is not available. */
 async function sheetAt(url: string, { web, signal }: ServiceCtx): Promise<string | undefined> {
   try {
     const sheet = await web.get(url, { accept: 'text/css', maxBytes: MAX_SHEET_BYTES, timeoutMs: SHEET_MS, signal })

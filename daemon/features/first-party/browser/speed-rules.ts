@@ -18,7 +18,7 @@ const HALF = 0.5
 const packable = /^(Document|Stylesheet|Script|XHR|Fetch)$/
 const keepable = /^(Stylesheet|Script|Image|Font)$/
 
-/** Causes of slow pages, each with its evidence. */
+/** Rules about causes of slow pages, each with its evidence. */
 export const speedRules: readonly Rule<PageSpeed>[] = [
   {
     id: 'render_blocking',

@@ -8,7 +8,7 @@ const MAX_LISTED = 250
 const MAX_CHARS = 300
 /** A page has settled when there was no layout shift and no long task for this long. */
 const QUIET_MS = 1_000
-/** Longest wait for a page to settle; shorter than the time in which a page must answer. */
+/** Longest wait for a page to settle; below the browser's limit for a busy page (5 s). */
 const MAX_WAIT_MS = 3_500
 const LOOK_MS = 50
 
@@ -29,7 +29,6 @@ const Timings = z.object({
 })
 export type Timings = z.output<typeof Timings>
 
-/** Measurements of one page load. */
 export type PageSpeed = {
   readonly loaded: Loaded
   readonly timings: Timings
@@ -86,7 +85,7 @@ const TIMINGS = `(async () => {
   }
 })()`
 
-/** Factor from simulated to applied latency (Lighthouse, throttling guide). */
+/** The applied latency is the simulated latency times this factor (Lighthouse, throttling guide). */
 const LATENCY_FACTOR = 3.75
 const THROUGHPUT_FACTOR = 0.9
 const BITS_PER_BYTE = 8
@@ -124,7 +123,7 @@ const curves: Readonly<Record<Device, Readonly<Record<Metric, Curve>>>> = {
   mobile: { fcp_ms: [1_800, 3_000, 10], lcp_ms: [2_500, 4_000, 25], tbt_ms: [200, 600, 30], cls: [0.1, 0.25, 25] },
   desktop: { fcp_ms: [934, 1_600, 10], lcp_ms: [1_200, 2_400, 25], tbt_ms: [150, 350, 30], cls: [0.1, 0.25, 25] },
 }
-/** The lowest 10 % of a normal distribution are this many standard deviations below the mean. */
+/** The lowest 10 % of a normal distribution are at least this many standard deviations below the mean. */
 const TENTH = 1.2815515655446004
 const WHOLE = 100
 

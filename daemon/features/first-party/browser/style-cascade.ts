@@ -25,7 +25,7 @@ export type Styled = {
 }
 
 const MAX_ELEMENTS = 3_000
-/** Limit of elements × selectors, since each match takes about a microsecond. */
+/** Limit of elements × selectors, since matching one selector on one element takes about a microsecond. */
 const MAX_LOOKS = 4_000_000
 const MAX_REFERENCES = 5
 const INLINE = 1_000_000
@@ -46,7 +46,7 @@ export type Cascade = {
   readonly properties: ReadonlyMap<string, string>
 }
 
-/** Applies style sheets to a page without layout. */
+/** Applies style sheets to a page; layout is not computed. */
 export function cascadeOf(html: string, sheets: readonly string[]): Cascade {
   const page = openHtml(html)
   const read = [...page.find('style').map(textOf), ...sheets].map(readable)
@@ -73,7 +73,7 @@ function readable(css: string): StyleSheet {
 type Page = ReturnType<typeof openHtml>
 type Given = ReadonlyMap<HtmlNode, ReadonlyMap<string, string>>
 
-/** For each element, the winning value of each declared property. */
+/** For each element, the declared value that wins the cascade, by property. */
 function declaredFor(page: Page, rules: readonly StyleRule[]): Given {
   const weighed = new Map<HtmlNode, Map<string, { value: string; weight: number }>>()
   const tell = (node: HtmlNode, declared: readonly Declared[], weight: number) => {
@@ -109,7 +109,7 @@ function walked(document: HtmlNode, given: Given, properties: ReadonlyMap<string
   return styled
 }
 
-/** Children in reverse order, so that a stack yields them in page order. */
+/** Children in reverse order, because a stack returns the last one first. */
 function childrenOf({ children = [] }: HtmlNode): HtmlNode[] {
   return [...children].reverse()
 }

@@ -24,7 +24,7 @@ const uses = z.array(Use).max(MAX_LISTED)
 /** Visible style of one page; unused rules do not count. */
 export const StyleFacts = z.object({
   background: z.string(),
-  /** Counts: area for backgrounds, characters for text, number of elements for accents and borders. */
+  /** What is counted: area for backgrounds, characters for text, elements for accents and borders. */
   colors: z.object({ background: uses, text: uses, accent: uses, border: uses }),
   fonts: z.array(Font).max(MAX_LISTED),
   spacings: uses,

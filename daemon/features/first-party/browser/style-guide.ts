@@ -18,7 +18,7 @@ type Seen = {
   readonly at: number
   readonly engine: ResultEngine
 }
-/** Without a browser, the source is the pages and style sheets as the server sent them. */
+/** What a browser shows of a site (`Seen`), or else its pages and style sheets as the server sent them. */
 type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
 const AUTOMATED_MS = 120_000
@@ -67,7 +67,7 @@ const unseen = [
   'layout (shares are computed from text length, not area)',
   'styles and elements added by scripts, imported style sheets, and custom properties that differ within a page',
 ]
-/** Engine of results without a browser: css-tree reads the style sheets. */
+/** Engine named in results without a browser: css-tree, which reads the style sheets. */
 const readingEngine: ResultEngine = {
   name: 'css-tree',
   version: '3.2.1',
@@ -106,7 +106,7 @@ function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Seen> {
   })
 }
 
-/** Undefined if the page is unavailable. */
+/** Style facts of a linked page; undefined if the page is unavailable. */
 async function factsOfFurther(page: BrowserPage, url: string): Promise<StyleFacts | undefined> {
   try {
     await loadedOk(page, url)
@@ -144,7 +144,7 @@ function guideOf(facts: readonly StyleFacts[]) {
 
 type Use = { readonly value: string; readonly count: number }
 
-/** Merges the values of several pages, most common first. */
+/** Adds up the counts of several pages by value, most common value first. */
 function summed(lists: readonly (readonly Use[])[]): Use[] {
   const counts = new Map<string, number>()
   for (const { value, count } of lists.flat()) counts.set(value, (counts.get(value) ?? 0) + count)
@@ -202,7 +202,7 @@ function typographyOf(facts: readonly StyleFacts[]) {
 const UNITS = [8, 5, 4, 3, 2, 1] as const
 const MOST = 0.75
 
-/** The spacing scale; its unit is the largest that divides most distances. */
+/** The spacing scale; its unit is the largest length that divides most distances. */
 function spacingOf(uses: readonly Use[]) {
   const whole = uses.reduce((sum, { count }) => sum + count, 0)
   const fits = (unit: number) =>

@@ -12,7 +12,7 @@ const styles = /\b(solid|dashed|dotted|double|groove|ridge|inset|outset)\b/
 
 type Use = readonly [value: string, by: number]
 
-/** Style facts from markup and sheets alone: like the browser's, but less certain. */
+/** Style facts from markup and style sheets alone; less certain than those of a browser. */
 export function styleFactsOf(html: string, sheets: readonly string[]): Omit<StyleFacts, 'links'> {
   const { styled, breakpoints, properties } = cascadeOf(html, sheets)
   const most = (of: (one: Styled) => readonly Use[]) => top(styled.flatMap(of))
@@ -20,7 +20,7 @@ export function styleFactsOf(html: string, sheets: readonly string[]): Omit<Styl
   return {
     background: pages.map(backgroundOf).findLast(Boolean) ?? WHITE,
     colors: {
-      // Size is unknown without layout, so the amount of content is used instead.
+      // Areas are unknown without layout, so the amount of content is used instead.
       background: most((one) => used(backgroundOf(one), one.within + 1)),
       text: most((one) => used(one.color, one.letters)),
       accent: most((one) => used(accentOf(one))),

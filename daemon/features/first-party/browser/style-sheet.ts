@@ -7,7 +7,7 @@ import { screens } from '../../../ports/browser/browser.ts'
 export type Declared = { readonly property: string; readonly value: string; readonly isImportant: boolean }
 export type StyleRule = {
   readonly selector: string
-  /** The higher value wins; between equal values, the later rule. */
+  /** The rule with the higher value wins; of rules with equal values, the later one. */
   readonly specificity: number
   readonly declared: readonly Declared[]
 }
@@ -18,11 +18,11 @@ const MAX_DECLARED = 100
 const MAX_VALUE_CHARS = 300
 const NAMES_A_CLASS = 100
 const EM_PX = 16
-/** Selectors of states and pseudo-elements, which are skipped. */
+/** Selectors for states and pseudo-elements; rules with them are skipped. */
 const STATES = /::|:(?:hover|focus|active|visited|target|checked|disabled|before|after|invalid|valid|open|autofill)|&/
 const WIDTH = /(min|max)-width\s*:\s*(\d+(?:\.\d+)?)(px|r?em)/g
 
-/** Reads the rules for a wide screen without interaction. Invalid parts are skipped, as browsers do. */
+/** Reads the rules that apply to a wide screen without interaction. Invalid parts are skipped, as browsers do. */
 export function readSheet(css: string): StyleSheet {
   const rules: StyleRule[] = []
   const breakpoints: string[] = []

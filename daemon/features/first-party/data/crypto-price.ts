@@ -11,7 +11,6 @@ const Answer = z.record(z.string(), Coin)
 const ID = /^[a-z0-9._-]{1,80}$/
 const CURRENCY = /^[a-z]{2,10}$/
 
-/** Price of a coin in a currency, with its time. */
 export const cryptoPrice = defineService({
   slug: 'crypto_price',
   needs: ['coins'],

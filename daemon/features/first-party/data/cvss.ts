@@ -12,7 +12,7 @@ const v3: Weights = {
   I: { H: 0.56, L: 0.22, N: 0 },
   A: { H: 0.56, L: 0.22, N: 0 },
 }
-/** Weights of required privileges, by scope: unchanged or changed. */
+/** Weights of the metric "privileges required", for unchanged and changed scope. */
 const privileges: Weights = { U: { N: 0.85, L: 0.62, H: 0.27 }, C: { N: 0.85, L: 0.68, H: 0.5 } }
 
 const v2: Weights = {
@@ -26,7 +26,7 @@ const v2: Weights = {
 
 const MOST = 10
 
-/** Base score from 0 to 10 with one decimal; undefined for another version or an incomplete vector. */
+/** Base score from 0 to 10 with one decimal; undefined for an unsupported version or an incomplete vector. */
 export function cvssScore(vector: string): number | undefined {
   const [head = ''] = vector.split('/')
   const metrics = new Map<string, string>()
@@ -64,7 +64,7 @@ function scoreOf3(metrics: Metrics): number | undefined {
   return impact <= 0 ? 0 : roundedUp(Math.min(MOST, (isChanged ? 1.08 : 1) * (impact + exploit)))
 }
 
-/** Rounds up to tenths with integer arithmetic, as 3.1 defines. */
+/** Rounds up to tenths with integer arithmetic, as CVSS 3.1 defines. */
 function roundedUp(score: number): number {
   const whole = Math.round(score * 100_000)
   return whole % 10_000 === 0 ? whole / 100_000 : (Math.floor(whole / 10_000) + 1) / 10
@@ -80,7 +80,7 @@ function scoreOf2(metrics: Metrics): number | undefined {
   return Math.round(score * 10) / 10
 }
 
-/** Severity of a score, by the thresholds of version 3. */
+/** Severity of a score, by the thresholds of CVSS 3. */
 export function severityOfScore(score: number): 'critical' | 'high' | 'moderate' | 'low' | 'unknown' {
   if (score >= 9) return 'critical'
   if (score >= 7) return 'high'

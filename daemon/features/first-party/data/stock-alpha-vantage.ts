@@ -12,7 +12,7 @@ import {
 
 const MAX_DAYS = 200
 
-/** Response to too many requests or a bad key: text instead of prices. */
+/** Response to too many requests, or to a bad key: a text instead of prices. */
 const Busy = z.union([z.object({ Note: z.string() }), z.object({ Information: z.string() })]).transform((): never => {
   throw busySource()
 })

@@ -3,7 +3,7 @@ import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 
 export const STOCK_DAYS = 100
 
-/** Prices of one security in a common form. */
+/** Prices of one security, in the same form for all providers. */
 export type StockFacts = {
   readonly symbol: string
   readonly name?: string | undefined
@@ -19,7 +19,7 @@ export type StockFacts = {
   readonly price: number
   /** A day, or an ISO 8601 time. */
   readonly as_of: string
-  /** Newest last, for charts. */
+  /** Newest day last, for charts. */
   readonly history?: readonly StockDay[]
 }
 
@@ -32,7 +32,6 @@ export type StockDay = {
   readonly volume: number | null
 }
 
-/** A price provider and its requests. */
 export type StockSource = {
   /** Engine name in results. */
   readonly engine: string
@@ -43,7 +42,7 @@ export type StockSource = {
   readonly answers: (isHistory: boolean) => z.ZodType<StockFacts>
 }
 
-/** Numbers come as text; invalid ones are refused. */
+/** Converts numbers that come as text; refuses invalid ones. */
 export const Numeric = z
   .string()
   .regex(/^-?\d{1,20}(\.\d{1,20})?$/)

@@ -23,7 +23,7 @@ const Quote = z
     exchange: Text.optional(),
     currency: Text.optional(),
     datetime: Day,
-    /** Not `timestamp`, which is when the day's trading began. */
+    /** Time of the quote. `timestamp` is no replacement: it is when the day's trading began. */
     last_quote_at: z.int().min(0).max(1e11).optional(),
     open: Numeric.optional(),
     high: Numeric.optional(),

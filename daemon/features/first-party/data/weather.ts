@@ -113,7 +113,7 @@ function coordinatesOf(input: JsonInput): Spot | undefined {
   const { lat, lon } = input
   const city = textOf(input, 'city').trim()
   if (lat === undefined && lon === undefined) {
-    if (city === '') throw wrongField('city', 'is missing: set it, or lat and lon')
+    if (city === '') throw wrongField('city', 'required, unless lat and lon are given')
     return undefined
   }
   if (typeof lat !== 'number' || Math.abs(lat) > MAX_LAT)

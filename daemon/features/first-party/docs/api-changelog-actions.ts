@@ -11,7 +11,7 @@ const AUTOMATED_MS = 120_000
 const MAX_ACTIONS = 100
 const DAY_MS = 86_400_000
 
-/** What users of an API must do because of its changes, most urgent first, with quotes. */
+/** Lists what users of an API must do because of its changes, most urgent first, with quotes. */
 export const apiChangelogActions = defineService({
   slug: 'api_changelog_actions',
   timeoutMs: AUTOMATED_MS,

@@ -28,7 +28,7 @@ type Area = {
   readonly text: string
   readonly signs: RegExp
   readonly weight: number
-  /** A use case that matches requires this area; without a pattern, every use case does. */
+  /** A use case that matches this pattern requires the area. Without a pattern, every use case requires it. */
   readonly neededBy?: RegExp
   /** The documentation must affirm this area. For any other area, a denial such as "none" counts as documented. */
   readonly isThing?: true

@@ -50,16 +50,16 @@ export function htmlBlocks(root: HtmlNode): Block[] {
 
 type Walk = {
   readonly blocks: Block[]
-  /** Text since the last block. */
+  /** Text read since the last block. */
   open: string[]
   time: string | undefined
-  /** Number of open list items; text within one is an `item` block. */
+  /** Number of open list items; text inside a list item becomes an `item` block. */
   items: number
   readonly flush: () => void
   readonly into: (node: HtmlNode) => void
 }
 
-/** `parseHtml` bounds the depth, so recursion is safe. */
+/** Recursion is safe, since `parseHtml` limits the depth. */
 function walker(): Walk {
   const walk: Walk = {
     blocks: [],

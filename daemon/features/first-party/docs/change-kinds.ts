@@ -1,7 +1,7 @@
 /** What a change requires of users. */
 export type ActionKind = 'removal' | 'security' | 'breaking' | 'auth' | 'deprecation' | 'limits'
 export type ChangeKind = ActionKind | 'addition' | 'fix'
-/** Meaning of a changelog section; `other`: irrelevant to users. */
+/** Meaning of a changelog section; `other` is irrelevant to users. */
 type Section = 'removal' | 'security' | 'breaking' | 'deprecation' | 'addition' | 'fix' | 'other'
 
 /** Patterns of section headings, as in Keep a Changelog, Conventional Commits and changesets; the first match wins. */
@@ -20,7 +20,7 @@ const sections: readonly (readonly [Section, RegExp])[] = [
 
 const TAGS =
   'tests?|readme|meta|docs?|dev deps|deps|refactor|actions|chore|ci|build|style|perf|robustness|fix|bug ?fix|feat|new|internal|tooling|examples?'
-/** Prefixes such as `[Fix] `, `fix(parser)!: `, `**api:** `, `Thanks @somebody! - `. */
+/** Prefixes of changelog lines, such as `[Fix] `, `fix(parser)!: `, `**api:** `, `Thanks @somebody! - `. */
 const PREFIX = new RegExp(
   String.raw`^\W*(?:\[(${TAGS})\]\s*|(${TAGS})(?:\([^)]{0,40}\))?(!)?:\s+|[\w\s/.@,-]{1,40}:\*{0,2}\s+|[^!\n]{0,120}\bThanks @[^!\n]{1,80}! - (?:[\w\s/.@` +
     '`' +
@@ -40,7 +40,7 @@ const DEPRECATED =
 const GOING =
   /\b(?:going away|end[- ]of[- ](?:life|support)|(?:is|are) (?:being )?(?:sunset|retired|shut down|discontinued)|sunset(?:ting)? of)\b/i
 
-/** Internal changes, irrelevant to callers. */
+/** Signs of an internal change, irrelevant to callers. */
 const INWARD =
   /\b(?:dependenc(?:y|ies)|dep|workarounds?|unnecessary|useless|unused|outdated|duplicates?|redundant|obsolete|polyfill|tests?|docs?|documentation|readme|badges?|comments?|logs?|restriction|limitation|internal|template|example|typos?|sidebar|website|screenshots?|changelog|brewfile|github|travis|lint\w*)\b/i
 const PATH = /(?:^|[\s`])\/[\w{]/
@@ -48,7 +48,7 @@ const REMOVES =
   /^(?:support (?:for )?.{1,80} (?:is|was|has been) (?:removed|dropped)|remov(?:e[ds]?|ing|al of)|drop(?:s|ped|ping)?(?! ?down)|delet(?:e[ds]?|ing)|discontinu|retire[ds]?|we (?:are|have|will) (?:dropp|remov|retir|sunset|shut)\w*)\b/i
 const REMOVED =
   /\b(?:(?:has|have) been|was|were|is|are|be) (?:now )?(?:removed|dropped|retired|deleted|discontinued)\b|\bremoved from the (?:api|response|request)|\bno longer (?:available|supported|accept(?:s|ed)?|returns?|returned|works?|exposed?|exported|included)\b/i
-/** Words that concern callers, even if the line also names something internal. */
+/** Words that concern callers, even in a line that also names something internal. */
 const ENDS_SUPPORT = /\b(?:drop(?:s|ped|ping)?|remov\w+) support\b/i
 const NO_LONGER = /\bno longer\b/i
 const BREAKS =
@@ -122,7 +122,7 @@ const readings: readonly Reading[] = [
   { kind: 'limits', says: (words) => LIMITS.test(words) && MOVES.test(words) },
 ]
 
-/** Kind of change by the words of the line; undefined if they do not show it. */
+/** Kind of change by the words of a line; undefined if the words do not show it. */
 function asWritten(words: string, section: Section | undefined): ChangeKind | undefined {
   if (ADDS.test(words)) return addedAs(words)
   const isInward = INWARD.test(words) && !PATH.test(words) && !ENDS_SUPPORT.test(words)
@@ -130,7 +130,7 @@ function asWritten(words: string, section: Section | undefined): ChangeKind | un
   return reading?.kind ?? (section === 'addition' ? 'addition' : undefined)
 }
 
-/** Kind of a line that adds something: it may also announce a new requirement or a deprecation. */
+/** Kind of change of a line that adds something, which may also announce a new requirement or a deprecation. */
 function addedAs(words: string): ChangeKind {
   if (FUTURE.test(words)) return 'deprecation'
   if (/^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'

@@ -22,7 +22,7 @@ const MAX_EVIDENCE_CHARS = 300
 const MAX_ENDPOINTS = 10
 const ENDPOINT = /(?<![\w/.])(?:(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+)?(\/[\w{}:.~-]+(?:\/[\w{}:.~-]*)*)/g
 const DEADLINE = /\b(?:by|on|until|before|after|from|effective|starting|as of)\s+(?=([^.;]{4,40}))/gi
-/** Words that state a consequence for users who do nothing. */
+/** Words that state what happens to users who do nothing. */
 const ACT =
   /\b(?:remov|retir|sunset|shut|discontinu|drop|going away|end of|no longer|stop|requir|must|migrat|expire|reject)/i
 const PAST = /\b(?:released?|introduced|added|announced|launched|available|since|created)\W+(?:\w+\W+){0,2}$/i
@@ -30,7 +30,7 @@ const PAST = /\b(?:released?|introduced|added|announced|launched|available|since
 export type ChangelogAsked = { readonly focus: string /** Day of UTC. */; readonly today: string }
 type Ignored = { additions: number; fixes: number; out_of_focus: number }
 
-/** Required actions, most urgent first, and the number of ignored changes by reason. */
+/** Required actions, most urgent first, and the number of ignored changes by reason for ignoring them. */
 export function actionsOf(entries: readonly ChangelogEntry[], asked: ChangelogAsked) {
   const ignored: Ignored = { additions: 0, fixes: 0, out_of_focus: 0 }
   const actions = entries.flatMap((entry) =>

@@ -10,7 +10,7 @@ export type ChangelogEntry = {
   readonly url?: string
   /** Sentences or list items. */
   readonly lines: readonly string[]
-  /** Headings above the lines, such as `Removed`. */
+  /** Headings above the lines within the entry, such as `Removed`. */
   readonly sections: readonly string[]
 }
 
@@ -80,7 +80,7 @@ function beginning(block: Block, current: Open | undefined): Open | undefined {
   const time = block.kind === 'text' ? block.time : undefined
   const date = time === undefined ? dateIn(text) : dateIn(time)
   if (!isHeading) {
-    // The date of a version heading may be in the next line.
+    // The line after a version heading may contain the date.
     if (current && current.date === null && current.lines.length === 0 && date) current.date = date
     return undefined
   }
@@ -112,7 +112,7 @@ function sentencesOf(text: string): string[] {
 
 type Item = { title: string; date: string; link: string; body: string }
 
-/** Parses Atom (RFC 4287) and RSS 2.0; stops at a fault and never loads external entities. */
+/** Parses Atom (RFC 4287) and RSS 2.0. Stops at a syntax error, and never loads external entities. */
 function feedEntries(text: string): ChangelogEntry[] {
   const items: Item[] = []
   const path: string[] = []
@@ -145,7 +145,7 @@ function feedEntries(text: string): ChangelogEntry[] {
 function entryOf({ title, date, link, body }: Item): ChangelogEntry {
   const at = Date.parse(date)
   const blocks = visibleBlocks(parseHtml(body)).flatMap(sentencesOf)
-  // Without a body the title is the text.
+  // The title is the text of an entry without a body.
   const lines = (blocks.length > 0 ? blocks : [title]).map((line) => line.slice(0, MAX_LINE_CHARS).toWellFormed())
   return {
     date: Number.isNaN(at) ? dateIn(date) : new Date(at).toISOString().slice(0, 10),

@@ -247,7 +247,7 @@ describe('the context of a site', () => {
     }
     const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })
     expect(dossier.facts).toHaveLength(30)
-    expect(dossier.not_checked).toContain('4 more facts of the same pages')
+    expect(dossier.not_checked).toContain('4 more facts on the listed pages')
   })
 
   it('reads one page where one is asked for', async () => {

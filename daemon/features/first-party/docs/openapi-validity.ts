@@ -5,7 +5,6 @@ import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.js
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import draft04 from 'ajv-draft-04'
 
-/** Largest number of listed faults. */
 const MAX_FAULTS = 5
 const NOTHING_MATCHES = 'no schema is published for this version'
 
@@ -22,7 +21,6 @@ export type Validity = {
   readonly valid: boolean
   /** What was checked. */
   readonly checked: string[]
-  /** The first faults with their paths. */
   readonly faults: { readonly path: string; readonly message: string }[]
 }
 
@@ -65,7 +63,7 @@ type Reference = { readonly path: string; readonly to: string }
 
 type Place = { readonly path: string; readonly node: unknown }
 
-/** Internal references. Iterative, since nesting is unbounded. */
+/** Finds internal references. Iterative, since nesting is unbounded. */
 function referencesIn(root: unknown): Reference[] {
   const found: Reference[] = []
   const waiting: Place[] = [{ path: '', node: root }]
@@ -79,7 +77,7 @@ function referencesIn(root: unknown): Reference[] {
   return found
 }
 
-/** Members that may hold references; not those within examples. */
+/** Members that may hold references; members of examples are left out. */
 function membersOf({ path, node }: Place): Place[] {
   const members = Object.entries(node ?? {}).filter(([name]) => name !== 'example' && name !== 'examples')
   return members.map(([name, member]) => ({ path: `${path}/${name}`, node: member }))
@@ -99,7 +97,7 @@ function resolves(root: unknown, reference: string): boolean {
   return true
 }
 
-/** Decodes a JSON pointer part; invalid encoding stays as is and matches nothing. */
+/** Decodes a part of a JSON pointer. A part with invalid encoding stays unchanged and matches nothing. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')

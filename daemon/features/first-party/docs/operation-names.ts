@@ -18,15 +18,15 @@ export type NamedOperation = {
 const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6, bare: 0.5 } as const
 
 const METHODS = methods.join('|')
-/** A variable in place of scheme and host. */
+/** A variable that stands for scheme and host. */
 const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
-/** A URL or path, but not the slash in `GET/POST`. A method badge may touch its path. */
+/** A URL or path, but not the slash in `GET/POST`. No space is needed between a method and the path. */
 const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
 /** `GET /ducks`, `HTTP GET "/ducks"`. */
 const STATED = `(?:HTTP\\s+)?(${METHODS})\\s*["'\`]?${ADDRESS}`
 const WITH_METHOD = new RegExp(`^\\W{0,3}${STATED}`)
 const FURTHER = new RegExp(`(?:\\band|\\bor|[,;/])\\s*${STATED}`, 'g')
-/** In prose, such as: submit a PUT request to `/ducks/{id}`. */
+/** An operation named in prose, such as: submit a PUT request to `/ducks/{id}`. */
 const IN_PROSE = new RegExp(
   `\\b(${METHODS})\\s+(?:HTTP\\s+)?(?:requests?|calls?)\\s+(?:to|on|against)\\s+(?:the\\s+)?(?![.\\w]*\\.)["'\`_]?\\s?${ADDRESS}`,
   'g',
@@ -46,7 +46,7 @@ const CLIENT = new RegExp(
 const FETCH = new RegExp(
   `\\bfetch\\(\\s*(?:[\\w.]{1,60}\\s*\\+\\s*)?["'\`]${URL_TEXT}["'\`](?:[\\s\\S]{0,200}?method\\s*:\\s*["'\`](\\w+))?`,
 )
-/** Start of a command or call in a code block; each one is an operation. */
+/** Start of a command or call in a code block; each start is one operation. */
 const BEGINS = new RegExp(
   `(?=\\bcurl\\s)|(?=^\\W{0,3}(?:HTTP\\s+)?(?:${METHODS})\\s+["'\`]?(?:https?:|/))|(?=^.{0,200}\\b(?:(?:${CLIENTS})(?:\\.|::|->)(?:get|post|put|patch|delete|head)|fetch)\\()`,
   'm',
@@ -68,14 +68,14 @@ export function namesIn(block: Block): NamedOperation[] {
   if (!match) {
     return [...block.text.matchAll(IN_PROSE)].map((one) => named(one, sureness.prose, block.text))
   }
-  // Headings and short lines are about the operation; a sentence may only mention it.
+  // A heading or short line is about the operation; a sentence may only mention it.
   const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
   return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
 }
 
 const BARE = /^\/[\w{}<>:[\]/.?&=-]*\w[\]}>/]?.*$/
 
-/** Operations of a code block that contains only paths. @param before text above it, such as `POST method:` */
+/** Operations of a code block that has only paths. @param before text above the block, such as `POST method:` */
 export function bareIn(block: Block, before: string): NamedOperation[] {
   if (block.kind !== 'code') return []
   const lines = block.text.split('\n').map((line) => line.trim())

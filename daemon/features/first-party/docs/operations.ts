@@ -10,7 +10,6 @@ export type Parameter = {
   readonly in: 'path' | 'query' | 'header' | 'body'
 }
 
-/** A documented operation with its source. */
 export type ApiOperation = {
   readonly method: OperationMethod
   /** With `{name}` for variables. */
@@ -36,15 +35,15 @@ type Open = { -readonly [K in keyof ApiOperation]: ApiOperation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
   bodyNext: boolean
-  /** Last short line that names a part of the operation. */
+  /** Last short line that names a part of the operation, such as `Query parameters`. */
   saidLast: string
 }
 
-/** Headings that belong to the operation above, at any level. */
+/** Headings of parts that belong to the operation above them, whatever their level. */
 const PART_OF_ONE =
   /\b(param\w*|arguments?|quer(?:y|ies)|headers?|body|bodies|payload|requests?|respon\w+|returns?|examples?|errors?|curl|fields?|attributes?)\b/i
 
-/** Operations of a document, unique, in order. */
+/** Unique operations of a document, in order of appearance. */
 export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
   let heading = { text: '', level: 0 }
@@ -63,7 +62,7 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   return withoutExamples([...found.values()])
 }
 
-/** Finds operations block by block; in a chapter about endpoints, a path alone counts as one. */
+/** Finds the operations of each block; in a chapter about endpoints, a path alone counts as an operation. */
 function namesInTurn(): (block: Block) => NamedOperation[] {
   let chapter = ''
   let before = ''
@@ -80,7 +79,7 @@ const CHAPTER_LEVEL = 2
 /** Headings of chapters in which a path alone is an operation. */
 const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
 
-/** Removes operations on example paths, such as `/ducks/raymarine-1` if `/ducks/{id}` is there. */
+/** Removes an operation on an example path, such as `/ducks/raymarine-1`, if `/ducks/{id}` is documented. */
 function withoutExamples(all: readonly Open[]): Open[] {
   const split = all.map((operation) => ({ operation, parts: operation.path.split('/') }))
   return split
@@ -100,7 +99,7 @@ function isExample(parts: readonly string[], template: readonly string[]): boole
   )
 }
 
-/** Whether a heading ends an operation's section: same or higher level, and not the name of a part. */
+/** Whether a heading ends an operation's section: its level is the same or higher, and it names no part. */
 function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
   return level <= above && !PART_OF_ONE.test(text)
 }
@@ -200,7 +199,7 @@ function describeText(operation: Open, block: Block & { readonly text: string },
   if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
 }
 
-/** Adds a parameter from a list item such as `size (integer, required): how large`. @param said words above the list */
+/** Adds a parameter from a list item such as `size (integer, required): how large`. @param said text above the list */
 function describeItem(operation: Open, text: string, said: string): void {
   const [, name, type = '', description = ''] = ITEM.exec(text) ?? []
   const place = placeSaid(said)
@@ -221,7 +220,7 @@ const REQUIRED_HEAD = /^(required|mandatory|req\.?|needed|required\/optional|pre
 const YES = /^\W*(yes|y|true|required|mandatory|must|m|x|✓|✔|✅)\b|^[✓✔✅]/i
 const MAX_LABEL_CHARS = 120
 
-/** Adds the rows of a table: parameters or statuses. @param said words above the table, such as `Query parameters` */
+/** Adds a table's rows: parameters or statuses. @param said text above the table, such as `Query parameters` */
 function describeTable(operation: Open, rows: readonly (readonly string[])[], said: string): void {
   const [head = [], ...body] = rows
   const column = (pattern: RegExp) => head.findIndex((cell) => pattern.test(cell.trim()))
@@ -339,7 +338,7 @@ function describeExample(operation: Open, text: string, heading: string): void {
 }
 
 function jsonOf(text: string): unknown {
-  // An example that is shortened by dots, or has comments, is not JSON and does not count.
+  // An example with comments, or shortened by dots, is not JSON and does not count.
   return text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text) ? undefined : jsonIn(text)?.value
 }
 

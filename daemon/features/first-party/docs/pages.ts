@@ -32,14 +32,14 @@ type Wanted = {
 }
 
 /**
- * Reads a page and the best linked pages of its domain. The first is required; unavailable others are skipped.
- * @throws AppError input_invalid for a refused address, provider_failed for a missing page
+ * Reads a page and the best linked pages of its domain. An unavailable linked page is skipped.
+ * @throws AppError input_invalid for a refused address, provider_failed if the first page is unavailable
  */
 export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebPage[]> {
   const first = await readFirst(ctx, input, wanted)
   const further = (await ctx.elsewhere(wanted.links, first)).slice(0, (wanted.maxPages ?? MAX_PAGES) - 1)
   const pages: WebPage[] = [first]
-  // Sequential, to be polite to the site.
+  // One page at a time, to be polite to the site.
   for (const url of further) {
     const page = await readFurther(ctx, url, wanted.accept)
     if (page && !pages.some((known) => known.url === page.url)) pages.push(page)
@@ -56,11 +56,11 @@ export async function readFirst(
   const usual = { accept: PAGE_TYPES, maxBytes: MAX_PAGE_BYTES, truncate: true }
   const page = await fetchPage(ctx, input, { ...usual, ...wanted })
   if (!isOk(page)) throw new AppError('provider_failed', `The page returned status ${page.status}.`)
-  if (!isText(page)) throw new AppError('provider_failed', 'The page is not text.')
+  if (!isText(page)) throw new AppError('provider_failed', 'The URL does not return text.')
   return page
 }
 
-/** Undefined if the page is unavailable. */
+/** Reads a linked page; undefined if it is unavailable. */
 export async function readFurther(
   { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
   url: string,
@@ -113,7 +113,7 @@ export function isSameSite(a: string, b: string): boolean {
   return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
 }
 
-/** A URL without `index.html`, since `/` and `/index.html` are the same page. */
+/** A URL without `index.html`, since `/` and `/index.html` name the same page. */
 function folderOf(url: string): string {
   return url.replace(/\/index\.html?$/, '/')
 }

@@ -8,7 +8,6 @@ export const MAX_QUOTE_CHARS = 300
 const MAX_LINES = 20_000
 const MAX_BEGINNING_CHARS = 80
 
-/** A quote from a page. */
 export type QuotedAt = { readonly quote: string; readonly url: string }
 /** A sentence, code line or table row of documentation. */
 export type SaidLine = { readonly text: string; readonly url: string; readonly isHeading: boolean }
@@ -51,7 +50,7 @@ export function beginningOf(page: WebPage): string {
   return decode(page).trimStart().slice(0, MAX_BEGINNING_CHARS).toWellFormed()
 }
 
-/** Published operations, else those found in pages. */
+/** Operations of the published description or, without one, those found in the pages. */
 export function operationsOf({ pages, published }: DocsSource): Operation[] {
   const described = published ? publishedOperations(published) : []
   if (published && described.length > 0) {
@@ -73,7 +72,7 @@ type Offer = { readonly status: 'found' | 'missing' | 'unclear'; readonly eviden
 
 /**
  * Whether documentation offers something, with a quote. With `isThing`, a sentence such as *we do not support webhooks*
- * is a denial. Contradictions and headings without text are unclear.
+ * counts as a denial. The result is unclear for contradictions and for headings without text.
  */
 export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: { isThing: boolean }): Offer {
   const named = lines.flatMap((line, at) => (signs.test(line.text) ? [{ ...line, below: lines[at + 1] }] : []))
@@ -93,7 +92,7 @@ export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: 
     : { status: 'found', evidence: quoteOf(below, signs) }
 }
 
-/** A literal quote around the match. */
+/** A literal quote around the matching words. */
 function quoteOf({ text, url }: SaidLine, signs: RegExp): QuotedAt {
   const at = signs.exec(text)?.index ?? 0
   const early = Math.max(0, at - MAX_QUOTE_CHARS / 2)
@@ -127,7 +126,7 @@ export function isOffered(text: string, signs: RegExp): boolean {
   const match = signs.exec(text)
   if (!match) return false
   const [before, after] = [text.slice(0, match.index), text.slice(match.index + match[0].length)]
-  // A denial elsewhere in the sentence is about something else.
+  // A denial far from the match is about something else.
   const near =
     before
       .slice(-NEAR_CHARS)

@@ -68,7 +68,7 @@ export const seoAudit = defineService({
   },
 })
 
-/** Whether the sitemap is valid; undefined if there is none and robots.txt names none. */
+/** Whether the sitemap is valid; undefined if the site has none and robots.txt names none. */
 function sitemapState(sitemap: WebPage | undefined, named: readonly string[]): boolean | undefined {
   if (sitemap) return /<(urlset|sitemapindex)[\s>]/.test(decode(sitemap))
   return named.length > 0 ? false : undefined

@@ -8,7 +8,7 @@ export type PageFacts = {
   readonly title: string | null
   readonly description: string | null
   readonly h1: readonly string[]
-  /** Levels of the headings in their order. */
+  /** Levels of the page's headings, in page order. */
   readonly headings: readonly number[]
   readonly canonicals: readonly string[]
   /** What forbids indexing; null if nothing does. */
@@ -29,7 +29,6 @@ const MAX_LISTED = 500
 const MAX_BLOCKS = 20
 const MAX_JSON_CHARS = 200_000
 
-/** Facts of a page for search engines. */
 export function factsOfPage(page: WebPage): PageFacts {
   const root = parseHtml(decode(page))
   const elements = [...elementsOf(root, new Set(['svg', 'template']))]

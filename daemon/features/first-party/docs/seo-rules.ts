@@ -5,7 +5,7 @@ export type SeoSubject = {
   readonly page: PageFacts
   readonly redirects: number
   readonly robots: { readonly found: boolean; readonly allows: boolean; readonly sitemaps: readonly string[] }
-  /** Whether the sitemap is valid; undefined if there is none and robots.txt names none. */
+  /** Whether the sitemap is valid; undefined if the site has none and robots.txt names none. */
   readonly sitemapIsRead: boolean | undefined
   readonly others: readonly PageFacts[]
 }

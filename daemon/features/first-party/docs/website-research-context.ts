@@ -16,7 +16,7 @@ const MAX_LISTED = 30
 const MAX_QUOTE_CHARS = 300
 const DIGEST = { sentences: 4, words: 120 }
 
-/** Kinds of pages, most informative first, by words in common languages. */
+/** Kinds of pages with the words that reveal them in common languages, most informative kind first. */
 const kinds = [
   [
     'about',
@@ -109,7 +109,7 @@ function worthOf({ url, text }: PageLink): number {
   return at < 0 ? 0 : 100 - 10 * at - new URL(url).pathname.split('/').length
 }
 
-/** Decoded form: `/über-uns` is sent as `/%C3%BCber-uns`. */
+/** Decoded path of a URL: `/über-uns` is sent as `/%C3%BCber-uns`. */
 function pathOf(url: string): string {
   const { pathname } = new URL(url)
   try {
@@ -119,7 +119,7 @@ function pathOf(url: string): string {
   }
 }
 
-/** Index of the page kind, or -1. Words are separated by spaces in links, by dashes or underscores in addresses. */
+/** Index of the page kind; -1 if none. Links separate words by spaces, addresses by dashes or underscores. */
 function kindAt(text: string): number {
   const said = `${text} ${text.replace(/[\s_]+/g, '-')}`
   return kinds.findIndex(([, words]) => words.test(said))
@@ -128,7 +128,7 @@ function kindAt(text: string): number {
 /** For each shortened list, a note with the number of omitted entries. */
 function leftOut(lists: Readonly<Record<string, readonly unknown[]>>): string[] {
   return Object.entries(lists).flatMap(([name, { length }]) =>
-    length > MAX_LISTED ? [`${length - MAX_LISTED} more ${name} of the same pages`] : [],
+    length > MAX_LISTED ? [`${length - MAX_LISTED} more ${name} on the listed pages`] : [],
   )
 }
 
@@ -213,7 +213,6 @@ const factSigns: readonly (readonly [label: string, sign: RegExp])[] = [
   ['countries', /\b(\d{1,3}\+?) countries\b/i],
 ]
 
-/** All facts of a page, each with its sentence. */
 function factsIn({ visible, page }: Read): Fact[] {
   return visible.flatMap(sentencesOf).flatMap((sentence) =>
     factSigns.flatMap(([label, sign]) =>
@@ -243,7 +242,7 @@ function contactsIn({ visible, source, page }: Read) {
   ]
 }
 
-/** Largest number of path segments of a profile; longer paths belong to single posts and files. */
+/** Maximum path segments of a profile URL; longer paths belong to single posts and files. */
 const PROFILE_DEPTH = 2
 
 const SOCIAL = /(^|\.)(twitter|x|linkedin|facebook|instagram|youtube|github|mastodon|bsky|tiktok)\.(com|social|app)$/i
@@ -313,7 +312,7 @@ type Dossier = {
   readonly contacts: readonly { readonly kind: string; readonly value: string }[]
 }
 
-/** The dossier as Markdown for a model, which is told that the site's text is data, not instructions. */
+/** The dossier as Markdown for a model; tells the model that the site's text is data, not instructions. */
 function markdownOf({ url, name, description, pages, facts, contacts }: Dossier): string {
   const lines = [
     `# ${name}`,

@@ -1,6 +1,6 @@
 import { type Element, elementsOf, type HtmlNode, isHidden, textIn } from '../web/html.ts'
 
-/* Facts from markup alone: elements named by class, and repeated elements of a list. */
+/* Facts from markup alone: elements named by a class, and the elements of a list. */
 
 export const factSources = {
   'json-ld': 0.95,
@@ -16,10 +16,9 @@ export const factSources = {
 export type FactSource = keyof typeof factSources
 export type PlainValue = string | number | boolean
 
-/** A value with its name on the page. */
+/** A value, and the name that the page gives it. */
 export type Fact = { readonly path: readonly string[]; readonly value: PlainValue; readonly source: FactSource }
 
-/** Facts of one list item. */
 type Card = readonly Fact[]
 /** Similar elements, each as a card; `names` are the classes and ids of the list and its items. */
 export type CardList = { readonly names: readonly string[]; readonly cards: readonly Card[] }
@@ -29,10 +28,10 @@ const MAX_GROUPS = 40
 const MAX_CARDS = 100
 const MAX_IN_CARD = 200
 const MAX_CLASSED = 5_000
-/** Page furniture and invisible elements. */
+/** Navigation, headers, footers and elements that show nothing. */
 const aside: ReadonlySet<string> = new Set(['nav', 'header', 'footer', 'aside', 'script', 'style', 'template', 'head'])
 
-/** Values of elements with a unique class. */
+/** Facts from elements whose class occurs only once on the page. */
 export function classFacts(root: HtmlNode): Fact[] {
   const byName = new Map<string, Element[]>()
   for (const element of [...shown(root)].slice(0, MAX_CLASSED)) {
@@ -43,7 +42,7 @@ export function classFacts(root: HtmlNode): Fact[] {
   )
 }
 
-/** Groups of similar sibling elements, each element as a card of facts. */
+/** Groups of similar sibling elements; each element becomes a card of facts. */
 export function cardsOf(root: HtmlNode): CardList[] {
   const groups: CardList[] = []
   for (const parent of shown(root)) {
@@ -110,7 +109,7 @@ function fact(name: string, value = ''): Fact {
   return { path: [name], value: value.trim(), source: 'class' }
 }
 
-/** Whether an element holds one value only, so that its text is used once. */
+/** Whether an element holds a single value, so that no text is used twice. */
 function isSmall({ children }: Element): boolean {
   return children.every((child) => (child.children ?? []).every(({ children: inner }) => !inner?.length))
 }

@@ -4,7 +4,7 @@ import type { PlainValue } from './cards.ts'
 
 export type Coerced = { readonly json: Json }
 
-/** First type that a schema names except `null`; `string` if none. */
+/** The first type in a schema that is not `null`; `string` if there is none. */
 export function typeOf(schema: AnyObject): string {
   const { type, properties, items } = schema
   const named = Array.isArray(type) ? type.find((name) => name !== 'null') : type
@@ -13,7 +13,7 @@ export function typeOf(schema: AnyObject): string {
   return items === undefined ? 'string' : 'array'
 }
 
-/** Converts a page value for a schema; undefined if impossible. @param base address of the page */
+/** Converts a value from a page to the schema's type; undefined if impossible. @param base address of the page */
 export function coerced(value: PlainValue, schema: AnyObject, base: string): Coerced | undefined {
   const choices = Array.isArray(schema['enum']) ? schema['enum'] : undefined
   if (choices) return chosen(String(value), choices)
@@ -37,7 +37,7 @@ function given(json: Json | undefined): Coerced | undefined {
   return json === undefined ? undefined : { json }
 }
 
-/** The choice that a text means, if any: `https://schema.org/InStock` and `instock` both mean `InStock`. */
+/** The allowed value that a text means, if any: `https://schema.org/InStock` and `instock` both mean `InStock`. */
 function chosen(value: string, choices: readonly unknown[]): Coerced | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, '')
   const said = [plain(value), plain(lastSegment(value))]
@@ -62,7 +62,7 @@ export function numberOf(value: PlainValue): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** If both separators occur, the last is the decimal one. Commas before groups of three digits separate thousands. */
+/** A number with a decimal point and without separators of thousands. Of comma and dot, the last is the decimal one. */
 function asDecimal(text: string): string {
   const [comma, dot] = [text.lastIndexOf(','), text.lastIndexOf('.')]
   if (comma >= 0 && dot >= 0) {
@@ -90,7 +90,7 @@ function truthOf(value: PlainValue): boolean | undefined {
   const plain = lastSegment(String(value))
     .toLowerCase()
     .replace(/[\s_-]+/g, '')
-  // Availability may include a number: `In stock (22 available)`.
+  // A statement about availability may include a number: `In stock (22 available)`.
   if (yes.has(plain) || /^instock\b|^instock\(/.test(plain)) return true
   return no.has(plain) || /^(outofstock|soldout)\(/.test(plain) ? false : undefined
 }

@@ -4,7 +4,7 @@ import { type Fact, factSources } from './cards.ts'
 import { type Coerced, coerced, typeOf } from './coerce.ts'
 import type { FoundFacts, PageTable } from './page-facts.ts'
 
-/** A value chosen for a schema member. */
+/** A value found for a member of the schema. */
 export type FilledField = {
   readonly path: string
   readonly source: string
@@ -19,7 +19,7 @@ const MAX_ITEMS = 100
 const MAX_DEPTH = 8
 const TABLE_SHARE = 0.5
 
-/** Names for the same thing. */
+/** Groups of names that mean the same. */
 const synonyms: readonly (readonly string[])[] = [
   ['title', 'name', 'headline', 'heading', 'ogtitle', 'productname', 'product'],
   ['description', 'summary', 'abstract', 'ogdescription'],
@@ -67,7 +67,7 @@ type Fitting = {
   readonly fields: FilledField[]
 }
 
-/** Fills a schema from a page's facts; missing values stay out. */
+/** Fills a schema from a page's facts; members without a value are left out. */
 export function filled(schema: AnyObject, page: FoundFacts, base: string): Fitted {
   const fitting: Fitting = { page, named: namedOf(page.facts), base, fields: [] }
   const value = fitMember(fitting, { schema, path: [] })
@@ -121,7 +121,7 @@ function namedOf(facts: readonly Fact[]): Named[] {
 
 const UNIT = /^(.{2,})_(km2|m2|km|cm|mm|m|kg|g|lb|ft|mb|gb|tb|percent|pct|days|hours|minutes|seconds)$/i
 
-/** Facts that match a name. If none do, a unit ending the name (`elevation_m`) is ignored for values in that unit. */
+/** Facts that match a name. Without a match, `elevation_m` also matches `elevation` if the value is in metres. */
 function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
   const found = candidates(named, path)
   const [, plain, unit = ''] = UNIT.exec(path.at(-1) ?? '') ?? []
@@ -131,7 +131,7 @@ function likely(named: readonly Named[], path: readonly string[]): Candidate[] {
   return candidates(named, [...path.slice(0, -1), plain]).filter(({ fact }) => measured.test(String(fact.value)))
 }
 
-/** Matching facts, best first, then in page order. */
+/** Facts that match a name: best match first, then in page order. */
 function candidates(facts: readonly Named[], path: readonly string[]): Candidate[] {
   const wanted = path.map(plainName)
   return facts
@@ -162,7 +162,7 @@ function likeness(name: readonly string[], wanted: readonly string[]): number {
   return agreement[how][isWithin ? 0 : 1] - Math.max(0, name.length - wanted.length) * STEP
 }
 
-/** Maximum letters before a name; with more it belongs to a phrase, such as `Transition to full service`. */
+/** A name after more letters than this is part of a phrase, such as `service` in `Transition to full service`. */
 const MAX_MORE = 12
 
 function agreementOf(name: readonly string[], target: string): keyof typeof agreement | undefined {
@@ -212,7 +212,7 @@ function valuesOf(
   { items, path, base }: Wanted,
 ): { best: Candidate; values: Json[] } | undefined {
   const one = candidates(named, singular(path))
-  // If nothing has the singular name, the plural name counts, such as the heading `features` above a list.
+  // Without facts for the singular name, the plural name counts, such as the heading `features` above a list.
   const found = one.length > 0 ? one : candidates(named, path)
   const [best] = found
   if (!best) return undefined
@@ -227,7 +227,7 @@ function valuesOf(
   return distinct.length === 0 ? undefined : { best, values: distinct }
 }
 
-/** `images` also matches `image`. */
+/** Singular form of a name: `images` also matches `image`. */
 function singular(path: readonly string[]): string[] {
   const last = path.at(-1) ?? ''
   return [...path.slice(0, -1), last.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '')]
@@ -291,7 +291,7 @@ function objectOf(cells: readonly (readonly [string, Coerced | undefined])[]): J
   return made.length === 0 ? [] : [Object.fromEntries(made)]
 }
 
-/** Items of the page's machine-readable data that have the wanted name. */
+/** Objects from the page's machine-readable data that have the wanted name. */
 function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const targets = [
@@ -317,7 +317,7 @@ function objectFrom(facts: readonly Fact[], properties: AnyObject, base: string)
   return objectOf(cells)
 }
 
-/** Values of one name within an item, such as its tags; undefined for lists of objects or lists. */
+/** Values of one name within an object, such as its tags; undefined if the schema wants objects or lists. */
 function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 'items'> & { items: unknown }) {
   if (!isObject(items) || typeOf(items) === 'object' || typeOf(items) === 'array') return undefined
   const found = valuesOf(named, { items, base, path })

@@ -5,14 +5,13 @@ import { decode, isHtml, type WebPage } from '../web/page.ts'
 import { type CardList, cardsOf, classFacts, type Fact, type PlainValue } from './cards.ts'
 
 export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
-/** A list item from machine-readable data. */
+/** An object in machine-readable data, with the names that lead to it. */
 export type Thing = { readonly path: readonly string[]; readonly value: Readonly<Record<string, unknown>> }
 
 export type FoundFacts = {
   readonly facts: readonly Fact[]
   readonly things: readonly Thing[]
   readonly tables: readonly PageTable[]
-  /** Lists of similar elements. */
   readonly cards: readonly CardList[]
   readonly links: readonly { readonly text: string; readonly url: string }[]
   readonly title: string | null
@@ -35,7 +34,7 @@ const LABELLED = /^([^:.?!]{2,60}):\s+(\S[\s\S]*)$/
 /** Member names that would change an object's prototype. */
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** All named facts of a page, by source. */
+/** All facts of a page, by source. */
 export function factsOf(page: WebPage): FoundFacts {
   const source = decode(page)
   const isPage = isHtml(page) || /^\s*<(!doctype|html)/i.test(source)
@@ -87,7 +86,6 @@ function linkedData(elements: readonly Element[]): Linked {
   return found
 }
 
-/** Recursive with a depth limit. */
 function walk(found: Linked, value: unknown, path: readonly string[]): void {
   found.nodes += 1
   if (found.nodes > MAX_LD_NODES || path.length > MAX_LD_DEPTH) return
@@ -148,7 +146,7 @@ function metaFacts(elements: readonly Element[]): Fact[] {
   return facts
 }
 
-/** The page's main picture: its alternative text equals the main heading. */
+/** The page's main picture, whose alternative text equals the main heading. */
 function picturesOf(elements: readonly Element[]): Fact[] {
   const heading = elements.find(({ name }) => name === 'h1')
   const title = heading ? textIn(heading) : ''
@@ -183,7 +181,7 @@ function toldBy(block: Block): Fact[] {
   }
 }
 
-/** List items, named by the heading or line above them. */
+/** Values of list items, named by the heading or line above the list. */
 function listed(blocks: readonly Block[]): Fact[] {
   const facts: Fact[] = []
   let above = ''
@@ -203,7 +201,7 @@ function introducedBy(block: Block): string {
   return isIntroduction ? block.text.replace(/:\s*$/, '') : ''
 }
 
-/** Tables with a header row. */
+/** The table in a block, if it has a header row. */
 function tableOf(block: Block): PageTable[] {
   if (block.kind !== 'table') return []
   const [header = [], ...rows] = block.rows
@@ -231,7 +229,7 @@ function patterns(text: string): Fact[] {
   return [...facts, ...currencyOf(facts)]
 }
 
-/** Signs that stand for one currency only; `$` stands for many. */
+/** Signs that stand for one currency only; `$` could mean several. */
 const currencies: readonly (readonly [string, RegExp])[] = [
   ['EUR', /€|EUR/],
   ['GBP', /£|GBP/],

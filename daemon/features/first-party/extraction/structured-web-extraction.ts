@@ -24,8 +24,8 @@ type Said = { readonly model: string; readonly answer: unknown } | null
 type Source = { readonly page: WebPage; readonly fetchedAt: number; readonly wantsModel: boolean; readonly said?: Said }
 
 /**
- * Fills a schema from what a page says, each member with source and confidence. An optional model answers a prompt;
- * statements that the page does not support are removed.
+ * Fills a schema from what a page says, each member with its source and confidence. If a language model is configured,
+ * it can answer a prompt; statements that the page does not support are removed.
  */
 export const structuredWebExtraction = defineService({
   slug: SLUG,
@@ -38,7 +38,7 @@ export const structuredWebExtraction = defineService({
     if (isPromptAlone(input) && !ctx.engines.llm?.serves(SLUG)) {
       throw new AppError(
         'unavailable',
-        'A prompt without a schema needs a language model, and none is configured: send a schema too.',
+        'A prompt without a schema needs a language model, but none is configured: also send a schema.',
         {
           retryAfter: 3_600,
         },
@@ -103,10 +103,10 @@ function resultOf({ input, source, page }: Making, schema: AnyObject | undefined
 }
 
 const LITTLE_TEXT_CHARS = 200
-/** An executable script; data scripts are excluded. */
+/** Start of an executable script; scripts that only hold JSON are excluded. */
 const SCRIPT = /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?json)/i
 
-/** Refuses a page that is empty without scripts, as its result would mislead. @throws AppError provider_failed */
+/** Refuses a page that is empty without its scripts: its result would mislead. @throws AppError provider_failed */
 function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   if (text.length >= LITTLE_TEXT_CHARS || !SCRIPT.test(decode(page))) return
   throw new AppError(
@@ -115,7 +115,7 @@ function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   )
 }
 
-/** Result without a schema: all facts, or none if a model's answer takes their place. */
+/** Result without a schema: all facts of the page, or none if there is a model's answer. */
 function unasked({ said }: Source, page: FoundFacts): Fitted {
   return { value: said ? {} : overviewOf(page), fields: [] }
 }
@@ -153,7 +153,7 @@ function overviewOf({ title, description, type, facts, tables, links }: FoundFac
 
 type Grounded = { readonly value: Json; readonly fields: readonly FilledField[] }
 
-/** A model's answer without numbers, quotes and addresses that the page lacks. */
+/** A model's answer without the numbers, quotes and addresses that the page does not contain. */
 function grounded(answer: unknown, page: FoundFacts): Grounded {
   const source = plainly(
     [page.text, ...page.facts.map(({ value }) => String(value)), ...page.links.map(({ url }) => url)].join('\n'),
@@ -190,7 +190,7 @@ function grounded(answer: unknown, page: FoundFacts): Grounded {
   }
 }
 
-/** The model's values win; the page's values fill the gaps. */
+/** Merges a model's values with the page's values, which only fill gaps. */
 function merged(found: Json, told: Json): Json {
   if (!isObject(found) || !isObject(told) || Array.isArray(found) || Array.isArray(told)) return told
   const names = [...new Set([...Object.keys(found), ...Object.keys(told)])]

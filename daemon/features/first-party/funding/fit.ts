@@ -38,7 +38,7 @@ export function applicantOf(input: Input, daysNeeded: number): Applicant {
   }
 }
 
-/** Whether a notice accepts an applicant's type; `unknown` if either names no type, or the notice accepts all. */
+/** Whether a notice accepts an applicant's type; `unknown` if one of them names no type, or the notice accepts all. */
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
   if (types.some((type) => ids.includes(type))) return 'match'
@@ -106,7 +106,7 @@ export function relevanceOf(query: string, notices: readonly Notice[]): number[]
   return scores.map((score) => score / best)
 }
 
-/** Words of a profile that a notice shares, as written. */
+/** Words that a profile and a notice share, as the profile spells them. */
 export function sharedWords(profile: string, { title, description, categories }: Notice): string[] {
   const words = new Set(termsOf([title, description, ...categories].join(' ')))
   const shared = new Map<string, string>()
@@ -117,10 +117,10 @@ export function sharedWords(profile: string, { title, description, categories }:
   return [...shared.values()]
 }
 
-/** Minimum share of a profile's words in an on-topic notice. */
+/** Minimum share of a profile's words that a notice on the same topic contains. */
 export const LEAST_OVERLAP = 0.12
 
-/** Share of a profile's words in a notice: 0 to 1. */
+/** Share of a profile's words that a notice contains, from 0 to 1. */
 export function overlapOf(profile: string, notice: Notice): number {
   const terms = new Set(termsOf(profile))
   return terms.size === 0 ? 0 : sharedWords(profile, notice).length / terms.size

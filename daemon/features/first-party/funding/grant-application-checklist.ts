@@ -56,7 +56,7 @@ export const grantApplicationChecklist = defineService({
 type Step = {
   readonly id: string
   readonly task: string
-  /** Days before the closing date; a value between 0 and 1 is a share of the days needed. */
+  /** Days before the closing date; a value between 0 and 1 is a share of the days that the applicant needs. */
   readonly before: number
   /** The due day itself, if the notice names one. */
   readonly on?: string
@@ -127,7 +127,7 @@ const costShare = field('cost_share', {
   source: 'costSharing',
 })
 
-/** Id of the applicant type that refers to the eligibility text. */
+/** Id of the applicant type that means: see the eligibility text. */
 const SEE_TEXT = '25'
 
 function proofStep({ applicant_types }: Notice): Step {
@@ -198,7 +198,7 @@ function budgetTask({ award_floor: floor, award_ceiling: ceiling }: Notice): str
 const SATURDAY = 6
 const SUNDAY = 0
 
-/** Due day: `days` before closing, moved back to a working day, but not before today. */
+/** Due day of a step: `days` before the closing date, moved back to a working day, but not before today. */
 function dueDay(
   closes: string | null,
   { days, at }: { days: number; at: number },

@@ -23,7 +23,7 @@ type Reason = {
   readonly text: string
   /** Quote; null if the notice says nothing. */
   readonly evidence: { readonly field: string; readonly quote: string | null }
-  /** Whether this reason disqualifies, whatever the other reasons are. */
+  /** Whether this reason alone disqualifies the applicant. */
   readonly hard?: true
 }
 
@@ -123,7 +123,7 @@ function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
 
-/** A restriction is met if the profile has more than this share of the restriction's longer words. */
+/** A profile mentions a requirement if it contains more than this share of the requirement's longer words. */
 const MET_SHARE = 0.5
 
 /** A reason for each restriction in the eligibility text. */
@@ -146,6 +146,6 @@ function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): 
 function topicReason(notice: Notice, { profile }: Applicant): Reason {
   const base = { rule: 'topic', evidence: { field: 'title', quote: notice.title.slice(0, MAX_QUOTE_CHARS) } } as const
   return overlapOf(profile, notice) >= LEAST_OVERLAP
-    ? { ...base, verdict: 'for', text: 'The notice is about what you do.' }
-    : { ...base, verdict: 'open', text: 'Is the notice about what you do? It shares few words with your profile.' }
+    ? { ...base, verdict: 'for', text: 'The topic of the notice matches your profile.' }
+    : { ...base, verdict: 'open', text: 'Does the topic of the notice match your profile? They share few words.' }
 }

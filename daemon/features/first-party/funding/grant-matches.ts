@@ -101,7 +101,7 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** Search queries: the buyer's keywords, then the profile's phrases, last first, since the last says what is done. */
+/** Queries: the buyer's keywords, then the profile's phrases from the last one, which tells what the applicant does. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords']) ? input['keywords'].map(String).join(' ').trim() : ''
   const phrases: string[][] = [[]]
@@ -123,7 +123,7 @@ async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string
 
 type Wanted = { readonly query: string; readonly agency: string }
 
-/** Ids of the hits. Those of the requested agency come first, then those with more query words in the title. */
+/** Ids of the hits: hits of the requested agency first, then hits with more of the query's words in the title. */
 function rankedIds(hits: readonly Hit[], { query, agency }: Wanted): string[] {
   const wanted = new Set(termsOf(query))
   const ranked = hits.map(({ id, title, agencyName, agency: code }) => ({
@@ -139,7 +139,7 @@ const POINTS = { topic: 70, eligible: 15, eligibleUnknown: 5, budget: 10, time: 
 function scoreOf(notice: Notice, applicant: Applicant, { relevance }: { relevance: number }): number {
   const eligibility = eligibilityOf(notice, applicant) === 'match' ? POINTS.eligible : POINTS.eligibleUnknown
   const budget = budgetFit(notice, applicant) === 'inside' ? POINTS.budget : 0
-  // Even the best hits may be off topic.
+  // Even the best hit may be off topic.
   const topic = isOnTopic(notice, applicant) ? POINTS.topic : POINTS.topic / 2
   return Math.round(topic * relevance + eligibility + budget + POINTS.time)
 }

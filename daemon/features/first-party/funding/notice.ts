@@ -27,7 +27,7 @@ export type Notice = {
   readonly categories: readonly string[]
   readonly attachments: readonly string[]
   readonly url: string
-  /** Original text for quotes. */
+  /** What the notice itself says about these members, for quotes. */
   readonly told: { readonly [member in 'closes_at' | 'award_floor' | 'award_ceiling' | 'cost_sharing']: string | null }
 }
 
@@ -157,7 +157,7 @@ function attachmentsOf({ synopsisAttachmentFolders }: Data): string[] {
 }
 
 function statusOf(isForecast: boolean, closes: string | null, now: number): Notice['status'] {
-  // A forecast whose date has passed was never open, so it is not closed.
+  // A forecast is never open, so a passed date does not close it.
   if (isForecast) return 'forecasted'
   return closes !== null && daysUntil(closes, now) < 0 ? 'closed' : 'posted'
 }
@@ -194,7 +194,7 @@ function flagOf(value: boolean | string | null | undefined): boolean | null {
   return /^(y|yes|true)$/i.test(value.trim())
 }
 
-/** Texts are HTML, partly double-escaped. */
+/** Plain text of a field: fields are HTML, partly escaped twice. */
 function plain(text: string | null | undefined): string {
   const once = visibleBlocks(parseHtml(text ?? '')).join('\n')
   return /<\/?[a-z][^>]*>/i.test(once) ? visibleBlocks(parseHtml(once)).join('\n') : once

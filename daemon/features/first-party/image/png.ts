@@ -6,10 +6,10 @@ const GRAYSCALE = 0
 const BITS_PER_BYTE = 8
 const NO_FILTER_BYTE = 1
 
-/** Consecutive equal rows: their number, and the start and end of each black run. */
+/** A number of equal rows, with the start and end of each black run in them. */
 export type Band = { readonly rows: number; readonly black: readonly (readonly [from: number, to: number])[] }
 
-/** A square 1-bit PNG, white except for the runs. */
+/** A square 1-bit PNG, white except for the black runs. */
 export function blackAndWhitePng(sizePx: number, bands: readonly Band[]): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(sizePx, 0)
@@ -20,7 +20,7 @@ export function blackAndWhitePng(sizePx: number, bands: readonly Band[]): Buffer
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))])
 }
 
-/** Bytes of a row: a filter byte, then eight pixels per byte, the leftmost in the highest bit; 1 is white. */
+/** Bytes of a row: a filter byte, then eight pixels per byte, leftmost in the highest bit. White is 1. */
 function packRow(sizePx: number, black: Band['black']): Buffer {
   const row = Buffer.alloc(NO_FILTER_BYTE + Math.ceil(sizePx / BITS_PER_BYTE))
   const pixels = row.subarray(NO_FILTER_BYTE)

@@ -7,7 +7,7 @@ import { blackAndWhitePng } from './png.ts'
 
 const MAX_DATA_BYTES = 2_000
 const DEFAULT_SIZE_PX = 300
-/** Texts up to this length, at sizes up to `QUICK_SIZE_PX`, are encoded on the main thread. */
+/** Texts up to this length, in images up to `QUICK_SIZE_PX`, are encoded on the main thread. */
 const QUICK_CHARS = 200
 const QUICK_SIZE_PX = 500
 /** Quiet zone in modules (ISO/IEC 18004). */
@@ -38,10 +38,10 @@ function encode(data: string): QRCode {
   return create(data, { errorCorrectionLevel: 'M' })
 }
 
-/** Whole pixels per module, centred, so that the image is sharp. */
+/** Draws each module with the same whole number of pixels, so that the image is sharp; centres the code. */
 function pngResult(modules: Modules, size: number): Json {
   const needed = modules.size + 2 * QUIET_ZONE_MODULES
-  if (size < needed) throw wrong('size', `must be at least ${needed} for this much data; or set format to svg`)
+  if (size < needed) throw wrong('size', `must be at least ${needed} pixels for this much data, unless format is svg`)
   const scale = Math.floor(size / needed)
   const offset = Math.floor((size - modules.size * scale) / 2)
   const lines = Array.from({ length: modules.size }, (_, row) => ({
@@ -67,7 +67,6 @@ function svgResult(modules: Modules, size: number): Json {
   return result(Buffer.from(svg), { content: svg, format: 'svg', encoding: 'utf-8', width: size })
 }
 
-/** Start and end of each dark run in a row. */
 function darkRuns(modules: Modules, row: number): [from: number, to: number][] {
   const runs: [number, number][] = []
   for (let column = 0; column < modules.size; column += 1) {

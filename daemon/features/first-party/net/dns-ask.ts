@@ -1,7 +1,7 @@
 import type { DnsAnswer, DnsRecord, RecordType } from '../../../ports/dns/message.ts'
 import { reachOf } from '../../../ports/web/target.ts'
 
-/** Asks a resolver; undefined without a usable response, which differs from "no records". */
+/** Asks a resolver; undefined without a usable response, which does not mean that there are no records. */
 export type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
 
 export type HostFacts = {
@@ -28,7 +28,7 @@ export async function hostOf(ask: Ask, name: string): Promise<HostFacts> {
   return { name, addresses: isSaid ? addresses : null, alias: ofType(alias, 'CNAME').length > 0 }
 }
 
-/** Addresses that are not public. */
+/** Addresses that cannot be reached from the internet. */
 export function unreachable(addresses: readonly string[]): string[] {
   return addresses.filter((address) => reachOf(address) !== 'public')
 }

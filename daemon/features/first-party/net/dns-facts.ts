@@ -12,7 +12,6 @@ export type NameServerFacts = {
   readonly alias: boolean
   readonly answered_udp: boolean
   readonly answered_tcp: boolean
-  /** Whether the server is authoritative for the zone. */
   readonly authoritative: boolean
   readonly serial: string | null
   /** NS records that the server returns, sorted. */
@@ -23,13 +22,13 @@ export type DnsFacts = Domain & {
   readonly zone: string
   readonly at: number
   readonly exists: boolean
-  /** By lower-case record type; types without a response are missing. */
+  /** Records by type, in lower case; a type without a response is missing. */
   readonly records: Readonly<Record<string, readonly DnsRecord[]>>
   readonly mail: MailFacts
   /** Mail hosts. */
   readonly exchangers: readonly HostFacts[]
   readonly nameservers: readonly NameServerFacts[]
-  /** Name servers that the parent zone lists, sorted; null without a response. */
+  /** Name servers that the parent zone lists, sorted; null if it did not respond. */
   readonly delegation: readonly string[] | null
   readonly validated: boolean
   /** Alias targets that do not exist. */
@@ -41,7 +40,7 @@ export type DnsFacts = Domain & {
 
 const MAX_NAME_SERVERS = 8
 const MAX_EXCHANGERS = 8
-/** A name that resolves only if the zone has a wildcard. */
+/** A name that resolves only if the zone has a wildcard record. */
 const NOBODY = 'nobody-has-this-name-7f3a'
 
 type Ctx = ServiceCtx<'dns'>
@@ -63,8 +62,7 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
     }
   }
   const soa = await ask(zone, 'SOA')
-  if (!soa)
-    throw new AppError('provider_failed', `No resolver answered for this domain: ${[...unanswered].join(', ')}.`)
+  if (!soa) throw new AppError('provider_failed', `No resolver gave a usable answer: ${[...unanswered].join(', ')}.`)
   const [records, mail, extra] = await Promise.all([
     recordsOf(ask, { host: domain.host, zone }),
     mailOf(ask, zone),
@@ -109,7 +107,7 @@ async function recordsOf(ask: Ask, { host, zone }: { host: string; zone: string 
   return Object.fromEntries((await Promise.all(asked)).flat())
 }
 
-/** Alias targets that do not exist, so that anybody could register them. */
+/** Alias targets that do not exist; anybody could register such a name. */
 async function danglingOf(ask: Ask, host: string): Promise<string[]> {
   const names = host.startsWith('www.') ? [host] : [host, `www.${host}`]
   const targets = await Promise.all(
@@ -128,8 +126,8 @@ async function exchangersOf(ask: Ask, values: readonly string[]): Promise<HostFa
 const MAX_PARENT_SERVERS = 3
 
 /**
- * Name servers that the parent zone delegates to; they may differ from the zone's own records. Null if the parent's
- * servers are silent or also serve the zone.
+ * Name servers to which the parent zone delegates; they may differ from the zone's own records. Null if the parent's
+ * servers do not respond, or also serve the zone.
  */
 async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>): Promise<string[] | null> {
   for (const server of await parentServersOf(ask, zone)) {
@@ -141,7 +139,6 @@ async function delegationOf(ctx: Ctx, { ask, zone }: Pick<Zone, 'ask' | 'zone'>)
   return null
 }
 
-/** Name servers of the nearest parent zone. */
 async function parentServersOf(ask: Ask, zone: string): Promise<string[]> {
   const labels = zone.split('.')
   for (let at = 1; at < labels.length; at += 1) {
@@ -171,7 +168,7 @@ type Asked = {
   readonly over: 'udp' | 'tcp'
 }
 
-/** Undefined for a server that does not respond or must not be asked. */
+/** Undefined if the server does not respond or must not be asked. */
 async function askedOf({ engines, signal }: Ctx, { zone, address, type, over }: Asked): Promise<DnsAnswer | undefined> {
   if (address === undefined) return undefined
   try {

@@ -66,7 +66,7 @@ function values({ records }: DnsFacts, type: string): string[] {
   return (records[type] ?? []).map(({ value }) => value)
 }
 
-/** Network of an address: first three numbers (/24), or first three groups of IPv6. */
+/** Network of an address: the first three numbers of IPv4 (/24), or the first three groups of IPv6. */
 function networkOf(address: string): string {
   return address.includes(':') ? address.split(':').slice(0, 3).join(':') : address.split('.').slice(0, 3).join('.')
 }
@@ -95,7 +95,7 @@ const rules: readonly Rule<DnsFacts>[] = [
       if (addresses.length === 0) return undefined
       return inside.length === 0
         ? ['pass', 'All addresses are public.']
-        : ['fail', 'Some addresses are private or reserved: unreachable from the internet.', inside.join(', ')]
+        : ['fail', 'Private or reserved addresses are unreachable from the internet.', inside.join(', ')]
     },
   },
   {
@@ -135,7 +135,7 @@ const rules: readonly Rule<DnsFacts>[] = [
     id: 'serials_agree',
     weight: 4,
     judge: ({ nameservers }) => {
-      // A non-authoritative server only has a cached copy.
+      // A server that is not authoritative has only a cached copy.
       const own = nameservers.filter(({ authoritative }) => authoritative)
       const serials = new Set(own.flatMap(({ serial }) => serial ?? []))
       if (serials.size === 0) return undefined
@@ -207,7 +207,7 @@ const rules: readonly Rule<DnsFacts>[] = [
       const ttls = [...(records['a'] ?? []), ...(records['aaaa'] ?? [])].map(({ ttl }) => ttl)
       if (ttls.length === 0) return undefined
       const least = Math.min(...ttls)
-      // A cached TTL counts down, so a short one says little.
+      // The TTL of a cached record counts down, so a short TTL may not be the configured one.
       return least < SHORT_TTL_S
         ? ['warn', `Addresses have a short TTL: ${least} s.`]
         : ['pass', 'The TTL of the addresses is long enough.']

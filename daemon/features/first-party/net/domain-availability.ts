@@ -7,7 +7,7 @@ import { type Domain, domainOf } from './domain.ts'
 
 type Registered = Domain & { readonly registrable: string }
 
-/** Whether a domain is registered, by its registry and by its name servers. */
+/** Whether a domain is registered, according to its registry and to its name servers. */
 export const domainAvailability = defineService({
   slug: 'domain_availability',
   needs: ['rdap', 'dns'],
@@ -60,7 +60,7 @@ function registered(domain: Domain): Registered {
   return { ...domain, registrable }
 }
 
-/** Undefined if no resolver responded. */
+/** Whether a domain has name servers; undefined if no resolver responded. */
 async function delegated({ engines, signal }: ServiceCtx<'dns'>, name: string): Promise<boolean | undefined> {
   try {
     const { rcode, records } = await engines.dns.ask({ name, type: 'NS' }, signal)

@@ -14,7 +14,7 @@ const MAX_HOST_CHARS = 253
 const HTTPS_PORT = '443'
 const LABELS = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))+$/
 
-/** Host of an input field, which holds a host name or a page URL. @throws AppError input_invalid for an invalid name */
+/** Host in an input field, which holds a host name or a page URL. @throws AppError input_invalid for an invalid name */
 export function domainOf(input: JsonInput, field = 'domain'): Domain {
   const text = textOf(input, field).trim()
   const host = hostIn(text, field)

@@ -15,14 +15,14 @@ export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, ho
   }
 }
 
-/** Converts a web error about the host's addresses for the buyer; returns other errors unchanged. */
+/** Converts a web error about the host's addresses to an error for the buyer; returns other errors unchanged. */
 export function unreachable(error: unknown): unknown {
   if (!(error instanceof WebError) || error.failure === 'aborted') return error
   if (error.isRefusal || error.failure === 'dns_failed') return wrongField('domain', error.message, error)
   return new AppError('provider_failed', error.message, { cause: error })
 }
 
-/** Fault codes in results, by OpenSSL and Node.js error codes. */
+/** Fault codes in results for error codes of OpenSSL and Node.js. */
 export const certificateFaults = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'not_yet_valid',
@@ -62,7 +62,7 @@ export function faultOf({ authorization_error, authorized, chain }: Handshake): 
 }
 
 /**
- * Whether an intermediate certificate is missing. The handshake reports only its last fault, so the chain is checked: a
+ * Whether an intermediate certificate is missing. The handshake reports only its last fault, so this reads the chain: a
  * complete chain ends with a self-issued certificate.
  */
 export function lacksIntermediate(shake: Handshake): boolean {

@@ -10,7 +10,7 @@ import {
   usualSelectors,
 } from './mail-records.ts'
 
-/** Lookup limit of SPF (RFC 7208 section 4.6.4); also ends loops. */
+/** Lookup limit of SPF (RFC 7208, 4.6.4); the limit also ends loops. */
 export const MAX_SPF_LOOKUPS = 10
 export const MAX_SPF_VOIDS = 2
 const MAX_SPF_EXCHANGERS = 10
@@ -24,7 +24,7 @@ export type SpfFacts = {
   readonly isWhole: boolean
 }
 
-/** Null: no response, which differs from "none". */
+/** Null means that no name server responded. An empty list or false means that there is no record. */
 export type MailFacts = {
   readonly spf: readonly string[] | null
   readonly check: SpfFacts | null
@@ -77,10 +77,10 @@ async function spfCheck(ask: Ask, zone: string, record: string): Promise<SpfFact
   return { ...walk, errors: [...walk.errors] }
 }
 
-/** Counts a term and its lookups. @returns the record that it includes */
+/** Counts a term and its lookups. @returns the SPF record that the term includes, if any */
 async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: string; text: string }[]> {
   walk.lookups += 1
-  // Not looked up: macros depend on the sender, and after a missing response the rest stays unknown.
+  // Macros depend on the sender. After a missing response, the count stays incomplete.
   if (walk.lookups > MAX_SPF_LOOKUPS || !walk.isWhole || term.target.includes('%')) return []
   const at = term.target.toLowerCase().replace(/\.$/, '')
   const found = await (finders[term.name] ?? addressed)(ask, at)
@@ -91,7 +91,7 @@ async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: s
 }
 
 type Finder = (ask: Ask, target: string) => Promise<SpfFound | undefined>
-/** How to look up the target of a term; undefined without a response. Terms not listed here look up addresses. */
+/** How to look up a term's target, by the term's name. All terms not listed here look up addresses. */
 const finders: Readonly<Record<string, Finder>> = {
   include: included,
   redirect: included,

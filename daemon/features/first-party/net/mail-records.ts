@@ -5,9 +5,9 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 export type SpfTerm = { readonly qualifier: string; readonly name: string; readonly target: string }
 export type SpfRecord = {
-  /** The terms that receivers evaluate: up to `all`, which also disables `redirect`. */
+  /** The terms that receivers evaluate: up to `all`, which also makes receivers ignore `redirect`. */
   readonly terms: readonly SpfTerm[]
-  /** Permanent errors of the record. */
+  /** Errors that make the record invalid. */
   readonly errors: readonly string[]
 }
 
@@ -20,7 +20,7 @@ const isAddress = (prefixBits: number, isOf: (text: string) => boolean) => (rest
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= prefixBits)
   return rest.startsWith(':') && isOf(address) && isPrefix && more.length === 0
 }
-/** Validates what follows a mechanism's name. */
+/** For each SPF mechanism, whether the text after its name is valid. */
 const mechanisms: Readonly<Record<string, (rest: string) => boolean>> = {
   all: (rest) => rest === '',
   include: (rest) => /^:[^/]+$/.test(rest),
@@ -69,7 +69,7 @@ function mechanismOf(word: string): { readonly term?: SpfTerm; readonly error?: 
 
 export type DmarcRecord = { readonly tags: ReadonlyMap<string, string>; readonly errors: readonly string[] }
 
-/** Whether a text at the `_dmarc` name is a DMARC record; receivers ignore all others (RFC 7489, 6.6.3). */
+/** Whether a text at the `_dmarc` name is a DMARC record; receivers ignore other texts (RFC 7489, 6.6.3). */
 export function isDmarc(text: string): boolean {
   return /^v\s*=\s*DMARC1\s*(;|$)/.test(text)
 }
@@ -113,7 +113,7 @@ export function readDmarc(text: string): DmarcRecord {
 
 export type DkimKey = { readonly selector: string; readonly key: string; readonly bits: number | null }
 
-/** Undefined if the text is not a key record. An empty key means that it was revoked (RFC 6376, 3.6.1). */
+/** Reads a DKIM key record; undefined for any other text. An empty key means that it was revoked (RFC 6376, 3.6.1). */
 export function readDkim(selector: string, text: string): DkimKey | undefined {
   const tags = new Map(
     text.split(';').map((part) => [part.split('=')[0]?.trim() ?? '', part.slice(part.indexOf('=') + 1)]),
@@ -131,7 +131,7 @@ export function readDkim(selector: string, text: string): DkimKey | undefined {
   }
 }
 
-/** Default selectors of mail services; others cannot be discovered. */
+/** Selectors that mail services use by default; DNS has no list of a domain's selectors. */
 export const usualSelectors = [
   'default',
   'google',

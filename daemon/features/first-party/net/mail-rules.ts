@@ -8,7 +8,7 @@ const WEAK_BITS = 1_024
 const USUAL_BITS = 2_048
 const WHOLE_PERCENT = 100
 
-/** Whether mail arrives, and whether others can forge it. */
+/** Rules about mail: whether it arrives, and whether it can be forged. */
 export const mailRules: readonly Rule<DnsFacts>[] = [
   { id: 'mail_exchangers', weight: 6, judge: (facts) => mailExchangers(facts) },
   { id: 'spf', weight: 8, judge: ({ mail }) => spf(mail) },
@@ -54,13 +54,13 @@ function spf({ spf: records, check }: DnsFacts['mail']): Judged {
   if (records === null) return undefined
   if (record === undefined || !check) return ['fail', 'There is no SPF record.']
   if (records.length > 1)
-    return ['fail', 'There is more than one SPF record, so receivers ignore all.', records.join(' | ')]
+    return ['fail', 'There is more than one SPF record, so receivers ignore all of them.', records.join(' | ')]
   const broken = spfFault(check)
   if (broken !== undefined) return ['fail', broken, record]
   return check.isWhole ? spfEnd(record) : undefined
 }
 
-/** Permanent error of an SPF record; undefined if there is none. */
+/** What makes an SPF record invalid; undefined if the record is valid. */
 function spfFault({ lookups, voids, errors }: SpfFacts): string | undefined {
   if (errors.length > 0) return `The SPF record is invalid: ${errors.join('; ')}.`
   if (lookups > MAX_SPF_LOOKUPS) return `The SPF record needs more than ${MAX_SPF_LOOKUPS} lookups, so it is invalid.`
@@ -77,7 +77,7 @@ function spfEnd(record: string): Judged {
   }
   return name === 'redirect' || (name === 'all' && qualifier !== '?')
     ? ['pass', 'SPF limits who may send mail.', record]
-    : ['warn', 'SPF ends without -all or ~all.', record]
+    : ['warn', 'The SPF record ends without -all or ~all.', record]
 }
 
 function dmarcRecord(records: readonly string[] | null): Judged {
@@ -85,7 +85,7 @@ function dmarcRecord(records: readonly string[] | null): Judged {
   if (records === null) return undefined
   if (record === undefined) return ['fail', 'There is no DMARC record.']
   if (records.length > 1)
-    return ['fail', 'There is more than one DMARC record, so receivers ignore all.', records.join(' | ')]
+    return ['fail', 'There is more than one DMARC record, so receivers ignore all of them.', records.join(' | ')]
   const { errors } = readDmarc(record)
   return errors.length === 0
     ? ['pass', 'There is a DMARC record.', record]
@@ -106,7 +106,7 @@ function dmarcPolicy(records: readonly string[] | null): Judged {
     : ['pass', 'DMARC asks receivers to quarantine or reject forged mail.', record]
 }
 
-/** Undefined without a key at a common selector; others may exist. */
+/** Undecided without a key at a usual selector, because the domain may use another selector. */
 function dkimKeys(keys: DnsFacts['mail']['dkim']): Judged {
   const shown = keys
     .map(({ selector, key, bits }) => `${selector}: ${key}${bits === null ? '' : ` ${bits}`}`)
@@ -114,7 +114,7 @@ function dkimKeys(keys: DnsFacts['mail']['dkim']): Judged {
   const rsa = keys.flatMap(({ bits }) => bits ?? [])
   if (keys.length === 0) return undefined
   if (keys.some(({ key }) => key === 'unreadable')) return ['fail', 'A DKIM key cannot be read.', shown]
-  if (rsa.some((bits) => bits < WEAK_BITS)) return ['fail', 'A DKIM key can be broken (RFC 8301).', shown]
+  if (rsa.some((bits) => bits < WEAK_BITS)) return ['fail', 'A DKIM key is too short to be safe (RFC 8301).', shown]
   return rsa.some((bits) => bits < USUAL_BITS)
     ? ['warn', `A DKIM key has fewer than ${USUAL_BITS} bits.`, shown]
     : ['pass', 'DKIM keys are published.', shown]

@@ -1,4 +1,4 @@
-/** Security headers of a response, in lower case. */
+/** Names of the security headers that are checked, in lower case. */
 export const securityHeaders = [
   'strict-transport-security',
   'content-security-policy',
@@ -40,7 +40,7 @@ export function isLongEnough(hsts: Hsts | undefined): boolean {
   return hsts !== undefined && hsts.days >= MIN_HSTS_DAYS
 }
 
-/** The weakness of a header's value; undefined if there is none. */
+/** For each header, the weakness of a value; undefined if the value has none. */
 const weaknesses: Readonly<Record<SecurityHeader, (value: string) => string | undefined>> = {
   'strict-transport-security': (value) =>
     isLongEnough(hstsOf(value)) ? undefined : `shorter than ${MIN_HSTS_DAYS} days`,

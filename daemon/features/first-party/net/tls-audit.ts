@@ -12,7 +12,7 @@ import { rootOf } from './tls-security-evidence.ts'
 const versions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const satisfies readonly SecureVersion[]
 type Offer = 'yes' | 'no' | 'untested'
 
-/** Weak suites that this program can offer. */
+/** Weak cipher suites that this program can offer to a server. */
 const WEAK_SUITES = 'aNULL:eNULL:@SECLEVEL=0'
 const FORWARD_SECRET = 'DHE'
 
@@ -23,7 +23,7 @@ type Seen = {
   readonly offers: Readonly<Record<(typeof versions)[number], Offer>>
   readonly weakSuites: Offer
   readonly root: WebResponse | undefined
-  /** Final response of port 80. */
+  /** Last response of port 80, after redirects. */
   readonly plain: WebResponse | undefined
   readonly caa: boolean | undefined
 }
@@ -63,7 +63,7 @@ export const tlsAudit = defineService({
   },
 })
 
-/** Collects the facts with at most two requests at a time, to spare the host. */
+/** Collects the facts with at most two concurrent requests, to spare the host. */
 async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen> {
   const [shake, root] = await Promise.all([mainHandshake(ctx, host), rootOf(ctx, host)])
   const at = ctx.now()
@@ -163,7 +163,7 @@ const rules: readonly Rule<Shaken>[] = [
     id: 'signature',
     weight: 5,
     judge: ({ shake: { chain } }) => {
-      // A root's own signature does not matter.
+      // The signature of a root certificate does not matter.
       const old = chain.find((one) => one.issuer !== one.subject && /SHA1|MD5/i.test(one.signature_algorithm))
       return old
         ? ['fail', `A certificate is signed with ${old.signature_algorithm}.`, old.subject]
@@ -202,7 +202,7 @@ const rules: readonly Rule<Shaken>[] = [
     weight: 1,
     judge: ({ shake }) => {
       if (shake.ocsp_stapled) return ['pass', 'OCSP stapling is enabled.']
-      // Many authorities have ended OCSP; their certificates name no OCSP server, so there is nothing to staple.
+      // Many certificate authorities have ended OCSP. Certificates without an OCSP server have nothing to staple.
       return shake.chain[0]?.has_ocsp ? ['warn', 'OCSP stapling is not enabled.'] : undefined
     },
   },
@@ -226,7 +226,7 @@ const rules: readonly Rule<Shaken>[] = [
   },
 ]
 
-/** Faults that other rules report. */
+/** Certificate faults that other rules report. */
 const toldElsewhere = new Set(['name_mismatch', 'weak_key'])
 
 function trustOf(shake: Handshake): Judged {
@@ -297,7 +297,7 @@ function certificateOf({ at }: Seen, { chain: [leaf] }: Handshake): Json {
 
 /** Highest score of a host whose certificate is not trusted. */
 const UNTRUSTED_MAX = 40
-/** Grade caps by failed rule, after SSL Labs; other rules only cost points. */
+/** For each failed rule, the best grade that is still possible (from SSL Labs). Other rules only cost points. */
 const caps: Readonly<Record<string, string>> = {
   certificate_trusted: 'F',
   name_matches: 'F',
@@ -312,7 +312,7 @@ const caps: Readonly<Record<string, string>> = {
 }
 const order = ['F', 'C', 'B', 'A-', 'A', 'A+']
 
-/** A+ requires long HSTS; without it A is the best. */
+/** Grade A+ requires HSTS with a long lifetime; without it, the best grade is A. */
 function gradeOf(findings: readonly Finding[]): string {
   const best = findings.some(({ id, status }) => id === 'hsts' && status === 'pass') ? 'A+' : 'A'
   const reached = findings.flatMap(({ id, status }) => (status === 'fail' ? (caps[id] ?? []) : []))

@@ -11,7 +11,7 @@ const PORT = 443
 /** Little of the body is read, since only the headers matter. */
 const MAX_BODY_BYTES = 1_024
 
-/** TLS facts and root page of a host at one moment, with a hash. No verdict. */
+/** TLS facts and root page of a host at one moment, with a hash; judges nothing. */
 export const tlsSecurityEvidence = defineService({
   slug: 'tls_security_evidence',
   needs: ['tls'],
@@ -47,7 +47,7 @@ export const tlsSecurityEvidence = defineService({
     return {
       tls_security_evidence: {
         ...evidence,
-        // Excludes the time, so that equal facts have equal hashes.
+        // The hash excludes the time, so that equal facts have equal hashes.
         evidence_sha256: createHash('sha256')
           .update(canonicalize(evidence) ?? '')
           .digest('hex'),
@@ -58,7 +58,7 @@ export const tlsSecurityEvidence = defineService({
   },
 })
 
-/** Root page of a host; undefined if it cannot be fetched, since the TLS facts count without it. */
+/** Root page of a host. Undefined if it cannot be fetched, because the TLS facts are useful without it. */
 export async function rootOf(
   { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
   host: string,

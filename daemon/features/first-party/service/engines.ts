@@ -15,7 +15,7 @@ import type { Upstream } from '../../../ports/upstream/upstream.ts'
 export type Engines = {
   readonly browser: Browser
   readonly dns: Dns
-  /** A replacement for the browser, if the operator wants it. */
+  /** A stand-in for the browser, if the operator allows it. */
   readonly dom: Dom
   readonly tls: Tls
   readonly rdap: Rdap
@@ -34,19 +34,19 @@ export type Engines = {
   readonly translator: Translator
   readonly weather: Upstream
 }
-/** Share prices, in Twelve Data's format unless `provider` differs. */
+/** Share prices, in Twelve Data's format unless `provider` names another provider. */
 export type Market = Upstream & { readonly provider?: MarketProvider }
 export type EngineName = keyof Engines
 export type Board = EngineBoard<Engines>
 
-/** The engine behind a result, as it reports itself. */
+/** The engine that made a result, as stated in the result. */
 export type ResultEngine = {
   readonly name: string
   readonly version: string
-  /** The least certain kind of engine used. */
+  /** Kind of the least certain engine that was used. */
   readonly kind: 'deterministic' | 'model' | 'upstream'
   readonly model?: string
   readonly fetched_at?: string
-  /** The preferred engine that was missing. */
+  /** The preferred engine, which was not available. */
   readonly fallback_from?: string
 }

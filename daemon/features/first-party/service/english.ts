@@ -1,4 +1,4 @@
-/** Function words of English, by frequency. */
+/** Function words of English, most frequent first. */
 export const functionWords: ReadonlySet<string> = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by
   can could did do does doing down during each else even ever every few for from further get gets got had has have
@@ -13,11 +13,11 @@ export const functionWords: ReadonlySet<string> = new Set(
 const words = new Intl.Segmenter('en', { granularity: 'word' })
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** Abbreviations with a full stop inside a sentence. */
+/** Abbreviations whose full stop does not end a sentence. */
 const ABBREVIATION =
   /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|[a-z])\.$/i
 
-/** Characters at the end of a sentence that are checked for an abbreviation; longer than any abbreviation. */
+/** Number of characters before a sentence's end that are searched for an abbreviation. */
 const TAIL_CHARS = 32
 
 /** Lower-case words of any script, with plain apostrophes. */
@@ -45,7 +45,7 @@ export function sentencesOf(block: string): string[] {
   return found.filter((sentence) => sentence !== '')
 }
 
-/** Share of English function words: above a tenth in English, near zero otherwise. */
+/** Share of a text's words that are English function words: above a tenth in English, near zero otherwise. */
 export function englishShare(tokens: readonly string[]): number {
   return tokens.length === 0 ? 0 : tokens.filter((word) => functionWords.has(word)).length / tokens.length
 }
@@ -56,14 +56,14 @@ export function stem(word: string): string {
   return word
 }
 
-/** A rough root: `delivered`, `delivers`, `delivery` and `delivering` share one. */
+/** Root of a word, roughly: `delivered`, `delivers`, `delivery` and `delivering` share one root. */
 export function root(word: string): string {
   const short = stem(word)
   if (short.length < 5) return short
   return short.replace(/(?<=\w{4})(?:ation|ing|ed|er|ery|y|e|ment)$/, '').replace(/(.)\1$/, '$1')
 }
 
-/** Whether a word carries meaning. */
+/** Whether a word carries meaning on its own, as function words do not. */
 export function matters(word: string): boolean {
   return !functionWords.has(word) && /\p{L}/u.test(word) && (word.length > 1 || word > '\u007f')
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../../../src/core/json.ts'
 
 export type FindingStatus = 'pass' | 'warn' | 'fail'
 export type Finding = {
-  /** Stable id for programs. */
+  /** Stable, so that programs can rely on it. */
   readonly id: string
   readonly status: FindingStatus
   readonly message: string
@@ -10,7 +10,7 @@ export type Finding = {
   readonly weight: number
 }
 
-/** Result of a rule; undefined if it cannot decide. */
+/** What a rule found; undefined if the rule cannot decide. */
 export type Judged = readonly [status: FindingStatus, message: string, evidence?: string | undefined] | undefined
 export type Rule<Subject> = {
   readonly id: string
@@ -60,7 +60,6 @@ function worstFirst(a: Finding, b: Finding): number {
   return badness[a.status] - badness[b.status] || b.weight - a.weight || (a.id < b.id ? -1 : 1)
 }
 
-/** Findings in result form. */
 export function shownFindings(findings: readonly Finding[]): { [member: string]: Json } {
   const shown = findings.slice(0, MAX_FINDINGS).map((finding) => ({ ...finding }))
   return { findings: shown, ...(findings.length > MAX_FINDINGS ? { findings_truncated: true } : {}) }

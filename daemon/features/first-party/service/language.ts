@@ -5,7 +5,7 @@ const LOOKED_AT_CHARS = 2_000
 /** Guesses below this accuracy are unreliable. */
 const MIN_ACCURACY = 0.1
 
-/** Common languages only; rare ones are confused with their neighbours. */
+/** Common languages only, because rare ones are confused with similar common ones. */
 const languages =
   'ar bg ca cs da de el en es et eu fa fi fr gl he hi hr hu id is it ja ko lt lv mk ms nl no pl pt ro ru sk sl sr sv th tr uk vi zh'.split(
     ' ',
@@ -15,8 +15,8 @@ const languages =
 export type Language = { readonly language: string; readonly confidence: number }
 
 /**
- * Detects the language; undefined if the text is too short or fits none. The first call loads tables, which blocks
- * the thread for a tenth of a second.
+ * Detects the language of a text; undefined if the text is too short or fits no language. The first call loads tables,
+ * which blocks the thread for a tenth of a second.
  */
 export const languageOf = defineStep('language', async (text: string): Promise<Language | undefined> => {
   const { detectAll } = await import('tinyld')

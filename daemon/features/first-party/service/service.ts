@@ -14,11 +14,11 @@ import type { Elsewhere } from './step.ts'
 export type JsonInput = { readonly [field: string]: Json }
 
 export type ServiceCtx<Need extends EngineName = never, Want extends EngineName = never> = {
-  /** Aborted at the time limit or when the buyer disconnects; pass it on. */
+  /** Aborted at the time limit, or when the buyer disconnects. Pass it to everything that waits. */
   readonly signal: AbortSignal
-  /** Client for the public web; pass it the signal. */
+  /** Client for the public web; pass `signal` to each call. */
   readonly web: PublicWeb
-  /** Key for fair sharing of busy engines, such as the buyer's wallet. */
+  /** Caller among whom busy engines are shared fairly, such as the buyer's wallet. */
   readonly who: string
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
@@ -32,7 +32,7 @@ type Given<Need extends EngineName, Want extends EngineName> = Pick<Engines, Nee
   readonly [name in Exclude<Want, Need>]?: Engines[name]
 }
 
-/** Context for cheap checks of an input, before anything runs. */
+/** Context for `check`, which must be cheap because it runs before payment. */
 export type CheckCtx<Need extends EngineName = never, Want extends EngineName = never> = Pick<
   ServiceCtx<Need, Want>,
   'web' | 'engines'
@@ -40,7 +40,7 @@ export type CheckCtx<Need extends EngineName = never, Want extends EngineName = 
 
 /** Definition of a service. Its `Source` is copied to a worker thread: no functions, bytes as `Uint8Array`. */
 export type ServiceDefinition<Source = undefined, Need extends EngineName = never, Want extends EngineName = never> = {
-  /** Name of the service's listing in `fixtures/listings`; the source file has dashes for underscores. */
+  /** Name of the service's listing in `fixtures/listings`; the service's source file has dashes for underscores. */
   readonly slug: string
   /** Required engines: the listing is active while all are available. */
   readonly needs?: readonly Need[]
@@ -56,17 +56,17 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   /** Time limit (default: `DEFAULT_TIMEOUT_MS`). */
   readonly timeoutMs?: number
   /**
-   * Fetches the data. Untrusted text is parsed in `make`, or in a step if the next request depends on it.
+   * Fetches the data. Parse untrusted text in `make`, or in a step if the next request depends on it.
    * @throws AppError input_invalid
    */
   readonly read?: (input: JsonInput, ctx: ServiceCtx<Need, Want>) => Promise<Source> | Source
   /**
-   * Computes the deliverable on a worker thread from an input that matches the schema. A result without `engine` was
-   * made by this program alone.
+   * Computes the deliverable on a worker thread from an input that matches the schema. If the result names no `engine`,
+   * this program is named as its engine.
    * @throws AppError input_invalid
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
-  /** Fetches more data, for which `make` runs again. The run ends with undefined, or after `MAX_ROUNDS`. */
+  /** Fetches more data and lets `make` run again; undefined ends the run, and so does `MAX_ROUNDS`. */
   readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
   /** Whether `make` takes only milliseconds, so that it can run on the main thread. */
   readonly isQuick?: (input: JsonInput) => boolean
@@ -82,7 +82,7 @@ export type OnThread = (
   signal: AbortSignal,
 ) => Promise<unknown>
 
-/** Dependencies of a run; without `onThread`, it stays on the calling thread. */
+/** What a run uses. Without `onThread`, the run stays on the calling thread. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly onThread?: OnThread
@@ -91,31 +91,31 @@ export type ServiceMeans = {
   readonly who?: string
 }
 
-/** A first-party service for the daemon: limited in time and size, with uniform errors. */
+/** A first-party service as the daemon uses it: limited in time and size, with uniform errors. */
 export type FirstPartyService = {
   readonly slug: string
   readonly needs: readonly EngineName[]
   readonly wants: readonly EngineName[]
   readonly oneOf: readonly EngineName[]
-  /** Missing engines that prevent a purchase. */
+  /** Names of the missing engines that prevent a purchase. */
   readonly lacking: (lacks: (names: readonly EngineName[]) => readonly string[]) => readonly string[]
   /** @throws AppError input_invalid, before payment */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
-   * @throws AppError input_invalid for a fault of the buyer, unavailable if an engine is missing or overloaded,
+   * @throws AppError input_invalid for a mistake of the buyer, unavailable if an engine is missing or overloaded,
    * otherwise provider_failed
    */
   readonly run: (input: JsonInput, signal: AbortSignal, means?: ServiceMeans) => Promise<Json>
-  /** Computes the deliverable, on the worker thread; `source` comes from `read` of the same definition. */
+  /** Computes the deliverable on the worker thread; `source` must come from `read` of the same definition. */
   readonly make: (input: JsonInput, source: unknown) => Json | Promise<Json>
 }
 
-/** Time limit of an instant response (decisions §10). */
+/** Default time limit of a run: that of an instant response (decisions §10). */
 export const DEFAULT_TIMEOUT_MS = 30_000
 /** Largest deliverable, since it is stored and shown whole (decisions §8). */
 export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 
-/** Retry-After when the queue is full. */
+/** `Retry-After` in seconds, when the queue of a service is full. */
 const BUSY_RETRY_S = 5
 
 /** Default for callers that give no web access; each request fails. */
@@ -125,7 +125,7 @@ function refuse(): Promise<never> {
   return Promise.reject(new WebError('connect_failed', 'This service has no web access.'))
 }
 
-/** Rounds: the first result, the model's answer, and one more attempt. */
+/** Maximum runs of `make`: for the first result, for the model's answer, and for one more attempt. */
 const MAX_ROUNDS = 3
 
 export function defineService<Source = undefined, Need extends EngineName = never, Want extends EngineName = never>(
@@ -194,7 +194,7 @@ function given<Need extends EngineName, Want extends EngineName>(
 
 const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }
 
-/** Adds the engine to a result or, if its only member is named like the service, to that member. */
+/** Adds this program as engine to a result without one; to its only member if that is named like the service. */
 function stamped(slug: string, made: Json): Json {
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return made
   const own = made[slug]
@@ -245,7 +245,7 @@ function engineGone(slug: string, cause: unknown): AppError {
   })
 }
 
-/** Public failure text: only that it failed, and whether it timed out; details stay in the log. */
+/** Text of a failure for the buyer: that the service failed or timed out. Details stay in the log. */
 function failure(error: unknown, signal: AbortSignal): string {
   const isOurs = error instanceof ThreadError || error instanceof ProgramError
   if (isOurs && error.failure === 'timeout') return 'did not finish in time'

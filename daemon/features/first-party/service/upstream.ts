@@ -3,7 +3,7 @@ import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import { wrongField } from './service.ts'
 
 /**
- * Converts upstream errors for the buyer, and rethrows other errors.
+ * Converts upstream errors to errors for the buyer; rethrows other errors.
  * @param field input field at fault when the upstream refuses the query
  */
 export async function fromUpstream<T>(asked: Promise<T>, field?: string): Promise<T> {

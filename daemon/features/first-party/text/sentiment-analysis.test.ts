@@ -85,7 +85,10 @@ test.each([
   await expect(buy({ text })).rejects.toMatchObject({
     code: 'input_invalid',
     details: [
-      { path: 'text', message: expect.stringContaining(`unsupported_language: the text looks like "${language}"`) },
+      {
+        path: 'text',
+        message: expect.stringContaining(`unsupported_language: the text seems to be in "${language}"`),
+      },
     ],
   })
 })

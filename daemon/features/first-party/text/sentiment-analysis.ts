@@ -3,12 +3,12 @@ import { languageOf } from '../service/language.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 import { judge } from './sentiment.ts'
 
-/** Share of English function words from which a text counts as English. */
+/** Minimum share of English function words in an English text. */
 const ENGLISH_SHARE = 0.12
-/** Fewer words do not reveal a language. */
+/** A text with fewer words does not reveal its language. */
 const MIN_WORDS = 3
 const SURE = 0.3
-/** A text of this many words with too few English function words is not English. */
+/** A text with this many words, but too few English function words, is not English. */
 const ENOUGH_WORDS = 8
 
 /** Sentiment of an English text, by word lists and rules. */
@@ -19,14 +19,14 @@ export const sentimentAnalysis = defineService({
     if (text.trim() === '') throw wrongField('text', 'contains no text')
     const foreign = await foreignLanguageOf(text)
     if (foreign !== undefined) {
-      const message = `unsupported_language: the text looks like "${foreign}"; only English is supported`
+      const message = `unsupported_language: the text seems to be in "${foreign}"; only English is supported`
       throw wrongField('text', message)
     }
     return { ...judge(text), language: 'en' }
   },
 })
 
-/** The language of a non-English text; undefined if English or too short. */
+/** Language of a text that is not English; undefined if the text is English or too short. */
 async function foreignLanguageOf(text: string): Promise<string | undefined> {
   const words = wordsOf(text)
   if (englishShare(words) >= ENGLISH_SHARE) return undefined

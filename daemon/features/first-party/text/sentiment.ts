@@ -12,7 +12,7 @@ export type Sentiment = {
   readonly reasons: string[]
 }
 
-/** Compound score from which VADER calls a text positive or negative. */
+/** VADER calls a text positive from this compound score, and negative from its opposite. */
 const NEUTRAL_SCORE = 0.05
 /** A text is mixed if its weaker side has at least this share of the words, and `MIXED_SHARE` of the stronger side. */
 const MIXED_PART = 0.1
@@ -29,8 +29,8 @@ const NORM = 15
 type Said = { readonly pos: number; readonly neg: number; readonly compound: number }
 
 /**
- * Rates an English text: each sentence by VADER, and by the words of AFINN where VADER knows none of its words. The
- * rating is deterministic; without evidence it is neutral, with low confidence.
+ * Rates an English text sentence by sentence: by VADER, or by AFINN's words if VADER knows none of the sentence's
+ * words. The rating is deterministic; without evidence it is neutral, with low confidence.
  */
 export function judge(text: string): Sentiment {
   const sentences = sentencesOf(text)
@@ -45,7 +45,7 @@ export function judge(text: string): Sentiment {
   }
 }
 
-/** Adapts a text to VADER, which knows straight apostrophes, lower-case negations and `SHOUTED` emphasis. */
+/** Prepares a text for VADER, which knows straight apostrophes, lower-case negations and `SHOUTED` emphasis. */
 function plain(text: string): string {
   return text.replace(/[‘’]/g, "'").replace(/(?<![\p{L}\p{N}])\p{Lu}(?=\p{Ll})/gu, (first) => first.toLowerCase())
 }
@@ -76,7 +76,6 @@ function labelOf({ pos, neg, compound }: Said): Sentiment['sentiment'] {
   return compound > 0 ? 'positive' : 'negative'
 }
 
-/** Grows with the evidence and falls with disagreement. */
 function confidenceOf(sentiment: Sentiment['sentiment'], { pos, neg, compound }: Said): number {
   if (sentiment === 'neutral') return NEUTRAL_CONFIDENCE * (1 - pos - neg)
   const agreement = Math.abs(pos - neg) / (pos + neg)
@@ -84,7 +83,7 @@ function confidenceOf(sentiment: Sentiment['sentiment'], { pos, neg, compound }:
   return MAX_CONFIDENCE * Math.abs(compound) * agreement
 }
 
-/** The clauses with the strongest sentiment, as written. */
+/** The clauses with the strongest sentiment, quoted. */
 function reasonsOf(sentences: readonly string[]): string[] {
   const clauses = sentences.flatMap((sentence) => sentence.split(/[,;:]\s+|\s+(?=(?:and|but|although|though|yet)\s)/))
   const weighed = clauses.map((clause) => ({ clause: clause.trim(), score: saidIn(clause).compound }))

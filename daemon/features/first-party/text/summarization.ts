@@ -9,7 +9,7 @@ import { mainBlocks } from '../web/main-part.ts'
 import { decode, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
-/** Number of characters that are read of a text or page. */
+/** Maximum characters read from a text or page. */
 const MAX_SOURCE_CHARS = 50_000
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
@@ -41,8 +41,8 @@ type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url
 const QUICK_CHARS = 1_000
 
 /**
- * Extracts the most central sentences in their original words and order, so nothing is invented. If text and URL are
- * given, the URL is ignored. A configured model may rephrase; its sentences with unsupported facts are removed.
+ * Extracts the most central sentences in their original words and order, so that nothing is invented. If both text and
+ * URL are given, the URL is ignored. A configured model may rephrase; its sentences with unsupported facts are removed.
  */
 export const summarization = defineService({
   slug: SLUG,
@@ -131,7 +131,7 @@ async function pageOf(input: JsonInput, ctx: ServiceCtx): Promise<WebPage> {
     truncate: true,
   })
   if (page.status < 200 || page.status >= 300) throw wrongField('url', `answered ${page.status}`)
-  if (!isTextual(page)) throw wrongField('url', 'is not a page of text')
+  if (!isTextual(page)) throw wrongField('url', 'does not return text')
   return page
 }
 

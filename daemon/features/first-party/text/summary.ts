@@ -2,20 +2,20 @@ import { matters, sentencesOf, stem, wordsOf } from '../service/english.ts'
 
 export type SummaryLength = { readonly sentences: number; readonly words: number }
 
-/** Shorter lines are headings, captions or menu entries. */
+/** Lines with fewer words are headings, captions or menu entries. */
 const MIN_WORDS = 4
-/** End of a sentence. If most lines end like this, all other lines are headings. */
+/** End of a sentence. If most lines end like this, the lines that do not are headings. */
 const ENDED = /[.!?…。！？]["'”’»)\]]*$/u
-/** Longer sentences are penalised. */
+/** Sentences with more words get a lower score. */
 const LONG_WORDS = 40
-/** Penalty for similarity to chosen sentences. */
+/** Factor of the penalty for similarity to sentences that are already chosen. */
 const REDUNDANCY = 0.5
-/** Sentences this similar are duplicates. */
+/** Sentences more similar than this are duplicates. */
 const SAME = 0.8
 /** A bonus for early sentences, and a smaller one for the last. */
 const LEAD_BONUS = 0.15
 const CLOSE_BONUS = 0.05
-/** Largest share of the sentences in a summary, which has at least one. */
+/** Maximum share of a text's sentences in its summary; one sentence is always allowed. */
 const MAX_SHARE = 0.6
 /** Weight of a word that occurs in one sentence only. */
 const SINGLE_WEIGHT = 0.25
@@ -45,7 +45,7 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
   return picked.sort((one, other) => one.at - other.at).map(({ text }) => text)
 }
 
-/** Weights words by the number of sentences with them. */
+/** Sentences with their weighted words; a word's weight depends on how many sentences contain it. */
 function weigh(texts: readonly string[]): Sentence[] {
   const counted = texts.map((text) => ({ text, tokens: wordsOf(text) }))
   const spoken = counted.filter(({ tokens }) => tokens.length >= MIN_WORDS)
@@ -96,10 +96,10 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
   })
 }
 
-/** A remaining sentence, with its highest similarity to the chosen ones. */
+/** A sentence not chosen yet, with its highest similarity to the chosen ones. */
 type Candidate = { readonly sentence: Sentence; readonly score: number; alike: number }
 
-/** Takes the best sentence of at most `room` words, if any, and updates how similar the others are to it. */
+/** Takes the best sentence of at most `room` words, if any. Updates the similarities of those left. */
 function takeBest(left: Candidate[], room: number): Sentence | undefined {
   let best = -1
   let bestValue = Number.NEGATIVE_INFINITY

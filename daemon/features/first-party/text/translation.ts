@@ -12,7 +12,7 @@ type Source = Translated & { readonly detected: boolean; readonly confidence?: n
 
 const segmentsIn = defineStep('translation.segments', segmentsOf)
 
-/** Translates with the configured engine, else with the local one, which gives the gist only. */
+/** Translates with the configured engine or, without one, with the local engine, which only gives the gist. */
 export const translation = defineService({
   slug: 'translation',
   needs: ['translator'],
@@ -62,7 +62,7 @@ export const translation = defineService({
   }),
 })
 
-/** Code in a language field; undefined to detect the language. @throws AppError input_invalid for an invalid code */
+/** Language code in a field; undefined to detect the language. @throws AppError input_invalid for an invalid code */
 function codeOf(input: JsonInput, field: 'target_lang' | 'source_lang'): string | undefined {
   const code = textOf(input, field).trim().toLowerCase().replace('_', '-')
   if (code === '' || (field === 'source_lang' && code === 'auto')) return undefined

@@ -2,10 +2,10 @@ import MarkdownIt from 'markdown-it'
 import { type HtmlNode, parseHtml } from './html.ts'
 import { decode, isHtml, type WebPage } from './page.ts'
 
-/** Longer Markdown is cut off: this much takes three seconds to parse, and changelogs have the newest entries first. */
+/** Longer Markdown is cut off: this much takes three seconds to parse. Changelogs begin with their newest entries. */
 const MAX_MARKDOWN_CHARS = 300_000
 
-/** HTML elements in Markdown. Other names in angle brackets, such as `<id>`, are placeholders. */
+/** Names of HTML elements in Markdown. Other names in angle brackets, such as `<id>`, are placeholders. */
 const elements = new Set(
   `a abbr article aside b bdi bdo blockquote br caption center cite code col colgroup dd del details dfn div dl dt em
   figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i iframe img input ins kbd label li main mark nav ol p
@@ -26,7 +26,7 @@ function openReader() {
   return made
 }
 
-/** A page as a tree, from HTML or Markdown (CommonMark with GitHub tables). */
+/** Parses a page to a tree, from HTML or Markdown (CommonMark with GitHub tables). */
 export function documentOf(page: Pick<WebPage, 'body' | 'headers'>): HtmlNode {
   const text = decode(page)
   return isHtml(page) || /^\s*<(!doctype|html)/i.test(text) ? parseHtml(text) : markdownDocument(text)

@@ -1,6 +1,6 @@
 import { load } from 'cheerio/slim'
 
-/** Node interface for walking a parsed page; names are lower case. */
+/** A node of a parsed page; element names are lower case. */
 export type HtmlNode = {
   readonly type: string
   readonly name?: string
@@ -25,7 +25,7 @@ const hidden = new Set([
   'select',
 ])
 const nothing: ReadonlySet<string> = new Set()
-/** Elements that are not main content. */
+/** Elements outside the main content. */
 const furniture = new Set([
   ...hidden,
   'nav',
@@ -45,7 +45,7 @@ const inline = new Set(
   ),
 )
 const MAX_DEPTH = 1_000
-/** Ten times the tags of the largest real pages; each takes some hundred bytes. */
+/** Maximum tags of a page: ten times as many as the largest real pages have. Each tag takes some hundred bytes. */
 const MAX_TAGS = 200_000
 /** Void elements. */
 const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
@@ -53,8 +53,8 @@ const empty = new Set('area base br col embed hr img input link meta param sourc
 const closedByNext = new Set('p li dt dd tr td th thead tbody tfoot option optgroup'.split(' '))
 
 /**
- * Parses a page up to a nesting limit. Parsers and selectors take quadratic time on hostile pages, so depth is
- * limited and selectors are not used.
+ * Parses the part of a page that is within the limits. Parsers and selectors take quadratic time on hostile pages, so
+ * depth is limited and selectors are not used.
  */
 export function parseHtml(html: string): HtmlNode {
   const [document] = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
@@ -63,13 +63,13 @@ export function parseHtml(html: string): HtmlNode {
   return document as HtmlNode // a node of the page, seen as far as needed
 }
 
-/** Opens a page for selector queries; only for worker threads, which limit time and memory. */
+/** Parses a page for selector queries. Only for worker threads, because their time and memory are limited. */
 export function openHtml(html: string) {
   const $ = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
   const [document] = $.root().toArray()
   return {
     root: document as HtmlNode, // as above
-    /** Empty for an unsupported selector. */
+    /** Elements that match a selector; none for an unsupported selector. */
     find(selector: string): Element[] {
       try {
         return $(selector).toArray() as Element[] // selectors find elements
@@ -82,7 +82,7 @@ export function openHtml(html: string) {
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
-/** The part of an HTML text before it exceeds the nesting or tag limit. The depth is an upper estimate. */
+/** Start of an HTML text, up to where it exceeds the depth or tag limit. The counted depth may be too high. */
 function untilTooMuch(html: string): string {
   const open = openElements()
   let tags = 0
@@ -96,7 +96,7 @@ function untilTooMuch(html: string): string {
   return html
 }
 
-/** The open elements, counted by name, so that a stray end tag needs no search. */
+/** Counts the open elements by name, so that a stray end tag needs no search. */
 function openElements() {
   const names: string[] = []
   const openOf = new Map<string, number>()
@@ -118,7 +118,7 @@ function openElements() {
   }
 }
 
-/** All elements in order, without the content of `closed` ones. */
+/** All elements in page order, without the content of elements named in `closed`. */
 export function* elementsOf(page: HtmlNode, closed: ReadonlySet<string> = new Set()): Generator<Element> {
   const stack = [...(page.children ?? [])].reverse()
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -159,7 +159,7 @@ export function isUnseen(node: HtmlNode): boolean {
   return hidden.has(node.name ?? '') || isHidden(node)
 }
 
-/** Iterative, since nesting may be deep. */
+/** Visible text by block. Iterative, since nesting may be deep. */
 function blocksOf(nodes: readonly HtmlNode[], skipped: ReadonlySet<string>): string[] {
   const pieces: string[] = []
   const stack: (HtmlNode | '\n')[] = [...nodes].reverse()

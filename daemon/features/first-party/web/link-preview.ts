@@ -4,7 +4,7 @@ import { defineService, fetchPage, textOf } from '../service/service.ts'
 import { type Element, elementsOf, oneLine, parseHtml, textIn } from './html.ts'
 import { decode, isHtml, mediaType, type WebPage } from './page.ts'
 
-/** Limit of bytes per page, whose metadata is at the beginning. */
+/** Limit of bytes read per page, since metadata is at the beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024
 const FIRST_ERROR = 400
 const MAX_TITLE_CHARS = 300
@@ -49,7 +49,7 @@ const signatures: readonly (readonly [kind: string, bytes: string])[] = [
   ['Linux program', '\x7fELF'],
 ]
 
-/** File type by signature, whatever the server declares. */
+/** Kind of a file by its first bytes; without a known signature, the declared media type. */
 function kindOf({ body }: Pick<WebPage, 'body'>, type: string): string {
   const start = Buffer.from(body.subarray(0, 16)).toString('latin1')
   const known = signatures.find(([, bytes]) => start.startsWith(bytes))?.[0]
@@ -58,7 +58,7 @@ function kindOf({ body }: Pick<WebPage, 'body'>, type: string): string {
   return start.slice(4, 8) === 'ftyp' ? 'MP4 video' : type || 'file of an unknown kind'
 }
 
-/** Preview of a file: an image itself, otherwise type and size. */
+/** Preview of a file: for an image the image itself, for other files type and size. */
 function fromFile(page: WebPage): { [member: string]: Json } {
   const { pathname, hostname } = new URL(page.url)
   const name = decodedName(pathname.split('/').at(-1) ?? '')
@@ -105,7 +105,7 @@ function fromHtml(page: WebPage): { [member: string]: Json } {
 }
 
 type Link = { readonly rels: readonly string[]; readonly href: string }
-/** Metadata of a page; the first of each name wins. */
+/** Metadata of a page; of several values for a name, the first wins. */
 type Faces = {
   readonly meta: Map<string, string>
   readonly titles: Map<string, string>
@@ -125,7 +125,7 @@ function facesOf(html: string): Faces {
 function note(faces: Faces, element: Element): void {
   const { name, attribs } = element
   if (name === 'meta') {
-    // Some pages mix up `name` and `property`.
+    // Some pages confuse `name` and `property`.
     const key = (attribs['property'] ?? attribs['name'] ?? '').trim().toLowerCase()
     keepFirst(faces.meta, key, oneLine(attribs['content'] ?? ''))
   } else if (name === 'link' && attribs['href'] !== undefined && faces.links.length < MAX_LINKS) {

@@ -2,17 +2,17 @@ import { Readability } from '@mozilla/readability'
 import JSDOMParser from '@mozilla/readability/JSDOMParser.js'
 import { bodyBlocks, type HtmlNode, isUnseen, parseHtml, visibleBlocks } from './html.ts'
 
-/** Element limit, since Readability compares all elements with one another. */
+/** Maximum elements of a page, since Readability compares all elements with one another. */
 const MAX_ELEMENTS = 20_000
 /** A part with fewer characters is not the main part. */
 const MIN_CHARS = 250
-/** Minimum share of the page's text in the main part; a start page has no such part. */
+/** Minimum share of a page's text in its main part. A start page has no main part. */
 const MAIN_SHARE = 0.3
 /** Attributes that Readability uses, and those of links and images. */
 const attributes = ['class', 'id', 'role', 'itemprop', 'rel', 'href', 'src', 'alt', 'title', 'dir', 'lang'] as const
 const signs: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Main content by block, without navigation and sidebars, as a browser's reading view finds it. */
+/** Blocks of the main content, without navigation and sidebars, as in a browser's reading view. */
 export function mainBlocks(page: HtmlNode): string[] {
   const whole = bodyBlocks(page)
   const main = readingView(page)
@@ -31,7 +31,7 @@ function readingView(page: HtmlNode): string[] {
   }
 }
 
-/** Well-formed markup of what a reader sees. */
+/** Well-formed markup of the visible content. */
 function markupOf({ type, name, data, attribs = {}, children = [] }: HtmlNode): string {
   if (type === 'text') return escaped(data ?? '')
   const inner = children.map((child) => (isUnseen(child) ? '' : markupOf(child))).join('')

@@ -1,19 +1,19 @@
 import type { WebResponse } from '../../../ports/web/exchange.ts'
 
-/** A fetched page, as copied to a thread. */
+/** A fetched page in a form that can be copied to a worker thread. */
 export type WebPage = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
 
-/** Charset declarations must be in this range (HTML standard). */
+/** A page must declare its charset within this range (HTML standard). */
 const DECLARATION_BYTES = 1_024
-/** Start of an HTML page in latin1, after an optional BOM and blanks. */
+/** How an HTML page begins, in latin1, after an optional BOM and blanks. */
 const HTML_BEGINNING = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|body|title|!--)[\s>]/i
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i
 const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
 
-/** Charset of undeclared pages that are not UTF-8 (WHATWG Encoding). */
+/** Charset of pages that are not UTF-8 and declare no charset (WHATWG Encoding). */
 const LEGACY_CHARSET = 'windows-1252'
 
-/** Lower-case media type without parameters. Without a header, only HTML is recognised, by its beginning. */
+/** Media type in lower case, without parameters. If the server sends none, only HTML is recognised. */
 export function mediaType({ headers, body }: Pick<WebPage, 'headers' | 'body'>): string {
   const named = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (named) return named
@@ -55,7 +55,7 @@ function decoderOf(label: string): InstanceType<typeof TextDecoder> | undefined 
   }
 }
 
-/** Decodes UTF-8, otherwise the legacy charset. `stream` drops an incomplete last character. */
+/** Decodes UTF-8 or, if the text is not UTF-8, the legacy charset. `stream` ignores an incomplete last character. */
 function guessed(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true })

@@ -7,13 +7,13 @@ import { decode, isHtml, isText, type WebPage } from './page.ts'
 
 /** Limit of bytes to hash (specification, Limits). */
 const MAX_HASHED_BYTES = 1_000_000
-/** Response headers with secrets of the visitor. */
+/** Response headers that may contain secrets of the visitor. */
 const withheldHeaders = new Set(['set-cookie'])
 const EXCERPT_CHARS = 80
 
 /**
- * Fetches a URL once and records the response; any status counts, an unreachable page fails. The expected text is
- * searched in visible text and source.
+ * Fetches a URL once and records the response. Any status counts as a response; an unreachable page is a failure. The
+ * expected text is searched in the visible text and in the source.
  */
 export const urlEvidenceSnapshot = defineService({
   slug: 'url_evidence_snapshot',
@@ -41,10 +41,10 @@ export const urlEvidenceSnapshot = defineService({
 
 const MAX_ANSWERS = 3
 const MAX_QUOTE_CHARS = 600
-/** Weighted share of a question's words that a sentence must have. */
+/** Minimum weighted share of a question's words in a matching sentence. */
 const MIN_MATCH = 0.34
 
-/** Question words that are not expected in answers. */
+/** Words of a question that need not occur in its answer. */
 const asking = new Set(
   'long often big old thing things anything something someone anyone tell please many there'.split(' '),
 )
@@ -53,7 +53,7 @@ function asks(word: string): boolean {
   return matters(word) && !asking.has(word)
 }
 
-/** Sentences that match a question, as quotes without conclusions. */
+/** Quotes the sentences that match a question; draws no conclusions. */
 function answersTo(question: string, page: WebPage): { [member: string]: Json } {
   const wanted = new Set(wordsOf(question).filter(asks).map(root))
   const sentences = textBlocks(page)

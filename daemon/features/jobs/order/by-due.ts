@@ -5,23 +5,23 @@ import { STRIDE_ROWS } from '../../../store/searched-page.ts'
 import type { JobRow } from '../rows.ts'
 import { isLate } from '../view.ts'
 
-/** Jobs that have not ended, soonest event first; stop reading when you have enough. */
+/** Pages of jobs that have not ended, soonest next event first. Stop reading when you have enough. */
 export async function* openByDue(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
   const seen = new Set<string>()
   for await (const piece of dueFirst(table)) {
     for (const { id } of piece) seen.add(id)
     yield piece
   }
-  // Jobs that have neither ended nor a next event are in no lane; they are rare.
+  // A job that has not ended but has no next event is in no lane. Such jobs are rare.
   if ((await table.count('service_open', [])) <= seen.size) return
   for await (const piece of eachPage(table, { index: 'service_open', prefix: [], limit: STRIDE_ROWS }))
     yield piece.filter(({ id }) => !seen.has(id))
 }
 
-/** Jobs that wait for one kind of event, by time. */
+/** Jobs that wait for one kind of event, soonest first. */
 type Lane = { readonly pages: AsyncGenerator<readonly JobRow[]>; rows: readonly JobRow[]; at: number }
 
-/** Merges the lanes, each ordered by time. */
+/** Merges the lanes into one list, soonest event first. */
 async function* dueFirst(table: Reader<JobRow>): AsyncGenerator<readonly JobRow[]> {
   const lanes = jobDueEvents.map(
     (event): Lane => ({
@@ -65,7 +65,7 @@ const rankOf = (job: JobRow, now: number): number => {
 }
 const ranks = { disputed: 0, late: 1, open: 2, ended: 3 } as const
 
-/** Sorts jobs by urgency: disputed, late, other open ones by next event; ended ones last, newest first. */
+/** Sorts jobs by urgency: disputed, late, then other open jobs, each by next event; ended jobs last, newest first. */
 export function worstFirst(now: number): (a: JobRow, b: JobRow) => number {
   return (a, b) => {
     const rank = rankOf(a, now)
@@ -74,7 +74,7 @@ export function worstFirst(now: number): (a: JobRow, b: JobRow) => number {
   }
 }
 
-/** Ties are ordered by id. */
+/** Compares by time; equal times by id. */
 function byTime(a: JobRow, b: JobRow, timeOf: (job: JobRow) => number): number {
   const [x, y] = [timeOf(a), timeOf(b)]
   if (x === y) return a.id < b.id ? -1 : 1
