@@ -257,7 +257,7 @@ describe('a dispute', () => {
       await user.soukWith({ stdin: admin_key }, 'remote', 'add', 'liar', liar.url, '--admin-key-stdin')
       const dir = join(home, 'from-a-liar')
       const { code, err } = await souk('admin', 'jobs', 'bundle', job, '--save', dir, '--remote', 'liar')
-      expect([code, err]).toEqual([1, expect.stringContaining('differs from the bundle')])
+      expect([code, err]).toEqual([1, expect.stringContaining('differs from the evidence bundle')])
       expect(readdirSync(dir).map((name) => name.slice('file_0123456789abcdef-'.length))).toEqual(['cat.txt'])
     } finally {
       await liar.close()

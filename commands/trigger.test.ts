@@ -80,7 +80,7 @@ test('people of the demo buy a listing of one’s own with the input that was sa
   expect(await json('jobs', 'view', job, '--as', 'seller')).toMatchObject({ service_id: id, input: { text: 'hello' } })
 
   const alone = await souk('trigger', 'job.in_progress', '--for', job)
-  expect([alone.code, alone.err]).toEqual([6, expect.stringContaining('is not a demo user, so only they can do this')])
+  expect([alone.code, alone.err]).toEqual([6, expect.stringContaining('can act only for demo users, but')])
   const delivery = join(user.home, 'work.json')
   await writeFile(delivery, '{"text":"Done."}')
   await json('jobs', 'update', job, '--deliverable', delivery, '--as', 'seller')

@@ -4,7 +4,7 @@ import { CliError } from './exit.ts'
 
 /** Maximum nesting of a response; the API contract needs far less. */
 const DEPTH_MAX = 200
-/** Whether text may contain style markers, plain or escaped. */
+/** Matches text that may contain style markers, plain or JSON-escaped. */
 const MAY_HOLD_MARKS = /[\uFDD0-\uFDEF]|\\u[fF][dD][dDeE]/
 
 /** Parses untrusted JSON. @returns undefined if invalid. @throws CliError failure when nested too deep */
@@ -24,7 +24,7 @@ export function eachText(value: unknown, change: (text: string) => string): unkn
   if (typeof value !== 'object' || value === null || !isPlain(value)) return value
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    // Defined as a property, so that a member named `__proto__` stays data.
+    // defineProperty keeps a member named `__proto__` as data; an assignment would set the prototype.
     const settings = { enumerable: true, configurable: true, writable: true }
     Object.defineProperty(copy, change(name), { ...settings, value: eachText(member, change) })
   }

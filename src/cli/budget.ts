@@ -29,7 +29,6 @@ export function spendingLine(budget: Budget): string | undefined {
   return `spent ${formatPrice(spent)} in total${open}${not}`
 }
 
-/** Amounts that a command spent, for JSON output. */
 export function spentAmounts(budget: Budget) {
   const [spent, taken, refused] = [budget.spent(), budget.taken(), budget.refused()].map(formatAmount)
   return { amount: spent, agreed: taken, ...(budget.refused() === ZERO ? {} : { refused }), asset: 'USDC' }

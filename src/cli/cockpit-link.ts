@@ -26,7 +26,7 @@ export function createLink(context: Context): Link {
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
-  // `confirm` prevents the prompt before a change, which would overwrite the screen: the cockpit itself asks.
+  // `confirm` suppresses the prompt before a change: it would draw over the screen, and the cockpit asks by itself.
   const connections = keepConnections()
   const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
   const shown = name === LOCAL && places.instance !== DEFAULT_INSTANCE ? `${LOCAL}:${places.instance}` : name
@@ -59,7 +59,6 @@ async function outcome<T>(work: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** Converts an error to the form in which the cockpit shows it. */
 export function problemOf(error: unknown): Problem {
   const { sentence, facts, next } = explain(error)
   return { kind: kindOf(error), sentence, facts, next }

@@ -25,7 +25,6 @@ export type CommandContext<A, O> = {
   readonly entries: readonly Entry[]
   /** Aborted by ctrl-c and SIGTERM. */
   readonly signal: AbortSignal
-  /** Remaining spending limit of the command. */
   readonly budget: Budget
   /** Connects to the chosen instance. @throws CliError no_daemon when the local daemon does not run. */
   session(): Promise<Session>
@@ -43,14 +42,14 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Words that the user types after `souk`. They begin with the path of the command's file under `commands/`. */
   readonly name: string
   readonly summary: string
-  /** Further sentences of the help text. */
+  /** Text of the help page below the summary. */
   readonly description?: string
-  /** Other names for the whole `name`. */
+  /** Other full names of the command. Each can be typed in place of the whole `name`. */
   readonly aliases?: readonly string[]
   readonly hidden?: true
   /** The noun without a verb runs this command. */
   readonly isDefault?: true
-  /** The section of the help that lists a command without a noun. */
+  /** Section of the root help; only for a command whose name has no noun. */
   readonly heading?: string
   /** Positionals in order; an array takes all remaining words. */
   readonly args: A
@@ -59,23 +58,25 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Runnable examples; a test runs them. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
-  /** Endpoint whose response --json prints as is. */
+  /** Endpoint whose response `--json` prints unchanged. */
   readonly prints?: Callable
-  /** Shape of the output for completion, if it is not the response of `prints`: an endpoint, or an example value. */
+  /**
+   * Shape of the output, to complete `--jq` and `--fields`, if not that of `prints`: an endpoint, or an example value.
+   */
   readonly like?: Callable | { readonly [member: string]: unknown }
   /** Rows for TSV and NDJSON (default: the data itself). */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
-  /** `view` gets the data's texts with their line breaks. Otherwise each text becomes one harmless line. */
+  /** `view` gets texts with their line breaks. Without this, each text becomes one line without control characters. */
   readonly ownText?: true
-  /** The output has one fixed form, whatever `SOUK_OUTPUT` says. */
+  /** The output format is fixed: `SOUK_OUTPUT` is ignored. */
   readonly ownForm?: true
   /** The stream ends itself after ctrl-c. The items that it yields until then are still shown. */
   readonly endsItself?: true
   view(data: D, io: Io): void
 }
 
-/** The empty parameters of a command that declares none. */
+/** Parameters of a command that declares none. */
 const wordless = { args: object({}), options: object({}) }
 type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
   Partial<Pick<C, keyof typeof wordless>>
@@ -84,7 +85,7 @@ type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeo
 export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   command: Wordless<Command<A, O, D, R>>,
 ): Command<A, O, D, R> {
-  // A command without `args` and `options` has the type of their defaults, so these fit any `A` and `O`.
+  // If `args` or `options` is omitted, its type is that of `wordless`, so the cast is safe.
   return { ...wordless, ...command } as Command<A, O, D, R>
 }
 
@@ -96,7 +97,6 @@ type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
   asked(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
 }
 
-/** Declares a command that prints one endpoint's response. */
 export function defineCall<A extends ParamSet, O extends ParamSet, K extends Callable, R>({
   asks,
   asked,
@@ -119,12 +119,12 @@ export type Entry = {
   readonly heading: string
   readonly hidden?: true
   readonly isDefault?: true
-  /** The command that this is an alias of. */
+  /** Name of the command that this one is an alias of. */
   readonly aliasOf?: string
   load(): Promise<{ readonly command: Command }>
 }
 
-/** Help text of a bare noun. */
+/** Help of a noun that is typed without a verb. */
 export type Group = Pick<Entry, 'name' | 'summary' | 'heading'> & Pick<Command, 'description'>
 
 /** Name, summary and loader of a command, then its optional members. */
@@ -145,7 +145,6 @@ export function entriesOf(byHeading: Readonly<Record<string, readonly EntryRow[]
   )
 }
 
-/** The exported command with this name. */
 function commandIn(file: Readonly<Record<string, unknown>>, name: string): Command {
   const found = commandsIn(file).find((command) => command.name === name)
   if (found === undefined) throw new Error(`no command file has ${name}`)

@@ -43,7 +43,7 @@ export type RunningDaemon = {
 type StartHooks = {
   readonly logTo: Writable
   readonly onFatal: (error: Error) => void
-  /** Called with each step of the start; an exception in it ends the start. */
+  /** Called for each step of the start. If it throws, the start fails. */
   readonly onStep: ReportStart
   /** Runs after the port is taken and before the store is opened. */
   readonly prepare: (url: string) => Promise<void>
@@ -74,7 +74,7 @@ type Repaired = {
 export type PastMarket = {
   readonly url: string
   readonly adminKey: string
-  /** The marketplace's time in epoch milliseconds. The marketplace sees the same time as its machine time. */
+  /** Both the business time and the machine time of the marketplace, in epoch milliseconds. */
   readonly now: () => number
   readonly goTo: (at: number) => Promise<void>
   /** Temporary folder for uploads. */
@@ -106,17 +106,17 @@ type ImportWanted = {
   readonly watch: (rows: number) => void
 }
 
-/** The daemon's functions, from `bin`. All but `createDaemon` use the data of a stopped daemon. */
+/** Functions of the daemon that the command line calls. All but `createDaemon` require that the daemon is stopped. */
 export type DaemonDoor = {
   createDaemon(start: Start, hooks: StartHooks): Promise<RunningDaemon>
   repairData(dataDir: string): Promise<Repaired>
-  /** Removes files that no record names. @returns their number */
+  /** Removes stored files that no record refers to. @returns their number */
   tidyData(dataDir: string): Promise<number>
   /** @throws the damage */
   verifyData(dataDir: string): Promise<Looked>
   /** A backup: the store as a tar archive. */
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
-  /** Replaces the store by a backup. */
+  /** Replaces the store with a backup. */
   replaceData(dataDir: string, tarFile: string): Promise<Looked>
   /** Exports the store or a backup. */
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>

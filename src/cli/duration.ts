@@ -17,7 +17,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * unitMs(part[2]), 0))
 }
 
-/** A duration as typed: `1h30m` for 5,400,000. */
+/** Formats milliseconds as a user types them: 5,400,000 as `1h30m`. */
 function durationText(ms: number): string {
   const parts: string[] = []
   let left = ms
@@ -29,5 +29,5 @@ function durationText(ms: number): string {
   return parts.join('') || '0s'
 }
 
-/** The type of a duration flag: typed as `30s` or `1h30m`, a number of milliseconds in the program. */
+/** Type of a duration flag: users type `30s` or `1h30m`, the program gets milliseconds. */
 export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m', durationText)

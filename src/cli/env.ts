@@ -42,7 +42,6 @@ export type System = {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Runs a program in this terminal. @returns false if it does not exist */
   foreground(words: readonly [string, ...string[]], stdin?: string): Promise<boolean>
-  /** Ends this process immediately. */
   exit(code: number): never
   /** The parent process that waits for this one, if any. `leave` closes the channel to it. */
   readonly parent: { tell(message: unknown): Promise<void>; leave(): void } | undefined
@@ -108,14 +107,12 @@ export function realSystem(script: string, daemon: System['daemon']): System {
   }
 }
 
-/** Sends one message to the parent process over their IPC channel. */
 async function tellParent(message: unknown): Promise<void> {
   // The parent may be gone.
   if (!process.connected) return
   await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
 }
 
-/** Disconnects from the parent, which no longer waits. */
 function leaveParent(): void {
   if (process.connected) process.disconnect()
 }

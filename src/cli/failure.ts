@@ -119,7 +119,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   }
 }
 
-/** The error sentence. For a pause it adds the remote, the time and the reason. */
+/** The error sentence. If the marketplace is paused, it adds the remote, since when, and the reason. */
 function sentenceOf({ code, message, extra }: AppError): string {
   const { remote, request, paused_at: since, reason, feature } = extra
   if (code === 'deferred' && typeof request === 'string') {
@@ -265,7 +265,6 @@ function hintIn(next: string | { readonly command: string } | undefined): string
   return LABELLED.exec(next)?.[2] ?? next
 }
 
-/** A failure as JSON. */
 export function failureFacts(failure: Failure | Spelled) {
   return {
     code: failure.code,

@@ -11,7 +11,7 @@ export type GlobalOption = {
   readonly summary: string
   readonly env?: string
   readonly choices?: readonly string[]
-  /** Not shown in the help. An option with an optional value has such a second option, which takes the value. */
+  /** Not listed in the help. `--wait[=VALUE]` has such a second option, `--wait-for`, which takes the value. */
   readonly hidden?: true
 }
 
@@ -52,7 +52,7 @@ export const globalOptions = [
   { key: 'dryRun', flags: '--dry-run', summary: 'show the request without sending it' },
   { key: 'yes', flags: '-y, --yes', summary: 'answer yes to all confirmations' },
   { key: 'noInput', flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask for input' },
-  { key: 'confirm', flags: '--confirm <name>', summary: 'confirm a change at a protected remote by its name' },
+  { key: 'confirm', flags: '--confirm <name>', summary: 'name of the protected remote, which confirms the change' },
   { key: 'wait', flags: '--wait', summary: 'wait until the operation ends; --wait=30s sets a limit' },
   { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
   {
@@ -159,7 +159,7 @@ export function takesValue(option: GlobalOption): boolean {
   return option.flags.includes('<')
 }
 
-// Commander would read the next positional as the optional value. Such a value is moved to its own option first.
+// Commander would take the next positional as the value. So `--wait=30s` becomes `--wait-for=30s` before it parses.
 const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for', '--debug': '--debug-topic' }
 
 /** `--wait=30s` → `--wait-for=30s`; words after `--` stay. */

@@ -22,9 +22,9 @@ const instance: InForce = { flags: ['--instance'], env: 'SOUK_INSTANCE' }
 const who: InForce = { flags: ['--as'], env: 'SOUK_AS' }
 const folders: readonly InForce[] = [{ flags: ['--config'] }, { flags: ['--data'] }]
 
-/** Commands about the program itself. */
+/** Commands about the program itself; suggestions of them repeat no options. */
 const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
-/** Commands about this machine. */
+/** Commands about this machine's daemon; suggestions of them repeat no remote and no wallet. */
 const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'import', 'snapshots', 'doctor', 'tour'])
 const ABOUT_CONFIG = new Set(['config', 'remote'])
 /** Commands that need no wallet. */
@@ -107,7 +107,6 @@ function without(words: readonly string[], option: GlobalOption): readonly strin
   return words.filter((word, at) => !isIt(word) && !(takes && names.includes(words[at - 1] ?? '')))
 }
 
-/** Options of the typed line that a suggested command must repeat. */
 function relevant(command: string): readonly InForce[] {
   const [, noun = '', verb = '', subject] = command.split(' ')
   if (ABOUT_NOTHING.has(noun) || command.endsWith(' --help')) return []

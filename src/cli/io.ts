@@ -69,7 +69,7 @@ export type Io = {
   path(path: string): string
   /** Text as it is displayed, with its times shortened; used to measure table columns. */
   times(text: string): string
-  /** A line of human data on stdout. */
+  /** Prints a line for people on stdout. */
   line(text?: string): void
   /** JSON: compact in a pipe, indented on a terminal. */
   json(value: unknown): void
@@ -80,11 +80,11 @@ export type Io = {
   note(text: string): void
   /** A suggested command in pasteable form. */
   hint(command: string): string
-  /** A line on stderr unless `--quiet`. */
+  /** Prints a line on stderr, unless `--quiet`. */
   say(text: string): void
-  /** A line on stderr, always. */
+  /** Prints a line on stderr, even with `--quiet`. */
   warn(text: string): void
-  /** A line on stderr under `--debug`; with level `verbose` also under `--verbose`. */
+  /** Prints a line on stderr under `--debug`; with level `verbose`, also under `--verbose`. */
   debug(text: string, level?: 'verbose' | 'debug'): void
   progress(text: string): Progress
   /** Asks for confirmation. @throws CliError usage without a terminal, naming the flag; cancelled after a no */
@@ -100,7 +100,7 @@ export function createIo(system: System, settings: IoSettings): Io {
   const isTty = system.stdout.isTTY === true
   const palette = paletteFor(system, settings, isTty)
   const out = (text: string) => void system.stdout.write(`${printable(signsFor(text, settings, isTty), palette)}\n`)
-  // Whether stderr was used: it is opened only then.
+  // Whether anything was written to stderr.
   let said = false
   const errTty = () => system.stderr.isTTY === true
   // Each call prints a single line, since the text may be untrusted.

@@ -1,6 +1,6 @@
 import { CliError } from './exit.ts'
 
-/** A list with more pages than this, or more rows than the next constant, counts as endless. */
+/** A list with more pages or rows than these limits counts as endless. */
 const PAGES_MAX = 1_000
 const ROWS_MAX = 100_000
 

@@ -1,5 +1,4 @@
-// Parameters of the command line. Their API is the part of the contract's schema library that is needed here: loading
-// the whole library would dominate a start.
+// Parameters of the command line, with the part of zod's API that is needed here: loading zod would dominate a start.
 //
 //     import * as z from '../../src/cli/params.ts'
 //     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }) })
@@ -14,7 +13,7 @@ export type Meta = {
 }
 
 export type Issue = {
-  /** Path below the member. */
+  /** Path of the fault below the member. */
   readonly path: readonly (string | number)[]
   /** Text after the parameter's name: `must be at least 1`. */
   readonly message: string

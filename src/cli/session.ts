@@ -60,7 +60,6 @@ export type SessionHost = {
   readonly system: System
   readonly signal: AbortSignal
   readonly connections?: KeptConnections
-  /** Remaining spending limit of the command. */
   readonly budget: Budget
   /** How to ask for approval (default: on the terminal). */
   readonly approve?: Spender['approve']
@@ -178,13 +177,13 @@ export function isUnauthorized(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unauthorized'
 }
 
-/** Whether the instance does not know the key: the instance was reset, or another one has its address. */
+/** Whether the instance does not know the key: it was reset, or another instance took over its address. */
 async function isStranger(transport: Transport, key: string): Promise<boolean> {
   const { opens: _opens, ...words } = wordsOf('getBalance', { headers: { 'x-api-key': key } })
   return exchange(transport, words).then(() => false, isUnauthorized)
 }
 
-/** Reads the saved key. After the instance has said that it does not know the key, there is none. */
+/** Reads the saved key; returns none once the instance has said that it does not know the key. */
 function keptKey(find: () => Promise<string | undefined>) {
   let isUnknown = false
   const read = async () => (isUnknown ? undefined : find())

@@ -18,7 +18,7 @@ type Tables = {
 /** `z.json()` is the only anonymous recursive schema. */
 const isAnyJson = (id: string) => /^__schema\d+$/.test(id)
 const LOCAL = '#/$defs/'
-/** Members with a status: a later instance may use words that are unknown here. Words about payment must be known. */
+/** Members with a status: a newer instance may use words that are unknown here. Words about payment must be known. */
 const STATUS_WORDS = /^(?:status|state|verdict|next_event|\w+_status|\w+_tier)$/
 
 export const { shared, answers, events } = tables()

@@ -4,8 +4,6 @@ import type { Api, EndpointName } from '../api/index.ts'
 import type { TransportRequest } from './transport.ts'
 import type { SentFile } from './upload.ts'
 
-/* What a call of an endpoint takes, as types. */
-
 /** Endpoints that send a stream of events. */
 export type Streaming = {
   [K in EndpointName]: Api[K]['reply'] extends { readonly kind: 'events' } ? K : never

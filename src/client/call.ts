@@ -23,7 +23,7 @@ export type Words = Sending & {
 
 type AnyAsked = Omit<Words, 'method' | 'path'> & { readonly params?: Readonly<Record<string, string>> }
 
-/** The types of the functions below. Their code does not depend on the types of single endpoints. */
+/** `wordsOf` is typed per endpoint, but its code treats all endpoints alike. */
 type Client = {
   /** Method and filled path of a call. @throws AppError invalid_request for an empty parameter */
   wordsOf<K extends EndpointName>(name: K, asked: Asked<K>): Words & { readonly opens: Opens }

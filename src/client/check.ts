@@ -229,7 +229,9 @@ function wordFault(value: unknown, shape: Tagged): Fault | undefined {
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
-/** Undefined if one alternative fits. Otherwise the fault of the only one that is not null, or that none fits. */
+/**
+ * Undefined if one alternative fits. Otherwise the fault of the only alternative other than null, else a general one.
+ */
 function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   for (let at = 1; at < shape.length; at += 1) {
     const form = shape[at] ?? null

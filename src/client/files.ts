@@ -6,7 +6,6 @@ import { type AnswerShape, faultIn, type Shaped } from './check.ts'
 
 export const PRIVATE_FILE_MODE = 0o600
 
-/** Schema of one of our files. */
 type Schema<T> = {
   safeParse(
     value: unknown,
@@ -77,7 +76,6 @@ export function replaceFile(path: string, data: string | Uint8Array, mode?: numb
   renameSync(draft, path)
 }
 
-/** Maximum number of names to try. */
 const MAX_NAMES_TRIED = 1_000
 // A file is opened only if the name is new, so nothing is ever written through a link.
 const NEW_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL

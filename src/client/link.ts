@@ -27,10 +27,8 @@ export type Place = {
   readonly option: string
 }
 
-/** What is known about the instance at the moment. */
 export type Whereabouts = {
   readonly url: string
-  /** Whether an admin key is available. */
   readonly admin: boolean
   /** Time at which the local daemon started, in epoch milliseconds; undefined for a remote. */
   readonly startedAt: number | undefined
@@ -53,7 +51,6 @@ export type Link = {
   readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>
 }
 
-/** Clock for the cockpit. */
 export type LinkClock = {
   /** Epoch milliseconds. */
   readonly now: () => number

@@ -1,6 +1,5 @@
 import { endpoints } from './endpoints.ts'
 
-/** An endpoint in the health report. */
 type Door = { readonly method: string; readonly path: string; readonly status: string }
 
 const pausing: ReadonlySet<string> = new Set(

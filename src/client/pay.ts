@@ -39,7 +39,6 @@ export type PayingAccount = {
 }
 
 export type PayPolicy = {
-  /** Price limit of the request. */
   maxPrice: Usdc
   /**
    * `sandbox`: only `allowedAssets` may be paid, never Circle's USDC. A real network: only Circle's USDC may be paid.

@@ -16,13 +16,13 @@ export class PinMismatch extends Error {
   readonly pinned: string
   readonly shown: string
   constructor(pinned: string, shown: string) {
-    super(`the certificate ${pinned} was pinned, and ${shown} is shown`)
+    super(`the pinned certificate is ${pinned}, but the server presents ${shown}`)
     this.pinned = pinned
     this.shown = shown
   }
 }
 
-/** The certificate that a server shows. */
+/** The certificate that a server presents. */
 export type ShownCertificate = {
   readonly fingerprint: string
   /** Whether an authority that this machine trusts has signed it. */

@@ -20,7 +20,9 @@ type Answer = {
 /** Part of a viem `LocalAccount` needed for signing in. */
 export type SigningAccount = { readonly address: Hex; signMessage(message: { message: string }): Promise<Hex> }
 
-/** A response with a sign-in challenge, the requested URL and the account that signs. Both URLs must match. */
+/**
+ * A response with a sign-in challenge, the requested URL and the account that signs. The challenge must name that URL.
+ */
 export type SignIn = { readonly answer: Answer; readonly url: string; readonly account: SigningAccount }
 
 /**

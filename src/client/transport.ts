@@ -10,7 +10,7 @@ export const REQUEST_TIMEOUT_MS = 30_000
 const WHOLE_BODY_TIMES = 10
 /** Size limit of backups and exports. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
-/** Minimum transfer rate of a file, after the time limit for other bodies. */
+/** Minimum transfer rate of a file. It applies after the time limit for other bodies. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
 /** Maximum number of characters of a header value that are shown. */
@@ -243,7 +243,7 @@ function isStream(body: TransportRequest['body']): body is AsyncIterable<Uint8Ar
   return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
-/** Writes a body as fast as it is taken; stops when a response arrives early. */
+/** Writes a body as fast as the server accepts it; stops when a response arrives early. */
 async function feed(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
   let isAnswered = false
   const answered = new Promise<void>((done) => {

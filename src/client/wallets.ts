@@ -74,7 +74,7 @@ function folderOf(places: Config): string {
 
 function fileOf(places: Config, name: string): string {
   if (!WALLET_NAME.test(name)) {
-    throw invalidField('name', `"${name}" must be lower-case letters, digits, ".", "-" or "_", at most 32`)
+    throw invalidField('name', `"${name}" must be lower-case letters, digits, ".", "-" or "_", at most 32 characters`)
   }
   return join(folderOf(places), `${name}.json`)
 }

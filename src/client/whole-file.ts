@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../core/folder.ts'
 
-/** Folders may be shared with other users: that is decided by the user's umask. */
+/** The user's umask decides whether other users can read the folder. */
 const SHARED_FOLDER_MODE = 0o777
 
 export type Append = (data: string | Uint8Array) => Promise<void>

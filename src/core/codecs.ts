@@ -1,4 +1,3 @@
-// Schemas of amounts and addresses. Their types are in `money.ts` and `hex.ts`, which need no schema library.
 import { z } from 'zod'
 import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
 import { type IdNoun, idPrefixes } from './id-prefixes.ts'

@@ -1,5 +1,3 @@
-/** Limits shared by contract, daemon and clients. */
-
 /** Default page size; `MAX_PAGE` is the largest. */
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100

@@ -4,7 +4,7 @@ export type Usdc = bigint & { readonly [unit]: 'micro-usdc' }
 
 export const MICRO_PER_USDC = 1_000_000n
 const DECIMALS = 6
-/** Largest amount: 18 digits, as published x402 v1 clients allow. */
+/** Largest amount: 18 digits, as existing x402 v1 client packages allow. */
 export const MAX_AMOUNT = usdc(999_999_999_999_999_999n)
 export const ZERO = usdc(0n)
 

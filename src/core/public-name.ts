@@ -29,7 +29,6 @@ const letters = new Map(
   Object.entries(looksLike).flatMap(([letter, signs]) => [...signs].map((sign) => [sign, letter] as const)),
 )
 
-/** Whether a name imitates the reserved name. */
 export function isHouseName(text: string): boolean {
   const plain = text
     .replace(/[\u2122\u2120]/g, '') // marks of a trade, which would become letters

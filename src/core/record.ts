@@ -1,5 +1,3 @@
-/* Typed helpers for records and lists. */
-
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T]
 
 /** A record without undefined members. */

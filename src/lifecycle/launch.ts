@@ -77,7 +77,7 @@ export const launchOptions = {
   profile: z
     .enum(['local', 'observed'])
     .default('local')
-    .meta({ description: 'start profile; observed starts paused, with the cutover on' }),
+    .meta({ description: 'start profile; `observed` starts paused, with the checkout cutover on' }),
   ...chainOptions,
   checkoutV2: OnOff.optional().meta({ description: 'checkout cutover: some endpoints give 410', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
@@ -105,7 +105,10 @@ export const launchOptions = {
     .max(MAX_URL_CHARS)
     .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
     .optional()
-    .meta({ description: 'index of listings that /health names (default: its own)', value: 'url' }),
+    .meta({
+      description: 'URL of the listing index that /health reports (default: the index of this marketplace)',
+      value: 'url',
+    }),
   ...facilitatorOptions,
   engines: z
     .string()
@@ -175,12 +178,10 @@ function fileOf(places: Pick<Places, 'state'>): string {
   return join(places.state, 'launch.json')
 }
 
-/** Saves start options for `restart`. */
 export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void {
   writeJson(fileOf(places), launch)
 }
 
-/** Options of the last start, without `profile` and `checkoutV2`, which the store of a lasting daemon holds. */
 export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))

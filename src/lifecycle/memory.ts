@@ -1,7 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 
-/* Settings that keep the resident memory of the daemon close to what it uses. */
-
 /** V8 collects garbage when the heap has grown by this percentage. By default, it lets the heap grow fourfold. */
 const HEAP_GROWTH_PERCENT = 30
 /** Size of each of V8's three semi-spaces, in MB; the default is 64. */
@@ -18,7 +16,7 @@ export const memoryVariables: Readonly<Record<string, string>> = {
   MALLOC_TRIM_THRESHOLD_: String(GIVE_BACK_FROM_BYTES),
 }
 
-/** Call first in a daemon process. */
+/** Limits the heap's growth; call it before anything else in a daemon process. */
 export function boundHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
 }

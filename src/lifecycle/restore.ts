@@ -33,7 +33,7 @@ export function localOnly(context: Context): void {
   throw usage(`This command works only on the local daemon, not on ${meant}.`, { next: ['… -r local'] })
 }
 
-/** @throws CliError usage for a remote instance; conflict while the daemon runs, with `again` as a next command */
+/** @throws CliError usage for a remote instance; conflict while the daemon runs, which suggests the command `again` */
 export async function requireStopped(host: Context, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)
@@ -52,7 +52,6 @@ export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
   })
 }
 
-/** Restores a backup; see `replaceData`. */
 export async function restoreFrom({ places, io, system }: Context, file: string): Promise<Restored> {
   const replaced = hasStore({ places })
   const progress = io.progress(`checking ${io.path(file)} and putting it in place`)

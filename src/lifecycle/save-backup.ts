@@ -59,7 +59,7 @@ async function written(chunks: Chunks, { sink, watch }: Writing): Promise<Omit<D
     watch(sizeBytes)
   }
   if (end.byteLength < END_BYTES || end.some((byte) => byte !== 0)) {
-    throw new AppError('internal', `The backup is incomplete after ${sizeBytes} bytes: run it again.`)
+    throw new AppError('internal', `The backup is incomplete after ${sizeBytes} bytes: run the command again.`)
   }
   return { size_bytes: sizeBytes, sha256: hash.digest('hex') }
 }

@@ -17,7 +17,7 @@ const POLL_MS = 25
 
 export type Stopped = {
   readonly stopped: boolean
-  /** `graceful`: it stopped in order. `killed`: by force. `crashed`: it had already died. `absent`: there was none. */
+  /** `graceful`: stopped in order. `killed`: ended by force. `crashed`: had already died. `absent`: there was none. */
   readonly how: 'graceful' | 'killed' | 'crashed' | 'absent'
   readonly pid: number | null
   readonly url: string | null
@@ -49,7 +49,7 @@ export function instancesBeside({ places, system }: Pick<Context, 'places' | 'sy
   return names.map((instance) => placesOf(system.env, { instance, dataDir }))
 }
 
-/** Empty for a missing folder. */
+/** Names of the entries of a folder; empty if the folder does not exist. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
@@ -108,7 +108,6 @@ async function portGetsFree({ system }: Context, url: string): Promise<boolean> 
   return portIsFree(url)
 }
 
-/** Whether an address can be bound, by trying. */
 function portIsFree(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

@@ -18,7 +18,7 @@ type Door = Awaited<ReturnType<Context['system']['daemon']>>
 type ExportQuery = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
-/** How often a backup is taken, to find a moment in which no payment is in progress. */
+/** Maximum number of backups taken until one has no payment in progress. */
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 
@@ -26,7 +26,6 @@ export type SavedState = {
   readonly file: string | null
   readonly records: number
   readonly files: number
-  /** Hash of the exported state. */
   readonly sha256: string
 }
 
@@ -137,11 +136,11 @@ export type LoadedState = {
   readonly files: number
   readonly sha256: string
   readonly replaced: boolean
-  /** Whether the installation values in the file were kept. Then the marketplace's earlier signatures stay valid. */
+  /** Whether the installation values in the file were kept, so that the marketplace's earlier signatures stay valid. */
   readonly kept_installation: boolean
 }
 
-/** Creates the local store from an export, verified before any change. */
+/** Verifies an export, then creates the local store from it. */
 export async function importWhole(context: Context, file: string, keep: boolean): Promise<LoadedState> {
   const { io, places, system } = context
   const replaced = hasStore(context)

@@ -2,7 +2,6 @@ import type { SentBody } from '../client/asked.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { type Operator, operatorOf, type Person, personAt, type Stage } from './hand.ts'
 
-/** Demo users by wallet name. */
 export const roles = {
   lingua: { name: 'Lingua', type: 'provider', description: 'Translations by machine, checked by people.' },
   inkwell: { name: 'Inkwell', type: 'provider', description: 'Copy, proofreading and site audits, by hand.' },

@@ -84,7 +84,6 @@ export function operatorOf(stage: Stage): Operator {
   }
 }
 
-/** Private key of a demo user. */
 export function demoKey(name: string): Hex {
   return `0x${hash('sha256', KEY_WORDS + name)}`
 }

@@ -12,7 +12,6 @@ import { openCast, roleNames, roles } from './cast.ts'
 import { demoKey, openSink, type Person, personAt, type Stage } from './hand.ts'
 import { bidOn, openStock, planWeeks, postRequest, type Stock } from './weeks.ts'
 
-/** Length of the demo's history. */
 export const DEMO_MS = 98 * DAY_MS
 /** Ordinary trade ends this long before the end of the history; special situations follow. */
 const LAST_WEEK_MS = 8 * DAY_MS
@@ -42,7 +41,6 @@ export async function liveDemo(past: PastMarket, until: number): Promise<Keys> {
 type SeedContext = {
   readonly places: Pick<Places, 'config'>
   readonly system: Pick<System, 'daemon' | 'now'>
-  /** Reports the day in progress. */
   readonly onDay?: (day: number, of: number) => void
 }
 

@@ -42,7 +42,6 @@ export async function castAt(host: Context, session: Session): Promise<Opened & 
   return { ...opened, stage }
 }
 
-/** Runs a function with a temporary folder. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {
@@ -52,7 +51,6 @@ export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<
   }
 }
 
-/** Runs a generator with a temporary folder. */
 export async function* withFolder<T>(use: (folder: string) => AsyncIterable<T>): AsyncGenerator<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {

@@ -112,7 +112,6 @@ function saleOf(
   return { did: `ordered: ${ware}`, act: () => deal(play, { ...by, ware }) }
 }
 
-/** Runs the next due step. */
 function goOn(play: Play): Promise<TrafficItem> {
   const time = play.agenda.next()
   return told(play, { who: 'everybody', did: 'continued an order' }, () => play.agenda.run(time, async () => undefined))

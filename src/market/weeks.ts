@@ -23,7 +23,6 @@ const methods = ['x402', 'balance'] as const
 /** The plan and the product that are sold in all weeks. */
 export type Stock = { readonly plan: string; readonly product: string }
 
-/** Creates a product and a plan, and funds the balances. */
 export async function openStock(play: Play): Promise<Stock> {
   const { cast, shelf } = play
   const icons = await fileOf(play, 'icons.svg', '<svg xmlns="http://www.w3.org/2000/svg"><title>icons</title></svg>\n')

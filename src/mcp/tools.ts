@@ -183,7 +183,6 @@ export function needsSignature(name: EndpointName): boolean {
   return access.kind === 'paid' && access.x402Only === true
 }
 
-/** JSON Schema of a tool's arguments. */
 export type ArgumentSchema = { readonly type: 'object'; readonly [member: string]: unknown }
 
 type Node = Readonly<Record<string, unknown>>

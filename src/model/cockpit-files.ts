@@ -1,7 +1,7 @@
 /** A custom key binding, with its line in the file. */
 export type KeyWish = {
   readonly act: string
-  /** As written: a key or a list. */
+  /** As written in the file: one key, or a list of keys. */
   readonly keys: unknown
   readonly line: number
 }

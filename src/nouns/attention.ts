@@ -3,8 +3,6 @@ import type { Api } from '../api/index.ts'
 import type { AttentionKind, ScreenId } from '../model/words.ts'
 import { dollars, microOf } from '../text/columns.ts'
 
-/* For each kind of attention item: its word, its screen, and the action that fixes such an item. */
-
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' | 'add'
 
 type KindWords = {

@@ -1,8 +1,6 @@
 import { keysOf, tableOf } from '../core/record.ts'
 import { shortSpan } from '../text/text.ts'
 
-/* Definitions of table columns, for the command line and the cockpit. */
-
 /** Meaning of a text. Color only repeats what its words say. */
 export type Mood = 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
 type Sign = { readonly text: string; readonly tone: Mood }

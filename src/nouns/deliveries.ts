@@ -5,7 +5,6 @@ import { timeOrDay } from '../text/time.ts'
 import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-/** A webhook delivery with its attempts. */
 export type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
 
 const states: Readonly<Record<Delivery['status'], Toned>> = {

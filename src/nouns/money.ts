@@ -26,8 +26,6 @@ import { type Noun, type NounFact, nextColumn } from './noun.ts'
 import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
 
-/* Money and actions for the operator. */
-
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
 
 /** Label of each kind of held money. For a job's money, the job's state is shown instead. */
@@ -147,7 +145,7 @@ type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
   money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
 
-/** Why a seller's money waits. Red if it waits without a known end for something other than a dispute. */
+/** Why a seller's money waits. Red if it waits without a known end, unless a dispute holds it. */
 function waitsFor({ waiting }: Payee): Toned {
   const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
   const stuck = waiting.find(({ until }) => until === null)

@@ -4,8 +4,6 @@ import type { Callable } from '../client/asked.ts'
 import { deadlineSpan, shortSpan } from '../text/text.ts'
 import { dim, type NounColumn, type Toned, warn } from './columns.ts'
 
-/* Definition of a kind of object (lists, columns, words, facts) for the command line and the cockpit. */
-
 /** Members that all lists have. */
 type Counted = { readonly total: number; readonly offset: number; readonly limit: number }
 export type ListName = { [K in Callable]: WireAnswer<Api[K]> extends Counted ? K : never }[Callable]

@@ -53,7 +53,7 @@ export async function checkShop({ io, options, system, globals }: ShopHost): Pro
   return { program, find, env, written, input, deliver: formOf(options.deliver, globals.dryRun) }
 }
 
-/** The folder may be shared with other users: that is decided by the user's umask. */
+/** The user's umask decides whether other users can read the folder. */
 const SHARED_FOLDER_MODE = 0o777
 
 function formOf(text: string, dryRun: boolean): DeliverForm {

@@ -28,7 +28,6 @@ type Practised = {
   readonly event: 'practice'
   readonly state: 'bought' | 'passed' | 'failed' | 'none'
   readonly service_id: string
-  /** The job that was bought. */
   readonly job_id: string | null
   readonly price: string | null
   /** Why nothing was bought, or what failed. */

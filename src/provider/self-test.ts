@@ -25,7 +25,7 @@ export class NoPractice extends Error {
 }
 
 type SelfTestParams = {
-  /** The payment network: first as it is saved here, then as the instance reports it. */
+  /** The payment network twice: as saved on this machine, and as the instance reports it. */
   readonly modes: readonly string[]
   readonly service: string
   /** Displayed price. */

@@ -9,7 +9,7 @@ import { AppError } from '../core/error.ts'
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
 const FIRST_WALLET = 'main'
 
-/** The payment network: first as it is saved here, then as the instance reports it. */
+/** The payment network twice: as saved on this machine, and as the instance reports it. */
 export async function modesOf(session: Session): Promise<readonly string[]> {
   const { chain } = await session.call('getHealth', {})
   return [session.target.network, chain.mode]

@@ -14,7 +14,7 @@ const PLAIN_YAML = { version: '1.2', schema: 'core', resolveKnownTags: false, st
 
 type Stdin = { stdin(): Promise<string> }
 
-/** Text that describes an option for a file, in the help. */
+/** Help text of an option that takes a file. */
 export const DOCUMENT = 'YAML or JSON file'
 
 /**

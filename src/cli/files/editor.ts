@@ -51,14 +51,16 @@ export async function inEditor<T>(host: Context, { name, text, take }: Drafting<
 
 type Failed = { readonly error: unknown; readonly file: string; readonly round: number }
 
-/** Shows the fault and asks whether to open the draft again. @throws the failure, with the draft's path, if not */
+/**
+ * Shows the fault and asks whether to open the draft again.
+ * @throws the fault, with the draft's path, if the user declines
+ */
 async function openAgain({ io }: Context, { error, file, round }: Failed): Promise<void> {
   if (!isCorrectable(error) || round >= ROUNDS_MAX) throw kept(error, file)
   for (const line of faultsOf(error)) io.warn(harmless(line))
   try {
     await io.confirm('Open it again?')
   } catch {
-    // The user declined: report the fault and keep the draft.
     throw kept(error, file)
   }
 }

@@ -1,8 +1,6 @@
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import * as z from '../params.ts'
 
-/* Documents that `create --example` prints. Each is valid, and states type and bounds of every field. */
-
 const NAME = 'required; text, 1 to 80 characters'
 const TEXT = `text, up to ${MAX_TEXT_CHARS} characters`
 const CATEGORY = `text, up to ${MAX_NAME_CHARS} characters`
@@ -12,9 +10,9 @@ type Field = {
   readonly name: string
   /** As YAML. */
   readonly value: string
-  /** Type, bounds and default. */
+  /** States type, bounds and default of the field. */
   readonly says: string
-  /** Optional, so shown as a comment. */
+  /** The field is optional, so the example shows it as a comment. */
   readonly isLeftOut?: true
 }
 

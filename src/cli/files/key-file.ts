@@ -4,12 +4,12 @@ import type { Places } from '../../client/paths.ts'
 import type { KeyFault, KeyWish } from '../../model/cockpit-files.ts'
 
 const FILE = 'keys.json'
-/** Size limit of the key file, far above the size of a file with all actions. */
+/** Size limit of the key file, far above what keys for all actions need. */
 const CHARS_MAX = 64 * 1_024
 
 type Written = { readonly wishes: readonly KeyWish[]; readonly faults: readonly KeyFault[] }
 
-/** Custom keys of the cockpit; undefined without the file. If the file is unreadable, that is reported as a fault. */
+/** Custom keys of the cockpit; undefined without the file. An unreadable file is returned as a fault. */
 export async function readKeyFile({
   config,
 }: Pick<Places, 'config'>): Promise<(Written & { readonly file: string }) | undefined> {

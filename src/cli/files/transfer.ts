@@ -39,7 +39,7 @@ export type Download<K extends FileEndpoint> = {
   readonly output: string | undefined
   /** Default name. */
   readonly otherwise: string
-  /** The user has already agreed to `output`, through `agreedTarget`. */
+  /** Skips the question before a file is replaced: `agreedTarget` has already asked it. */
   readonly agreed?: true
 }
 

@@ -4,7 +4,6 @@ import { unsupported } from './lex.ts'
 import type { FilterNode } from './parse.ts'
 import { compare, equal, isArray, JqError, objectFrom, shown, truthy, typeOf } from './values.ts'
 
-/** Maximum number of results of an expression. */
 const RESULTS_MAX = 1_000_000
 
 /** Results of an expression. @throws JqError for a wrong type */

@@ -5,12 +5,9 @@ import { compact } from '../../core/record.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
-/* The kinds of objects that a user can name, and how each kind is looked up: for names, typos and completion. */
-
 /** Maximum number of rows read per list. */
 const ROWS_MAX = 100
 
-/** An object visible to the caller. */
 export type Nameable = {
   readonly id: string
   /** Its names; empty if only the id works. */
@@ -33,7 +30,7 @@ export type Kind = {
   readonly noun: string
   /** Its list command. */
   readonly listedBy: string
-  /** Prefix of its ids; empty if the object's name is its id. */
+  /** Prefix of ids of this kind; empty if the object's name is its id. */
   readonly prefix: string
   isId(word: string): boolean
   readonly isNamed: boolean
@@ -68,7 +65,7 @@ function kind(noun: IdNoun, pieces: Pieces): Kind {
     // Ids become part of a path, so an object without a valid id is dropped.
     known: async (asker, q) => {
       const found = (await known(asker, q)).filter(({ id }) => isId(noun, id))
-      // A listing of the caller is also in the catalog. Of the two, the one marked as the caller's own stays.
+      // The caller's own listings appear in the catalog too. Of the two entries, keep the one marked as own.
       return [...new Map(found.toReversed().map((one) => [one.id, one])).values()].toReversed()
     },
   }
@@ -245,7 +242,6 @@ const cron: Kind = {
   },
 }
 
-/** A wallet, by any name. */
 const wallet: Kind = {
   noun: 'wallet',
   listedBy: 'souk participants list',

@@ -6,11 +6,9 @@ import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameable } from './kinds.ts'
 
-/* Replaces names that users type by ids, for all commands. Ids stay as they are. */
-
 /** Maximum number of candidates shown for an ambiguous name. */
 const TOLD_MAX = 5
-/** Time limit for finding a "did you mean" suggestion, milliseconds. */
+/** Time limit for finding a "did you mean" suggestion. */
 const MEANT_MS = 2_000
 
 type Namer = Asker & {
@@ -99,7 +97,7 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** The caller's own matches; without any, the house's; without these, all others. A buyer's own come last. */
+/** The caller's own matches, else the house's, else all others. For a purchase, the caller's own come last. */
 function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
   const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
   return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []

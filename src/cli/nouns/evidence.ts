@@ -24,7 +24,7 @@ export type SavedEvidence = {
 
 /**
  * Downloads a conversation's files, readable by the owner only. The instance logs each download.
- * @throws AppError internal if a file does not have its hash
+ * @throws AppError internal if a file's hash is wrong
  */
 export async function saveEvidence(
   host: Context,
@@ -45,7 +45,7 @@ export async function saveEvidence(
     const kept = await download(host, session, wanted)
     if (kept.sha256 !== sha256) {
       await rm(target, { force: true })
-      throw new AppError('internal', `File ${file_id} differs from the bundle: its SHA-256 is ${kept.sha256}.`)
+      throw new AppError('internal', `File ${file_id} differs from the evidence bundle: its SHA-256 is ${kept.sha256}.`)
     }
     await chmod(target, PRIVATE_FILE_MODE)
     saved.push({ file_id, file: target, size_bytes: kept.size_bytes, sha256 })

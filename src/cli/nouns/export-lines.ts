@@ -42,7 +42,8 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
 /** Checks only the form of a line: which kinds of records exist is defined in the endpoint's contract. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
-  if (!isLine(line)) throw new AppError('internal', 'A line of the export is not a record: {"kind": …, "record": …}.')
+  if (!isLine(line))
+    throw new AppError('internal', 'A line of the export is not a record of the form {"kind": …, "record": …}.')
   return line
 }
 
@@ -51,7 +52,7 @@ function isLine(value: unknown): value is ExportLine {
 }
 
 function cut(lines: number): AppError {
-  return new AppError('internal', `The export is incomplete after ${lines} lines: run it again.`)
+  return new AppError('internal', `The export is incomplete after ${lines} lines: run the command again.`)
 }
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -71,7 +72,7 @@ async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
     pieces = [last]
     chars = last.length
   }
-  if (chars > 0) throw new AppError('internal', 'The export ends inside a line: run it again.')
+  if (chars > 0) throw new AppError('internal', 'The export ends inside a line: run the command again.')
 }
 
 /** Writes lines to a file atomically. */

@@ -30,7 +30,7 @@ export type Brief = {
   platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
   /** `waiting`: the cron has not run yet. */
   crons: { ok: string[]; waiting: string[]; stale: string[]; failing: string[] }
-  /** Null if the daemon is of an older version, which does not report this. */
+  /** Null if the daemon is too old to report this. */
   store: { writes: 'accepted' | 'refused'; note: string | null } | null
 }
 

@@ -7,7 +7,6 @@ import { isObject, parseJson } from '../../core/json.ts'
 import type { CommandContext } from '../command.ts'
 import type { RawCall, Session } from '../session.ts'
 
-/** Maximum number of cached answers, then the maximum size of one. */
 const ANSWERS_MAX = 100
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024
 const OK = 200

@@ -9,8 +9,6 @@ import { watchOptions } from '../run/watched.ts'
 import type { Session } from '../session.ts'
 import type { searchOptions } from './search-options.ts'
 
-/* Builds list and view commands for nouns. The caller adds the name and the examples of each command. */
-
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
 
@@ -53,7 +51,6 @@ export function columnsOf<R>({ columns }: Pick<Noun<R>, 'columns'>, place: ListP
 
 type Listed<R> = Pick<Noun<R>, 'list' | 'columns' | 'none'>
 
-/** Prints a page with its notes. */
 export function showPage<R>(
   noun: Pick<Listed<R>, 'columns' | 'none'>,
   page: NounPage,
@@ -117,7 +114,6 @@ function queryOf({ limit, page, watch: _, interval: _every, search: q, ...more }
 
 const LABEL_COLUMNS = 12
 
-/** Shows all fields of an object. */
 export function showNoun<R>(noun: Noun<R>, row: R, io: Io): void {
   const state = noun.stateOf === undefined ? '' : `   ${textOf(noun.stateOf(row))}`
   io.line(`${bold(noun.idOf(row))}   ${noun.nameOf(row)}${state}`)

@@ -11,8 +11,6 @@ import { topics } from '../run/help-topics.ts'
 import { allKept, choicesOf } from './config.ts'
 import { inputChoices, inputNames } from './services/input.ts'
 
-/* Completion values that no schema lists. They are read from this machine or from the instance. */
-
 type Context = CommandContext<unknown, unknown>
 type Source = (host: Context, wanted: WantedValues) => readonly Candidate[] | Promise<readonly Candidate[]>
 

@@ -25,7 +25,7 @@ function read(host: Context): Readonly<Record<string, number>> {
   }
 }
 
-/** Identifies who reads, and where: wallet and instance. */
+/** Key of a reader: wallet and instance. */
 async function readerOf({ target, wallet }: Session): Promise<string> {
   return `${target.instance} ${(await wallet())?.address ?? ''}`
 }

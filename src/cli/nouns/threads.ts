@@ -13,7 +13,7 @@ export async function readThread(host: Pick<SessionHost, 'places'>, session: Ses
   return session.call('getThread', { params: { id }, headers: await headersAt(host, session, id) })
 }
 
-/** Message options, also for conversations of the house. */
+/** Options of message commands, also for conversations with the house. */
 export const messageWords = {
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),

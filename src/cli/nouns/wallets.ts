@@ -6,7 +6,7 @@ import type { Session } from '../session.ts'
 
 export type Holding = { readonly holds: string | null }
 
-/** Adds what each wallet holds at the marketplace; null if the marketplace cannot say. */
+/** Adds the money that each wallet holds at the marketplace; null if the marketplace cannot be asked. */
 export async function withHoldings(
   { session }: { readonly session: () => Promise<Session> },
   wallets: readonly NamedWallet[],

@@ -5,7 +5,7 @@ import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
 export type Candidate = { readonly value: string; readonly summary: string }
 
-/** What completion asks the caller for: values that only the caller knows, such as wallet names. */
+/** Request for values that completion cannot derive from the commands, such as wallet names. */
 export type WantedValues = {
   readonly command: Command | undefined
   readonly member: string

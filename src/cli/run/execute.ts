@@ -227,7 +227,7 @@ export async function print(command: Command, { io, globals }: Printing, data: u
   show(command, data, io)
 }
 
-/** Calls a view. Before, each untrusted text is reduced to one line without colors. */
+/** Reduces each untrusted text to one line without colors, then calls the view of the command. */
 export function show(command: Command, data: unknown, io: Io): void {
   command.view(command.ownText ? data : eachText(data, harmless), io)
 }

@@ -9,8 +9,8 @@ export const groups: readonly Group[] = [
     summary: 'webhook deliveries; verify a signature',
     description: [
       'Set the URL with `souk account edit --webhook URL`, or for one listing with `souk services edit LISTING --set webhook_url=URL`. A URL on this machine may use http; any other must use https. `souk services test LISTING` sends a test message.',
-      'Each webhook is a POST, signed as in Standard Webhooks. The key is the secret without "whsec_", base64-decoded. The signed text is webhook-id.webhook-timestamp.body, with the raw body. The header webhook-signature holds "v1," and the HMAC-SHA256 in base64; after a rotation two of them, with a space between.',
-      'Answer with a 2xx status to accept a webhook. After another answer it is sent again with the same webhook-id; status 410 stops that.',
+      'Each webhook is a POST, signed as in Standard Webhooks. The key is the secret without "whsec_", base64-decoded. The signed text is webhook-id.webhook-timestamp.body, with the raw body. The header webhook-signature holds "v1," and the HMAC-SHA256 in base64. After a rotation it holds two signatures, separated by a space.',
+      'Respond with a 2xx status to accept a webhook. After any other status it is sent again with the same webhook-id, but status 410 disables the endpoint.',
     ].join('\n\n'),
   },
   { name: 'jobs', heading: 'Market', summary: 'jobs that you bought or sold' },

@@ -58,13 +58,13 @@ const formatting = [
   'Amounts are decimal text in USDC ("0.525"). Prices of listings have a dollar sign ("$0.525").',
   'Times are ISO 8601 in UTC. Unknown values are null.',
   '',
-  '-q takes a subset of jq: paths .a .b[0] .[2:4] .a[] .. and ?, pipes, commas, [ ] and { }, comparisons, and or not, + - * / % //, if then elif else end, "text \\(.a)", @tsv @csv @json @text, and these functions:',
+  '-q takes a subset of jq: paths (.a .b[0] .[2:4] .a[] .. and ?), pipes, commas, [ ] and { }, comparisons, the operators + - * / % // "and" "or", if-then-elif-else-end, "text \\(.a)", @tsv @csv @json @text, and these functions:',
   [...new Set(Object.keys(functions).map((name) => name.split('/')[0] ?? name))].join(' '),
   'Anything else is an error that names the unsupported part.',
 ].join('\n')
 
 const payments = [
-  'A paid request is answered with status 402 and a price. The command line then pays it. A command pays at most --max-price in total (default: 1.00 USDC), pays nothing for waiting, and prints what it spent.',
+  'A paid request is answered with status 402 and a price. The command line then pays it. A command pays at most --max-price in total (default: 1.00 USDC), never pays while it waits, and prints what it spent.',
   '',
   '--pay auto     from the balance if you are registered and it suffices, else by signature (default)',
   '--pay x402     by signature of the wallet: an EIP-3009 authorization for exactly the price',

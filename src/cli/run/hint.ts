@@ -42,7 +42,7 @@ export async function hintFor(refused: Refused): Promise<Hint> {
   return { sentence: asked(sentence, meant), next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`] }
 }
 
-/** A `--help` line for each command that has the word in its name, after the noun; empty if there are too many. */
+/** Suggests the `--help` of each command that has the word in its name, after the noun; empty if there are too many. */
 export function helpOf(word: string | undefined, entries: readonly Entry[]): string[] {
   const found = entries.filter(({ name, aliasOf, hidden }) => {
     return (
@@ -84,7 +84,7 @@ function below({ entries }: Refused, noun: string): readonly Entry[] {
   return entries.filter(({ name, aliasOf, hidden }) => name.startsWith(`${noun} `) && !aliasOf && !hidden)
 }
 
-/** A word in the place of a verb that is none, if the noun has a default command; undefined for any other fault. */
+/** The unknown word after a noun that has a default command; undefined for any other fault. */
 function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): string | undefined {
   const entry = entries.find(({ name }) => name === leaf?.name)
   if (!entry?.isDefault || noun === '' || !/^too many arguments/i.test(sentence)) return undefined

@@ -47,7 +47,7 @@ export async function main(machine: System, commands: Commands): Promise<number>
     const { explain, tell } = await import('../failure.ts')
     const failure = explain(error, words)
     tell(io, failure, { error, budget })
-    // If `flush` fails, nothing more is reported: that is the failure just reported, or follows from it.
+    // A failure of `flush` is not reported: it is the failure just reported, or a consequence of it.
     return io.flush().then(
       () => failure.exit,
       () => failure.exit,
@@ -78,7 +78,6 @@ function globalsIn(words: readonly string[]): number {
   return Math.min(at, words.length)
 }
 
-/** Prints the spending on stderr. */
 function tellSpending(io: Io, budget: Budget): void {
   const line = spendingLine(budget)
   if (line !== undefined)

@@ -77,7 +77,6 @@ type Parsing = {
   readonly words: readonly string[]
   /** What commander printed: help or version text. */
   readonly captured: string[]
-  /** The command being parsed. */
   leaf?: { name: string; flags: readonly string[] }
   parsed?: Parsed
 }
@@ -100,7 +99,6 @@ const ITEM_SPACES = 4
 /** Choices with more characters than this are put after the summary. */
 const CHOICES_CHARS_MAX = 30
 
-/** Maximum width of help. */
 export const HELP_COLUMNS_MAX = 100
 
 /** Commander's codes for an unknown word. After a noun with a default command, such a word is an excess argument. */

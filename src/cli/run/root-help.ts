@@ -1,7 +1,5 @@
 import { hanging, wrap } from '../../text/text.ts'
 
-/* The page of `souk help`. */
-
 /** Commands by purpose, in a new user's order. */
 export const purposes = {
   START: ['tour', 'up', 'down', 'status', 'tui'],
@@ -25,7 +23,6 @@ const examples = {
 
 const more = { 'souk help COMMAND': 'options and examples of a command', 'souk help --all': 'every command' } as const
 
-/** Synonyms that people type. */
 export const synonyms = {
   start: ['up'],
   stop: ['down'],

@@ -5,8 +5,6 @@ import { CliError } from '../exit.ts'
 import { createIo, type Io, type IoSettings } from '../io.ts'
 import { aside } from './pager.ts'
 
-/* Repeats a command. On a terminal, only lines that changed are painted again. */
-
 const DEFAULT_ROWS = 24
 const UP = (lines: number) => (lines > 0 ? `\u001B[${lines}A` : '')
 const CLEAR_LINE = '\u001B[K'
@@ -24,7 +22,6 @@ export type Watching = {
   readonly settings: IoSettings
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Runs the command once and shows the result. */
   readonly look: (io: Io) => Promise<void>
 }
 
@@ -49,7 +46,7 @@ export async function watch(watching: Watching): Promise<void> {
   }
 }
 
-/** Output of the next run. After a temporary failure: the output before it, with a note for people. */
+/** Output of the next run. After a temporary failure, the last output with a note about the failure. */
 async function again(watching: Watching, last: string): Promise<string> {
   try {
     return await lookAt(watching)
@@ -76,7 +73,6 @@ function isPassing(error: unknown): boolean {
   return error instanceof AppError && PASSING.has(error.code)
 }
 
-/** Output of one run. */
 async function lookAt({ system, settings, look }: Watching): Promise<string> {
   const said: string[] = []
   const io = createIo(aside(system, said, { notes: true }), { ...settings, ask: false })

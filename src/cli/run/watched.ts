@@ -5,7 +5,6 @@ import * as z from '../params.ts'
 const INTERVAL_MS = 2_000
 const INTERVAL_MS_MIN = 200
 
-/** Options of repeatable commands. */
 export const watchOptions = {
   watch: z.boolean().default(false).meta({ description: 'repeat until ctrl-c' }),
   interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),

@@ -2,7 +2,6 @@ import { AppError } from '../../core/error.ts'
 import { CliError } from '../exit.ts'
 import type { Session } from '../session.ts'
 
-/** Whether an instance accepts a saved credential. */
 export type CredentialCheck = {
   readonly id: 'admin key' | 'api key'
   readonly status: 'ok' | 'none' | 'problem'

@@ -67,19 +67,16 @@ export type PaidCall = RawCall & {
   readonly idempotencyKey: string
   /** Price that the user has seen; a 402 above it is refused. */
   readonly shown?: Usdc | undefined
-  /** Reads the charged amount from the response. */
   readonly stated?: (body: unknown) => Promise<string | undefined>
   /** Item and price, for errors. */
   readonly costs?: string | undefined
 }
 
-/** A call of an endpoint that may have to be paid. */
 export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   readonly endpoint: K
   readonly asked: Asked<K>
   /** (default: `--idempotency-key`, else new) */
   readonly idempotencyKey?: string
-  /** Reads the charged amount from the response. */
   readonly stated?: (answer: WireAnswer<Api[K]>) => string
 }
 

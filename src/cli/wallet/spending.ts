@@ -42,7 +42,7 @@ export type Wanted = {
   readonly call: Pick<RawCall, 'method' | 'path' | 'body'>
 }
 
-/** The payment in the form for the spending gate. The seller is requested only if a policy applies to the wallet. */
+/** The payment in the form for the spending gate. The seller is looked up only if a policy applies to the wallet. */
 export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
   const { price, limit, wallet, payTo, call } = wanted
   const { name: at, instance } = session.target
@@ -109,7 +109,7 @@ const BUYS = /\/(purchase|subscribe|award|accept)$/
 /** Paths that contain the name of a service: only the instance knows who sells it. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/** The payee by path: its item, or the marketplace; null for both if unknown. Reads paths as the daemon does. */
+/** The item that a path pays for, or the marketplace; null for both if unknown. Reads paths as the daemon does. */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
   const parts = partsOf(path)

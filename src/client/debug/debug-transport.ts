@@ -3,7 +3,6 @@ import { MAX_JSON_DEPTH } from '../../core/limits.ts'
 import { endpoints } from '../endpoints.ts'
 import { isSecretHeader, type Transport, type TransportRequest, type TransportResponse } from '../transport.ts'
 
-/** Maximum number of characters shown of a header value, then of a body. */
 const SHOWN_VALUE_CHARS_MAX = 200
 const SHOWN_BODY_CHARS_MAX = 4_000
 /** For a larger body, only the size is shown. */
@@ -82,7 +81,7 @@ function onRead(answer: TransportResponse, report: (text: string) => void): Tran
   }
 }
 
-/** Written in the place of a credential. */
+/** Replaces a credential in the log. */
 export const REDACTED = '‹redacted›'
 
 const SECRET_NAME =

@@ -72,7 +72,6 @@ async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402
     await agreed(spender, spend)
   }
   const at = spender.now()
-  // Signatures are valid at most this long.
   const until = at + MAX_WINDOW_SECONDS * MS_PER_SECOND
   const entry = { wallet: wallet.address.toLowerCase(), at, amount: price, until, method, call, payee }
   // The policy may have changed while the user was asked, so it is checked again, in the transaction that counts.

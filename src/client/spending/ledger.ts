@@ -16,7 +16,6 @@ const BUSY_TIMEOUT_MS = 15_000
 const WINDOW_ENTRIES_MAX = 100_000
 /** Maximum number of entries in the log. Beyond it, the oldest entries are summed up. */
 const ENTRIES_MAX = 200_000
-/** Number of entries summed up in one step. */
 const FOLD_ENTRIES = 1_000
 
 /**
@@ -164,7 +163,6 @@ export type Spending = {
 
 const SELLERS_SHOWN = 20
 
-/** Spending log of a wallet, with totals. */
 export function readSpending(places: Config, { wallet, now }: Window, limit: number): Spending {
   return within(places, (db) => {
     const since = now - DAY_MS

@@ -59,10 +59,10 @@ export type Recipient = {
   readonly payTo: string | null
 }
 
-/** What was paid before, in USDC: within 24 hours in total, and to the seller. */
+/** USDC paid in the last 24 hours: in total, and to the seller. */
 export type SpentTotals = { readonly day: Usdc; readonly seller: Usdc }
 
-/** What was paid before, including the payments of this command. */
+/** Totals of the last 24 hours, and what this command has paid. */
 type AllTotals = SpentTotals & { readonly command: Usdc }
 
 export type Proposed = { readonly price: Usdc; readonly payee: Recipient }

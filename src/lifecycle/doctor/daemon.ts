@@ -25,7 +25,6 @@ const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind
   platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
 }
 
-/** Checks of a running daemon. */
 export const runningProbes: readonly Examination[] = [
   { id: 'version', look: versionOf },
   { id: 'clock', look: clockOf },
@@ -41,7 +40,6 @@ export const runningProbes: readonly Examination[] = [
   })),
 ]
 
-/** Checks of a stopped daemon's data. */
 export const stoppedProbes: readonly Examination[] = [
   { id: 'store', look: storeOf },
   { id: 'files', look: filesOf },
@@ -145,7 +143,6 @@ async function booksOf(host: Examined): Promise<Diagnosis> {
   return { status: 'problem', detail: wrong.join(', '), fix: 'souk money audit' }
 }
 
-/** Disputes that wait for the operator. */
 async function disputesOf(host: Examined): Promise<Diagnosis> {
   const session: Session = await host.session()
   const query = { status: 'disputed', limit: String(DISPUTES_SHOWN) } as const
@@ -178,7 +175,6 @@ async function signaturesOf(host: Examined): Promise<Diagnosis> {
   )
 }
 
-/** Engines of first-party services. */
 async function enginesOf(host: Examined): Promise<Diagnosis> {
   const { engines } = await (await host.session()).call('listEngines', {})
   const troubled = engines.filter(({ status }) => status === 'missing' || status === 'failing')

@@ -54,7 +54,7 @@ function openAtEnd(path: string): Open | undefined {
   return openFrom(path, true)
 }
 
-/** The opened log file, if it is not the file in `open`: the log was rotated. */
+/** Opens the log file if it is another file than `open`, which means that the log was rotated. */
 function rotated(path: string, open: Open | undefined): Open | undefined {
   const now = openFrom(path, false)
   if (now === undefined) return undefined

@@ -7,7 +7,6 @@ import { openSink, type Sink, type Stage } from '../hand.ts'
 import type { Scene, Situation } from './scene.ts'
 import type { EventSettings } from './settings.ts'
 
-/** Longest wait for an event. */
 const WAIT_MS = 30_000
 const MAX_EVENT_CHARS = 256 * 1024
 

@@ -77,7 +77,7 @@ export async function listingOf(
 export function ofCast({ cast }: Scene, id: string, does: string): Person {
   const found = Object.values(cast).find((one) => one.id === id)
   if (found) return found
-  throw new CliError('conflict', `${id}, who ${does}, is not a demo user, so only they can do this.`, {
+  throw new CliError('conflict', `This machine can act only for demo users, but ${id} ${does}.`, {
     next: [`souk participants view ${id}`],
   })
 }

@@ -72,7 +72,6 @@ export class BadSetting extends Error {
   }
 }
 
-/** Help line of a setting. */
 export function settingLine(name: SettingName): string {
   return name === 'input'
     ? 'input.NAME: input field of the order'

@@ -15,7 +15,6 @@ type Deal = {
   readonly deliverables: Readonly<Record<string, string>>
 }
 
-/** A step of a job. */
 type Step = (scene: Scene, deal: Deal) => Promise<unknown>
 
 /** The job of a situation: the given job, or a purchase of the given listing or of a demo listing. */

@@ -6,7 +6,6 @@ import type { Session } from '../../session.ts'
 type Members = { readonly [member: string]: Json }
 type Extensions = { readonly [extension: `x-${string}`]: Json }
 
-/** An operation in OpenAPI. */
 export type PathOperation = Extensions & {
   readonly operationId?: string
   readonly tags?: readonly string[]
@@ -47,7 +46,7 @@ export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   })
 }
 
-/** Checks the form of the document as far as its operations; their content is not checked. */
+/** Checks the outer form of the document, but not the content of its operations. */
 function isDescription(body: unknown): body is OpenApiDocument {
   return (
     isObject(body) &&

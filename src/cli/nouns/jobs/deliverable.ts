@@ -66,7 +66,7 @@ function documentOf(member: string, text: string, { holder, name }: Held): Found
   return { name: 'openapi', data, extension: format === 'yaml' ? 'yaml' : 'json' }
 }
 
-/** Member names that say nothing about the content: a file in such a member is named after the member above. */
+/** Member names that say nothing about the content. A file in such a member is named after the parent member. */
 const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']
 
 function fileName(member: string, holder: string): string {

@@ -36,7 +36,9 @@ export async function mustHold(session: Session, call: RawCall, asking: Asking):
   return false
 }
 
-/** Sends a dispute that must hold money. If it cannot, asks the user, and then sends one that is only recorded. */
+/**
+ * Sends a dispute that must hold money. If no money can be held, asks the user, then sends one that is only recorded.
+ */
 export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, asking: Asking): Promise<T> {
   if (asking.recordOnly) return send(false)
   try {

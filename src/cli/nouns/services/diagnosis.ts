@@ -21,7 +21,6 @@ const USUAL_LIMITS = [
 ] as const
 const SHORT_CHARS = 20
 
-/** A finding with the command that fixes it. */
 export type ListingFinding = {
   readonly check:
     | 'status'

@@ -6,7 +6,6 @@ import { exampleOf, inputFrom, inputNames, type ReadInput } from './input.ts'
 import { checkInput } from './input-check.ts'
 import type { Listing } from './services.ts'
 
-/** Maximum number of members that the form asks for, then the maximum number of attempts per member. */
 const MEMBERS_MAX = 100
 const TRIES_MAX = 5
 
