@@ -3,8 +3,8 @@ import { CliError } from './exit.ts'
 import type { Session, SessionHost } from './session.ts'
 
 /**
- * Headers that authenticate at a job or conversation: with the wallet's key, or else with the purchase's token.
- * @throws CliError auth without key and token
+ * Credentials for a job or conversation: the wallet's API key, or else the token of the purchase.
+ * @throws CliError auth if there is neither
  */
 export async function headersAt(
   { places }: { readonly places: Places },
@@ -17,7 +17,7 @@ export async function headersAt(
   return token === undefined ? session.ownHeaders() : { authorization: `Bearer ${token}` }
 }
 
-/** Whether to read as operator: with the admin key and without `--as`. */
+/** True if there is an admin key and no `--as`: then commands read with the rights of the operator. */
 export async function readsAsOperator({ globals }: Pick<SessionHost, 'globals'>, session: Session): Promise<boolean> {
   if (globals.as !== undefined) return false
   return session.adminHeaders().then(

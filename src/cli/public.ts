@@ -56,22 +56,10 @@ type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPaymen
 
 /** Settings of the daemon that `souk config set` saves; lists are comma-separated. */
 export const daemonSettings: readonly Setting[] = [
-  {
-    key: 'port',
-    flags: '--port <n>',
-    summary: 'port that the daemon listens on, 0 for any free port (souk up, souk restart)',
-  },
-  { key: 'publicUrl', flags: '--public-url <url>', summary: 'public URL of the daemon (souk up, souk restart)' },
-  {
-    key: 'allowHost',
-    flags: '--allow-host <a,b>',
-    summary: 'additional host names of the daemon (souk up, souk restart)',
-  },
-  {
-    key: 'trustProxy',
-    flags: '--trust-proxy <a,b>',
-    summary: 'proxies that the daemon trusts (souk up, souk restart)',
-  },
+  { key: 'port', flags: '--port <n>', summary: 'port for souk up and souk restart (0: any free port)' },
+  { key: 'publicUrl', flags: '--public-url <url>', summary: 'public URL for souk up and souk restart' },
+  { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'additional host names for souk up and souk restart' },
+  { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies for souk up and souk restart' },
 ]
 
 /** @throws CliError usage for an invalid value */

@@ -200,7 +200,7 @@ function keptKey(find: () => Promise<string | undefined>) {
 
 type Sent = { readonly isUnknown: boolean }
 
-/** Adds to a refusal which request was refused, and the name of the instance. */
+/** Adds the refused request and the name of the instance to a refusal. */
 function placed(error: unknown, { name }: Target, { method, path, isUnknown }: RawCall & Sent): unknown {
   if (!(error instanceof AppError)) return error
   const { code, message, details, retryAfter, extra } = error

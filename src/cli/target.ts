@@ -162,7 +162,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
 }
 
-/** The error for a certificate that is not trusted. No request was sent, so the user can decide. */
+/** The error for an untrusted certificate. Nothing was sent, so the user decides whether to trust it. */
 function untrusted(error: TransportError, { name, url }: Target): CliError {
   const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
   if (!(error.cause instanceof PinMismatch)) {

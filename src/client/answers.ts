@@ -5,7 +5,7 @@ import { idPrefixes } from '../core/id-prefixes.ts'
 import type { Callable, Streaming } from './asked.ts'
 import type { AnswerShape } from './check.ts'
 
-/* Shapes of all JSON responses. The build keeps the values only, so the program needs no schema library. */
+/* Shapes of all JSON responses. The build stores the computed table, so the program needs no schema library. */
 
 type Tables = {
   /** Shapes that several responses share, as JSON, by name. */

@@ -64,7 +64,7 @@ export function getRemote(places: Pick<Places, 'config'>, name: string): Remote 
 }
 
 /**
- * Adds a remote, or replaces it at the same address.
+ * Adds a remote, or replaces the remote with the same name and address.
  * @throws AppError invalid_request for a bad name or address, conflict if the name already has another address
  */
 export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remote {

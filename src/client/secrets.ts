@@ -65,7 +65,7 @@ export function keepApiKey(
   writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
 }
 
-/** A response about an account; secrets that it does not show again are null. */
+/** An account in a response. Secrets that this response does not show are null. */
 type AccountAnswer = {
   readonly wallet: string
   readonly api_key?: string | null

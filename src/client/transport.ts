@@ -13,7 +13,7 @@ const FILE_BYTES_MAX = 64 * 1024 ** 3
 /** Minimum transfer rate of a file. It applies after the time limit for other bodies. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
-/** Maximum number of characters of a header value that are shown. */
+/** Maximum number of characters shown of a header value. */
 const SHOWN_VALUE_CHARS_MAX = 60
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS'

@@ -79,7 +79,7 @@ export const launchOptions = {
     .default('local')
     .meta({ description: 'start profile; `observed` starts paused, with the checkout cutover on' }),
   ...chainOptions,
-  checkoutV2: OnOff.optional().meta({ description: 'checkout cutover: some endpoints give 410', value: 'on|off' }),
+  checkoutV2: OnOff.optional().meta({ description: 'checkout cutover: some endpoints answer 410', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
   tick: z
     .string()
@@ -136,7 +136,7 @@ function typed<T>(option: z.Param<T>): z.Param<Exclude<T, undefined> | undefined
 /** Typed start options. */
 export type Typed = Partial<Launch>
 
-/** The options that were typed. A flag that is false or a list that is empty was not typed. */
+/** The options that were typed. A false flag or an empty list counts as not typed. */
 export function saidOf(given: { readonly [name in keyof Launch]?: unknown }): Typed {
   const said = Object.entries(given).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
   return Object.fromEntries(said)
@@ -187,7 +187,7 @@ export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
-/** Options of the start in progress. Otherwise those of the last start, without its seed once there is data. */
+/** Options of the start in progress; if there is none, of the last start, without the seed once there is data. */
 export function lastLaunchOf(places: Places): Launch {
   const found = registeredDaemon(places)
   if (found.state === 'starting') return Launch.parse(found.registration.launch)

@@ -44,7 +44,7 @@ function programOf(pid: string): string {
   return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
 }
 
-// The file of a process that has ended, or is another user's, cannot be read: its text is unknown.
+// Text of a file under `/proc`; undefined if the process has ended or belongs to another user.
 function textOf(name: string): string | undefined {
   return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }

@@ -28,7 +28,7 @@ import { GRACE_MS, instancesBeside, stopDaemon } from './stop.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
-/** How long a start that made no progress may take to end itself. */
+/** Time that a start without progress gets to end after SIGTERM. */
 const STUCK_GRACE_MS = 5_000
 
 /** Environment variables that the daemon gets. Others, such as tokens, proxies and shell state, are not passed on. */

@@ -179,7 +179,7 @@ function openPurse(stage: Stage): Purse {
 
 const uncounted: Hold = { release: () => undefined, settle: () => undefined, refuse: () => undefined }
 
-/** Settles the hold of a successful response, or refuses the hold of an error. @throws AppError for an error */
+/** Records the result in the hold: settled for a success, refused for an error. @throws AppError for an error */
 function taken(hold: Hold, answer: RawAnswer): RawAnswer {
   if (answer.status >= FIRST_ERROR) hold.refuse(true)
   else hold.settle()

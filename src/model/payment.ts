@@ -24,7 +24,7 @@ export const facilitatedStates = ['sent', 'settled', 'handing', 'handed'] as con
 
 /** Facilitator options; defaults in `facilitatorDefaults`. */
 export type FacilitatorConfig = {
-  /** Allowed payees, in addition to the key's own wallet. */
+  /** Payees allowed for every facilitator key, in addition to the wallet of the key. */
   readonly payTo?: readonly Wallet[]
   /** Smallest value, since each settlement costs gas. */
   readonly minValue?: Usdc

@@ -78,7 +78,7 @@ function variableOf(text: string): [string, string] {
 
 const SHELL = '/bin/sh'
 const CHECK_TIMEOUT_MS = 5_000
-/** Maximum number of files in a command line that are watched. */
+/** Maximum number of watched files per command line. */
 const FILES_MAX = 16
 
 type ProgramLine = {

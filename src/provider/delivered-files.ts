@@ -36,7 +36,7 @@ export function folderFor(root: string, job: string): string {
   return folder
 }
 
-/** The files in a job's folder. Links are refused, so nothing outside it is delivered. @throws Undeliverable */
+/** The files in a job's folder. Links are refused, so no file outside the folder is delivered. @throws Undeliverable */
 export function leftIn(folder: string): readonly LeftFile[] {
   const found: LeftFile[] = []
   let entries = 0

@@ -7,7 +7,7 @@ import { type ListingPlan, ownListings, planListing, type WrittenListing } from 
 
 type Step = Extract<ShopFacts, { event: 'would' }>['step']
 
-/** Describes the steps of a start without doing them. All its requests are reads. */
+/** Describes the steps of a start without doing them. Sends only read requests. */
 export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGenerator<ShopFacts> {
   const { options, args, io } = context
   yield would('program', `run ${io.path(shop.program.path)} for each job`)

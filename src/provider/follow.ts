@@ -80,7 +80,7 @@ export async function openLine(host: ProviderHost, options: LineOptions): Promis
   return { session: () => session, insist, nextPage, pause }
 }
 
-/** Whether the instance is unreachable, or only for now unable to answer. */
+/** Whether an error is temporary: the instance is unreachable, or cannot answer at the moment. */
 function isPassing(error: unknown): boolean {
   if (error instanceof CliError) return error.exit === 'no_daemon'
   return error instanceof AppError && (error.status >= SERVER_FAULT || error.status === TOO_MANY)

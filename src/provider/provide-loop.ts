@@ -181,7 +181,7 @@ async function* workUnder(floor: Floor, session: Session, trial: Trial | undefin
   if (context.options.once && failed && !context.signal.aborted) context.exit('failure')
 }
 
-/** Does jobs until the signal, or until the caller stops reading. Jobs that are running then are finished. */
+/** Does jobs until the signal, or until the caller stops reading. Jobs that have already started are finished. */
 async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<ProviderNotice> {
   const end = new AbortController()
   const signal = AbortSignal.any([context.signal, end.signal])

@@ -46,7 +46,7 @@ function branches(schema: Expanded): Expanded[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword])).filter(isObject)
 }
 
-/** Approximates a schema that requires both. An example from a wrong guess fails the validation later. */
+/** Approximates a schema that requires both `a` and `b`. If the guess is wrong, the example fails the validation. */
 function merge(a: Expanded, b: Expanded): Expanded {
   return {
     ...a,

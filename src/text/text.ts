@@ -29,7 +29,7 @@ const sequences: Readonly<Record<string, string>> = {
 export const palettes = ['default', 'cb', 'mono'] as const
 export type PaletteName = (typeof palettes)[number]
 
-/** Where a palette differs from `default`. */
+/** Styles in which a palette differs from `default`. */
 const otherwise: Readonly<Record<PaletteName, Readonly<Record<string, string>>>> = {
   default: {},
   cb: { [styles.green]: '\u001B[94m', [styles.red]: '\u001B[38;5;208m' },

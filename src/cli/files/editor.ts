@@ -22,7 +22,7 @@ type Drafting<T> = {
   readonly name: string
   /** Initial text. */
   readonly text: string
-  /** Uses the edited document. If it throws an AppError or a usage error, the draft can be opened again. */
+  /** Uses the edited document. After an AppError or a usage error of this function, the draft can be opened again. */
   readonly take: (document: Document) => Promise<T>
 }
 

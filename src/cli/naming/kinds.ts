@@ -13,7 +13,7 @@ export type Nameable = {
   /** Its names; empty if only the id works. */
   readonly names: readonly string[]
   readonly summary: string
-  /** `self`: the caller owns it; `house`: the marketplace itself sells it. */
+  /** `self`: the caller owns the object; `house`: the marketplace itself sells it. */
   readonly of?: 'self' | 'house'
   /** Facts that tell objects with the same name apart. */
   readonly facts?: readonly (string | null)[]

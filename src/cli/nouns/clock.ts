@@ -9,7 +9,7 @@ type Clock = WireAnswer<Api['getClock']>
 type ClockChange = WireAnswer<Api['moveClock']>
 export type ClockMove = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
-/** A typed time for the API. @throws CliError usage */
+/** Converts a typed time to the form of the API. @throws CliError usage */
 export function timeOf(text: string): string {
   const at = Date.parse(text)
   if (Number.isNaN(at)) throw usage(`"${text}" is not a time such as 2099-01-31T00:00:00Z.`)

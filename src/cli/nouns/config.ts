@@ -52,7 +52,7 @@ function row({ key, env, kept, summary }: Found): KeptSetting {
   return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
 }
 
-/** The allowed values of a setting that has few; otherwise none. */
+/** Allowed values of a setting; empty if it takes any value or is unknown. */
 export function choicesOf(key: string): readonly string[] {
   const option = all.find((one) => kebab(one.key) === key)
   if (option === undefined) return []

@@ -39,7 +39,7 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
   if (end?.records !== count - FRAME_LINES) throw cut(count)
 }
 
-/** Checks only the form of a line: which kinds of records exist is defined in the endpoint's contract. */
+/** Checks only the form of a line. The contract of the endpoint defines which kinds of records exist. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
   if (!isLine(line))

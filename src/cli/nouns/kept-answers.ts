@@ -14,8 +14,8 @@ const OK = 200
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
 /**
- * A cached answer to the same question, if it is recent; otherwise asks, and caches the answer in a private file if it
- * is successful.
+ * Returns a recent cached answer to the same question. Otherwise asks the instance, and caches a successful answer in a
+ * private file.
  */
 export async function keptFor(
   { places, io }: Context,

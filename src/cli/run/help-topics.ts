@@ -109,7 +109,7 @@ const providerProtocol = [
   '',
   'At the deadline, or after --timeout, the command and its child processes get SIGTERM, and SIGKILL 5 s later.',
   'A job can run again after a crash or a lost connection. It is delivered and paid once.',
-  'Without souk: read GET /v1/events with a cursor, and POST to the callback_url of each job.dispatched event.',
+  'Without this command: read GET /v1/events with a cursor, and POST to the callback_url of each job.dispatched event.',
 ].join('\n')
 
 /** Texts of `souk help TOPIC`. */

@@ -110,7 +110,7 @@ async function withOption(refused: Refused, { noun, flag }: { noun: string; flag
   return found.length > SUGGESTIONS_MAX ? [] : found
 }
 
-/** The flag that is most similar to the typed one, if any. Commander suggests no global flags, so this does. */
+/** The flag that is most similar to the typed one, if any. Needed since Commander suggests no global flags. */
 function nearestFlag(given: string | undefined, flags: readonly string[]): string | undefined {
   if (!given?.startsWith('--')) return undefined
   const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))

@@ -305,7 +305,7 @@ function isPublic(network: Target['network']): network is Network {
 
 type OfferLimits = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
-/** Network and tokens to sign for: public USDC, a remote's saved test tokens, or any test token on this machine. */
+/** Network and tokens to sign for: public USDC, a remote's saved test tokens, or, on this machine, any test token. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: OfferLimits): PayPolicy {
   const here: PayPolicy = { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === LOCAL)

@@ -67,7 +67,7 @@ export async function shortFor(
 
 type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
 
-/** The error for an account whose wallet is not here: only its balance can pay. Undefined without an API key. */
+/** The error if the wallet is not on this machine, so only the balance can pay; undefined without an API key. */
 export async function shortBalance(
   { globals: { pay } }: SessionHost,
   session: Session,

@@ -57,7 +57,7 @@ function once(host: SessionHost): AccountOf {
 
 type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 
-/** The sign-in header; undefined without a wallet, with another credential, or for another address's challenge. */
+/** The sign-in header; undefined without a wallet, with another credential, or if the challenge names another URL. */
 async function signedIn(session: Session, { call, first }: Refused, accountOf: AccountOf) {
   const wallet = saysWho(call.headers) ? undefined : await session.wallet()
   if (wallet === undefined) return undefined

@@ -28,7 +28,7 @@ export type Spender = {
   now(): number
   /** Asks the user for approval; undefined if there is no terminal. */
   approve(question: string): Promise<boolean | undefined>
-  /** The policy that applies to a wallet without one. */
+  /** Policy for a wallet that has none. */
   readonly unlessSet?: SpendPolicy
 }
 
@@ -74,7 +74,8 @@ async function reserve(spender: Spender, spend: Spend & { readonly method: 'x402
   const at = spender.now()
   const until = at + MAX_WINDOW_SECONDS * MS_PER_SECOND
   const entry = { wallet: wallet.address.toLowerCase(), at, amount: price, until, method, call, payee }
-  // The policy may have changed while the user was asked, so it is checked again, in the transaction that counts.
+  // The policy may have changed while the user was asked, so check it again, in the transaction that counts the
+  // payment.
   const id = reserveSpend(places, entry, (before) => {
     budget.check(price, limit)
     const now = policyFor(spender, wallet.address)

@@ -133,7 +133,7 @@ export function needsAsking({ ask_above: above }: SpendPolicy, price: Usdc): boo
   return limit !== undefined && price > limit
 }
 
-/** The name of a payee for a list. If seller and item are unknown, this is the instance. */
+/** Name of a payee for an allow or deny list; the instance if seller and item are unknown. */
 export function nameOf({ at, seller, subject }: Recipient): string {
   const named = seller ?? subject
   return named === null ? at : `${named}@${at}`

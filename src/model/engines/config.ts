@@ -30,7 +30,7 @@ export const EngineConfig = z.strictObject({
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
-  /** jsdom, for accessibility without a browser: `{}` if installed next to the program, otherwise its folder. */
+  /** jsdom checks accessibility without a browser: `{}` if it is next to the program, else `jsdom` is its folder. */
   dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
   /** Grants.gov-like API (default: Grants.gov). */
   grants: z.strictObject({ url: Url }).exactOptional(),

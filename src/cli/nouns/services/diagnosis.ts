@@ -146,7 +146,8 @@ async function offersOf(session: Session, listing: Listing, input: AnyObject): P
     // v1 clients read the offer from the body, v2 clients from the header.
     const get = (name: string) => (check === 'x402 v2' ? (headers[name.toLowerCase()] ?? null) : null)
     const asked = askedBy({ status, headers: { get }, body: check === 'x402 v1' ? body : null })
-    if (check === 'x402 v2' && get(OFFER_V2) === null) return { check, state: 'fail', found: 'there is no offer', mend }
+    if (check === 'x402 v2' && get(OFFER_V2) === null)
+      return { check, state: 'fail', found: 'the response has no payment offer in its header', mend }
     if (!asked.ok) return { check, state: 'fail', found: asked.message, mend }
     if (asked.price !== price)
       return {
