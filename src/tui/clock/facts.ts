@@ -42,7 +42,8 @@ export type DueFacts = {
 }
 
 export type Due = {
-  readonly rows: readonly DueFacts[] /** Number of held amounts that were not fetched. */
+  readonly rows: readonly DueFacts[]
+  /** Number of held amounts that were not fetched. */
   readonly unseen: number
 }
 

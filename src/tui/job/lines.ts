@@ -133,7 +133,8 @@ export function linesOf(tab: JobTab, shown: Shown): Line[] {
 }
 
 type Entry = Omit<HistoryEntry, 'head'> & {
-  readonly head: Piece /** Shown in place of a time. */
+  readonly head: Piece
+  /** Shown in place of a time. */
   readonly when?: string
 }
 

@@ -53,7 +53,8 @@ function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
 }
 
 type Logs = {
-  readonly records: readonly LogFacts[] /** Number of older records that the instance has dropped. */
+  readonly records: readonly LogFacts[]
+  /** Number of older records that the instance has dropped. */
   readonly dropped: number
 }
 

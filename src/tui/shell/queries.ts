@@ -32,7 +32,8 @@ export const fetchHealth = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getHealth', asked: { signal } }, readHealth)
 
 export type Crons = {
-  readonly crons: readonly CronFacts[] /** Whether the daemon runs crons on schedule. */
+  readonly crons: readonly CronFacts[]
+  /** Whether the daemon runs crons on schedule. */
   readonly automatic: boolean
 }
 
