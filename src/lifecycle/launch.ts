@@ -95,7 +95,7 @@ export const launchOptions = {
   sdnAcceptShrink: z
     .boolean()
     .default(false)
-    .meta({ description: 'accept a list with fewer than half of the current addresses' }),
+    .meta({ description: 'accept a sanctions list that has less than half as many addresses as the current one' }),
   payees: Payees.optional().meta({
     description: 'fee shares in percent, such as operator=60,0x…=40 (default: operator=100)',
     value: 'shares',

@@ -134,7 +134,7 @@ export const exportSources: Sources = {
 
 /** Collections that no export reads, with the reason. */
 export const notExported: Readonly<Record<string, string>> = {
-  coverage: 'services covered by a subscription; listed in the subscription',
+  coverage: 'services that a subscription covers; each subscription lists its own',
   answers: 'copies of responses kept for a day for safe retries',
   idempotency: 'hashes of idempotency keys, kept for a day',
   ledger: 'both sides of every ledger entry; yours are in balance entries, earnings and payments',
@@ -149,7 +149,7 @@ export const notExported: Readonly<Record<string, string>> = {
   standings: 'reputation totals of counted jobs; everyone can read them in the listings',
   evidence: 'progress of reputation evidence; the documents themselves are public',
   documents: 'public evidence and feedback',
-  publications: 'writes to the public chain',
+  publications: 'evidence to be written to the public chain',
   counters: 'settings of the installation',
   settings: 'settings of the installation',
   unserved_periods: 'open decisions of the operator; subscribers are notified by subscription.unserved',

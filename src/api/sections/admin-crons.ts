@@ -107,7 +107,7 @@ export const clockApi = {
           set: Time.optional().meta({ description: 'a time that is not before the current business time' }),
           state: state.optional().meta({ description: 'new state of the clock (default: unchanged)' }),
         })
-        .refine((body) => Object.keys(body).length > 0, 'needs advance_ms, set or state')
+        .refine((body) => Object.keys(body).length > 0, 'at least one of `advance_ms`, `set` and `state` is required')
         .refine(
           (body) => body.advance_ms === undefined || body.set === undefined,
           'has advance_ms and set: choose one',

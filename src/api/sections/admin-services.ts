@@ -10,8 +10,8 @@ import { Listing } from './services.ts'
 export const Selling = z
   .strictObject({
     sold: z.int().meta({ description: `jobs bought in the last ${SOLD_DAYS} business days, including today` }),
-    by_day: z.array(z.int()).meta({ description: 'number of these jobs per day, oldest first' }),
-    refunded: z.int().meta({ description: 'number of these jobs that were fully refunded' }),
+    by_day: z.array(z.int()).meta({ description: 'number of the jobs in `sold` per day, oldest first' }),
+    refunded: z.int().meta({ description: 'number of the jobs in `sold` that were fully refunded' }),
     last_call: z
       .strictObject({
         at: Time,

@@ -166,7 +166,7 @@ describe('money', () => {
       /^ top sellers, 7 days +sold +paid ever +due$/,
       /^ largest balance +Acme Corp \$120\.00$/,
       /^ oldest hold +\d+\w.*, .+ \$[\d.]+$/,
-      /^ platform keeps +4\.8 % of payouts in 24 h$/,
+      /^ platform keeps +4\.8 % of sales in the last 24 h$/,
     ])
       expect(side).toContainEqual(expect.stringMatching(fact))
     expect(rows().join('\n')).toMatch(/^─ Held ─+ 2 of 2 {2}\/ filter ─┤.*\n \[held 2\] .* soonest first {2}s sort │/m)

@@ -129,7 +129,7 @@ function factLines({ largest, oldest, series }: Beside, { width, now }: Room): L
     ...(oldest === null || oldest.since === undefined || now === undefined
       ? []
       : [row('oldest hold', `${span(Math.max(0, now - oldest.since))}, ${oldest.what}`, ' ', strong(oldest.amount))]),
-    ...(kept === undefined ? [] : [row('platform keeps', `${kept.toFixed(1)} % of payouts in 24 h`)]),
+    ...(kept === undefined ? [] : [row('platform keeps', `${kept.toFixed(1)} % of sales in the last 24 h`)]),
   ]
 }
 
