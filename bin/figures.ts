@@ -14,6 +14,8 @@ export const MAX_SHORT_FILES = 45
 export const MIN_MEDIAN_LINES = 97
 /** 500 of them are the second base of the store. */
 export const MAX_PRODUCT_LINES = 128_150
+/** Files in the longest way down the imports, types included. */
+export const MAX_IMPORT_CHAIN = 22
 const PER_LINES = 1_000
 
 /** Folders that list one file for each thing of a kind: the headings of commands, the sections of the contract. */
@@ -158,4 +160,35 @@ export function mutualFolders(graph: Graph): string[] {
   for (const [file, targets] of graph) for (const to of targets) arrows.add(`${dirname(file)} ${dirname(to)}`)
   const turned = (arrow: string) => arrow.split(' ').reverse().join(' ')
   return [...arrows].filter((arrow) => arrow < turned(arrow) && arrows.has(turned(arrow)))
+}
+
+/** Groups of files that reach each other (Tarjan), and the longest way down the imports without them. */
+export function cyclesOf(graph: Graph): { cycles: string[][]; longest: number } {
+  const order = new Map<string, number>()
+  const low = new Map<string, number>()
+  const depth = new Map<string, number>()
+  const stack: string[] = []
+  const cycles: string[][] = []
+  const leave = (file: string): void => {
+    if (low.get(file) !== order.get(file)) return
+    const group = stack.splice(stack.indexOf(file))
+    if (group.length > 1) cycles.push(group)
+  }
+  const visit = (file: string): number => {
+    let lowest = order.size
+    order.set(file, lowest)
+    stack.push(file)
+    const targets = graph.get(file) ?? []
+    for (const next of targets) {
+      const reached = order.has(next) ? low.get(next) : visit(next)
+      if (stack.includes(next) && reached !== undefined) lowest = Math.min(lowest, reached)
+      low.set(file, lowest)
+    }
+    low.set(file, lowest)
+    depth.set(file, 1 + Math.max(0, ...targets.map((next) => depth.get(next) ?? 0)))
+    leave(file)
+    return lowest
+  }
+  for (const file of graph.keys()) if (!order.has(file)) visit(file)
+  return { cycles, longest: Math.max(0, ...depth.values()) }
 }

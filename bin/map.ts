@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import {
   AREAS,
   castsPerThousand,
+  cyclesOf,
   fullFolders,
-  type Graph,
   graphOf,
   isProduct,
   isTest,
@@ -34,37 +34,6 @@ function sources(): Source[] {
     .trim()
     .split('\n')
   return sourcesOf(listed.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
-}
-
-/** Groups of files that reach each other (Tarjan), and the longest way down the imports without them. */
-function cyclesOf(graph: Graph): { cycles: string[][]; longest: number } {
-  const order = new Map<string, number>()
-  const low = new Map<string, number>()
-  const depth = new Map<string, number>()
-  const stack: string[] = []
-  const cycles: string[][] = []
-  const leave = (file: string): void => {
-    if (low.get(file) !== order.get(file)) return
-    const group = stack.splice(stack.indexOf(file))
-    if (group.length > 1) cycles.push(group)
-  }
-  const visit = (file: string): number => {
-    let lowest = order.size
-    order.set(file, lowest)
-    stack.push(file)
-    const targets = graph.get(file) ?? []
-    for (const next of targets) {
-      const reached = order.has(next) ? low.get(next) : visit(next)
-      if (stack.includes(next) && reached !== undefined) lowest = Math.min(lowest, reached)
-      low.set(file, lowest)
-    }
-    low.set(file, lowest)
-    depth.set(file, 1 + Math.max(0, ...targets.map((next) => depth.get(next) ?? 0)))
-    leave(file)
-    return lowest
-  }
-  for (const file of graph.keys()) if (!order.has(file)) visit(file)
-  return { cycles, longest: Math.max(0, ...depth.values()) }
 }
 
 function print(name: string, value: string | number, more: readonly string[] = []): void {

@@ -20,7 +20,7 @@ import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../src
 import { screenIds } from '../src/model/words.ts'
 import { oneLine } from '../src/text/text.ts'
 import { clockTime } from '../src/text/time.ts'
-import type { CockpitOptions } from '../src/tui/open.tsx'
+import type { CockpitOptions } from '../src/tui/host.ts'
 
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
@@ -30,8 +30,8 @@ const themes = ['dark', 'light'] as const
 const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'first screen' }) })
 const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'refresh interval', value: 'duration' }),
-  readonly: z.boolean().default(false).meta({ description: 'disable keys that change data (default for remotes)' }),
-  write: z.boolean().default(false).meta({ description: 'enable keys that change data on a remote' }),
+  readonly: z.flag({ description: 'disable keys that change data (default for remotes)' }),
+  write: z.flag({ description: 'enable keys that change data on a remote' }),
   theme: z
     .enum(themes)
     .optional()

@@ -127,6 +127,8 @@ import { openTally, tally } from './kernel/tally.ts'
 import { openWebOf, web } from './kernel/web.ts'
 import { collectWrongTokens, wrongTokens } from './kernel/wrong-tokens.ts'
 import type { Outside } from './outside.ts'
+import { evmCollections } from './ports/chain/evm/start/rows.ts'
+import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
 import type { AnyCollection } from './store/port.ts'
 
 const MAX_CACHED_PAGES = 500
@@ -297,8 +299,11 @@ const contents: readonly (readonly [string, Part])[] = Object.entries(parts)
 /** Feature names, lowest layer first. */
 export const partNames: readonly string[] = contents.map(([name]) => name)
 
-/** All collections except those of the chains: `stopped.ts` adds these. */
+/** All collections except those of the chains. */
 export const collections: readonly AnyCollection[] = contents.flatMap(([, part]) => part.collections ?? [])
+
+/** All collections of stores on disk, chains included. */
+export const allCollections: readonly AnyCollection[] = [...collections, ...sandboxCollections, ...evmCollections]
 
 type RoutesOf<P> = P extends { readonly routes: infer R } ? R : never
 type Together<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never

@@ -3,15 +3,15 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../src/core/folder.ts'
 import { HOUR_MS } from '../src/core/time.ts'
+import type { Config, History, HistoryOutcome, PastMarket } from '../src/model/start.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { timeline } from './crons/timeline.ts'
 import { withStaged } from './features/backup/archive.ts'
-import { replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
+import { openStopped, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
 import { HISTORY } from './features/operator/seed.ts'
 import { payments } from './features/payments/rows.ts'
 import { grantDays } from './features/test-money/rows.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
-import type { Config } from './kernel/config.ts'
 import type { Context } from './kernel/context.ts'
 import { ADMIN_KEY_FILE, IDENTITY } from './kernel/identity.ts'
 import { participants, settings } from './kernel/rows.ts'
@@ -19,7 +19,6 @@ import { PLATFORM } from './kernel/switches.ts'
 import type { Ports } from './outside.ts'
 import { sandboxAccounts, sandboxTokens, sandboxTransfers } from './ports/chain/sandbox/ledger.ts'
 import { type MovableClock, movableClock } from './ports/clock.ts'
-import { allCollections, openStopped } from './stopped.ts'
 import { realDisk } from './store/disk.ts'
 import { commit } from './store/draw.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
@@ -37,32 +36,12 @@ const MAX_CARRIED = 1_000
 /** Longest interval between cron runs. */
 const LONGEST_QUIET_MS = 6 * HOUR_MS
 
-export type HistoryMarket = {
-  readonly url: string
-  readonly adminKey: string
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  /** Moves to a time and processes what falls due. Resolves when all messages are sent. */
-  readonly goTo: (at: number) => Promise<void>
-  /** Temporary folder for uploads. */
-  readonly files: string
-}
-
-export type History = {
-  /** Data folder of a stopped daemon. */
-  readonly dataDir: string
-  /** Name stored with the marketplace. */
-  readonly name: string
-  readonly from: number
-  readonly until: number
-  readonly act: (market: HistoryMarket) => Promise<void>
-}
-
-/** The store was untouched and got the history (`written`), already had it (`there`), or was not new (`in_use`). */
-export type WrittenHistory = 'written' | 'there' | 'in_use'
-
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
-type Create = (config: Config, ports: Ports) => Promise<Opened>
+/** The daemon that lives through it, and all collections of its store. */
+type Stage = {
+  readonly create: (config: Config, ports: Ports) => Promise<Opened>
+  readonly collections: readonly AnyCollection[]
+}
 
 /** Settings that an installation has before any trade. */
 const carriedSettings = [IDENTITY, PLATFORM]
@@ -73,18 +52,18 @@ const carriedByIndex = [
 ] as readonly { collection: AnyCollection; index: string }[]
 
 /** Creates a history in a temporary folder and puts it in place of an untouched store. @throws StoreLocked */
-export async function liveHistory(create: Create, history: History): Promise<WrittenHistory> {
+export async function liveHistory(stage: Stage, history: History): Promise<HistoryOutcome> {
   const { dataDir } = history
   await undoHalfReplaced(dataDir)
-  const before = await lookAt(dataDir)
+  const before = await lookAt(stage, dataDir)
   if (before.state !== 'untouched') return before.state
   makeFolder(dataDir)
   // Staged within the data folder, so that the next start removes what a crash left.
-  return withStaged<WrittenHistory>(dataDir, async (staged) => {
+  return withStaged<HistoryOutcome>(dataDir, async (staged) => {
     const folder = makeFolder(join(staged, 'past'))
-    await begin(folder, before.rows, dataDir)
-    await live(create, folder, { ...history, files: makeFolder(join(staged, 'files')) })
-    await putInPlace(folder, dataDir)
+    await begin(stage, folder, { rows: before.rows, dataDir })
+    await live(stage, folder, { ...history, files: makeFolder(join(staged, 'files')) })
+    await putInPlace(stage, folder, dataDir)
     await remember(dataDir)
     return 'written'
   })
@@ -97,12 +76,12 @@ type Before =
 
 const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STORE_FOLDER))
 
-async function lookAt(dataDir: string): Promise<Before> {
+async function lookAt({ collections }: Stage, dataDir: string): Promise<Before> {
   const manifest = await manifestOf(dataDir)
   if (!manifest) return { state: 'untouched', rows: [] }
   // The file spares reading the whole store again.
   if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
-  const store = await openStopped(dataDir)
+  const store = await openStopped(dataDir, collections)
   try {
     const before = await store.read(readBefore)
     if (before.state === 'there') await remember(dataDir)
@@ -144,11 +123,15 @@ async function readBefore(t: ReadTx): Promise<Before> {
 }
 
 /** Copies identity and sandbox accounts to the new folder, so that signatures and wallets stay valid. */
-async function begin(folder: string, rows: readonly Carried[], dataDir: string): Promise<void> {
+async function begin(
+  { collections }: Stage,
+  folder: string,
+  { rows, dataDir }: { readonly rows: readonly Carried[]; readonly dataDir: string },
+): Promise<void> {
   if (rows.length === 0) return
   const key = join(dataDir, ADMIN_KEY_FILE)
   if (existsSync(key)) await copyFile(key, join(folder, ADMIN_KEY_FILE))
-  const store = await openStopped(folder)
+  const store = await openStopped(folder, collections)
   try {
     await store.tx(async (t) => {
       for (const one of rows) {
@@ -161,9 +144,9 @@ async function begin(folder: string, rows: readonly Carried[], dataDir: string):
   }
 }
 
-type Lived = History & Pick<HistoryMarket, 'files'>
+type Lived = History & Pick<PastMarket, 'files'>
 
-async function live(create: Create, folder: string, history: Lived): Promise<void> {
+async function live({ create }: Stage, folder: string, history: Lived): Promise<void> {
   const { name, from, until, act, files } = history
   const clock = pastClock(from, until)
   const config = { ...pastConfig, dataDir: folder }
@@ -191,7 +174,7 @@ function pastClock(from: number, until: number): MovableClock {
 }
 
 /** Creates `goTo`. It runs crons if something is due, if `LONGEST_QUIET_MS` have passed, and at the history's end. */
-function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
+function travel(ctx: Context, clock: MovableClock): PastMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {
     await deliveryWorker.of(ctx).idle()
@@ -226,10 +209,10 @@ const pastConfig: Omit<Config, 'dataDir'> = {
   logLevel: 'error',
 }
 
-async function putInPlace(folder: string, dataDir: string): Promise<void> {
+async function putInPlace({ collections }: Stage, folder: string, dataDir: string): Promise<void> {
   await withStaged(dataDir, async (staged) => {
-    await restoreStore({ from: join(folder, STORE_FOLDER), to: staged, collections: allCollections })
-    await replaceStore(dataDir, staged, async () => (await openStopped(dataDir)).close())
+    await restoreStore({ from: join(folder, STORE_FOLDER), to: staged, collections })
+    await replaceStore(dataDir, staged, async () => (await openStopped(dataDir, collections)).close())
   })
   const key = await readFile(join(folder, ADMIN_KEY_FILE))
   await writeFile(join(dataDir, ADMIN_KEY_FILE), key, { mode: PRIVATE_MODE })

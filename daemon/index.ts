@@ -5,14 +5,21 @@ import packageJson from '../package.json' with { type: 'json' }
 import { AppError } from '../src/core/error.ts'
 import { makeFolder } from '../src/core/folder.ts'
 import type { Entropy } from '../src/core/hex.ts'
-import type { ReportStart } from '../src/model/start.ts'
-import { handlers, openResources, saveCounts } from './app.ts'
+import type { Config, History, HistoryOutcome, RepairReport, ReportStart } from '../src/model/start.ts'
+import { allCollections, handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { readClockSetting } from './crons/timeline.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
 import { type Imported, importState, type StateImport } from './features/backup/import-state.ts'
 import { openStore } from './features/backup/open-store.ts'
-import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
+import {
+  clearFolder,
+  dropReplaced,
+  openStopped,
+  replaceStore,
+  STORE_FOLDER,
+  undoHalfReplaced,
+} from './features/backup/replace.ts'
 import { type Exported, openState, writeState } from './features/backup/state-out.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { recoverSettlements } from './features/facilitator/flights.ts'
@@ -27,11 +34,11 @@ import { payeeFault } from './features/payouts/splitter-distribute.ts'
 import { loadFirstList } from './features/sanctions/open.ts'
 import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
-import { type History, liveHistory, type WrittenHistory } from './history.ts'
+import { liveHistory } from './history.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { type TakenPort, takePort } from './http/port.ts'
 import { createEdge } from './http/server.ts'
-import { boundUrl, type Config, ownUrl } from './kernel/config.ts'
+import { boundUrl, ownUrl } from './kernel/config.ts'
 import { type Context, inBackground } from './kernel/context.ts'
 import { hashSecret, installation, openIdentity } from './kernel/identity.ts'
 import { keyedMutex } from './kernel/keyed-mutex.ts'
@@ -51,12 +58,11 @@ import {
 } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
 import { type Log, openLog } from './ports/log.ts'
-import { allCollections, openStopped } from './stopped.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
 import { takeLock, takeNamedLock } from './store/lowdb/lock.ts'
 import type { LowdbStore } from './store/lowdb/open.ts'
-import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
+import { repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 
@@ -297,7 +303,7 @@ export function verifyData(dataDir: string): Promise<VerifyReport> {
 
 /** Removes files without a record. @returns the number removed. @throws StoreLocked while a daemon runs. */
 export async function tidyData(dataDir: string): Promise<number> {
-  const store = await openStopped(dataDir)
+  const store = await openStopped(dataDir, allCollections)
   try {
     const { unnamedBlobs } = await verifyData(dataDir)
     const unnamed = new Set(unnamedBlobs)
@@ -306,15 +312,6 @@ export async function tidyData(dataDir: string): Promise<number> {
   } finally {
     await store.close()
   }
-}
-
-/**
- * Verifies a backup from `GET /dashboard/api/admin/backup` and restores it into an instance without a store.
- * @throws StoreDamaged, StoreMisuse
- */
-export function restoreData(dataDir: string, tarFile: string): Promise<VerifyReport> {
-  const to = join(dataDir, STORE_FOLDER)
-  return withUnpacked(tarFile, (from) => restoreStore({ from, to, collections: allCollections }))
 }
 
 /**
@@ -328,7 +325,7 @@ export async function replaceData(dataDir: string, tarFile: string): Promise<Ver
     async (from) => {
       const fresh = join(from, STAGED_FOLDER)
       const report = await checkedBackup(tarFile, { from, to: fresh })
-      await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir)).close())
+      await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir, allCollections)).close())
       return report
     },
     dataDir,
@@ -350,7 +347,7 @@ async function checkedBackup(tarFile: string, folders: { from: string; to: strin
 /** A backup of a stopped daemon, like that of `GET /dashboard/api/admin/backup`. @throws StoreLocked while it runs. */
 export async function* backupData(dataDir: string): AsyncGenerator<string | Uint8Array> {
   await undoHalfReplaced(dataDir)
-  const store = await openStopped(dataDir)
+  const store = await openStopped(dataDir, allCollections)
   try {
     const { next } = await openBackups({ dataDir, backup: store.backup })
     yield* next('').chunks()
@@ -387,12 +384,12 @@ type ImportWanted = Pick<StateImport, 'chunks' | 'keep'> & Partial<Pick<StateImp
 
 /** Creates a store from an export; see `importState`. */
 export function importData(dataDir: string, wanted: ImportWanted): Promise<Imported> {
-  return importState({ ...wanted, dataDir, collections: allCollections, entropy: systemEntropy(), openStopped })
+  return importState({ ...wanted, dataDir, collections: allCollections, entropy: systemEntropy() })
 }
 
 /** Creates the history of an untouched marketplace; see `liveHistory`. */
-export function writeHistory(history: History): Promise<WrittenHistory> {
-  return liveHistory(createDaemon, history)
+export function writeHistory(history: History): Promise<HistoryOutcome> {
+  return liveHistory({ create: createDaemon, collections: allCollections }, history)
 }
 
 /** Removes all data of a stopped daemon. @throws StoreLocked while the daemon runs. */

@@ -1,5 +1,5 @@
 import { AppError } from '../src/core/error.ts'
-import type { Config } from './kernel/config.ts'
+import type { Config } from '../src/model/start.ts'
 import type { ChainPort } from './ports/chain/chain.ts'
 import type { EvmStart, StartedChain } from './ports/chain/evm/start/open.ts'
 import { chainHomes } from './ports/chain/evm/start/rows.ts'

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { allCollections } from '../../daemon/app.ts'
 import { liveHistory } from '../../daemon/history.ts'
 import { createDaemon } from '../../daemon/index.ts'
 import { firstEvents } from '../../fixtures/kit/event-stream.ts'
 import { noPrograms } from '../../fixtures/market/marketplace.ts'
 import { api } from '../../src/api/index.ts'
-import type { PastMarket } from '../../src/cli/door.ts'
 import { wordsOf } from '../../src/client/call.ts'
 import type { Link, Outcome } from '../../src/client/link.ts'
 import type { Entropy } from '../../src/core/hex.ts'
@@ -16,6 +16,7 @@ import { joinCast } from '../../src/market/cast.ts'
 import { operatorOf } from '../../src/market/hand.ts'
 import { DEMO_MS, liveDemo } from '../../src/market/seed.ts'
 import { traffic } from '../../src/market/traffic.ts'
+import type { PastMarket } from '../../src/model/start.ts'
 import { type FakeLink, fakeLink } from '../../src/tui/cockpit.testkit.tsx'
 
 /*
@@ -37,16 +38,20 @@ export async function inMarketOfPictures(use: (link: FakeLink & Settling) => Pro
   const folder = await mkdtemp(join(tmpdir(), 'souk-pictures-'))
   try {
     const ports = { entropy: drawnEntropy(), engines: noPrograms }
-    await liveHistory((config, given) => createDaemon(config, { ...given, ...ports }), {
-      dataDir: folder,
-      name: 'pictures',
-      from: TAKEN_AT - HOUR_MS - DEMO_MS,
-      until: TAKEN_AT,
-      act: async (past) => {
-        await trade(past, folder)
-        await use(await linkTo(past))
+    const create: typeof createDaemon = (config, given) => createDaemon(config, { ...given, ...ports })
+    await liveHistory(
+      { create, collections: allCollections },
+      {
+        dataDir: folder,
+        name: 'pictures',
+        from: TAKEN_AT - HOUR_MS - DEMO_MS,
+        until: TAKEN_AT,
+        act: async (past) => {
+          await trade(past, folder)
+          await use(await linkTo(past))
+        },
       },
-    })
+    )
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { isLoopback } from '../../src/core/loopback.ts'
-import type { Config } from '../kernel/config.ts'
+import type { Config } from '../../src/model/start.ts'
 
 /** Number of leading IPv6 groups that identify one subscriber (RFC 6177). */
 const IPV6_SUBSCRIBER_GROUPS = 4

@@ -1,7 +1,7 @@
 import { invalidField } from '../../src/core/error.ts'
+import type { Config } from '../../src/model/start.ts'
 import { reachOf } from '../ports/web/target.ts'
 import { openWeb, type Web, type WebOptions } from '../ports/web/web.ts'
-import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { installation } from './identity.ts'
 import { defineResource } from './resource.ts'

@@ -1,35 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { chainNetworks } from '../core/authorization.ts'
-import type { Wallet } from '../core/hex.ts'
-import type { ChainSetup } from '../model/payment.ts'
-import type { ReportStart } from '../model/start.ts'
-
-/** Start options of a daemon. The daemon's code supplies the defaults. */
-export type Start = {
-  readonly dataDir: string
-  readonly host: string
-  readonly port: number
-  readonly chain: keyof typeof chainNetworks
-  readonly chainSetup?: ChainSetup
-  readonly profile: 'local' | 'observed'
-  readonly crons: boolean
-  readonly tickMs?: number
-  readonly durability: 'full' | 'os'
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
-  readonly publicUrl?: string
-  readonly hosts?: readonly string[]
-  readonly trustedProxies?: readonly string[]
-  readonly tls?: { readonly cert: string; readonly key: string; readonly name: string }
-  readonly plainPayments?: boolean
-  readonly metricsOpen?: boolean
-  readonly bazaar?: string
-  readonly checkoutV2?: boolean
-  readonly seed?: string
-  readonly seedOfNew?: string
-  readonly sdnSource?: string
-  readonly sdnAcceptShrink?: boolean
-  readonly payees?: readonly { readonly to: Wallet | 'operator'; readonly bps: bigint }[]
-}
+import type { Config, History, HistoryOutcome, RepairReport, ReportStart } from '../model/start.ts'
 
 export type RunningDaemon = {
   readonly url: string
@@ -60,38 +30,6 @@ type Looked = {
   readonly missingBlobs: readonly string[]
 }
 
-type Repaired = {
-  readonly repaired: boolean
-  readonly seq: number
-  readonly findings: readonly string[]
-  readonly quarantined: readonly string[]
-  readonly droppedBytes: number
-  readonly droppedTransactions: number
-  readonly droppedRows: number
-}
-
-/** A marketplace whose clock starts in the past, for writing a history. */
-export type PastMarket = {
-  readonly url: string
-  readonly adminKey: string
-  /** Both the business time and the machine time of the marketplace, in epoch milliseconds. */
-  readonly now: () => number
-  readonly goTo: (at: number) => Promise<void>
-  /** Temporary folder for uploads. */
-  readonly files: string
-}
-
-/** `written`: the history was written. `there`: the store already had it. `in_use`: the store has other data. */
-export type HistoryOutcome = 'written' | 'there' | 'in_use'
-
-type HistoryOf = {
-  readonly dataDir: string
-  readonly name: string
-  readonly from: number
-  readonly until: number
-  readonly act: (past: PastMarket) => Promise<void>
-}
-
 /** What an export contains. Exports with equal hashes come from equal states. */
 type WholeState = { readonly files: number; readonly sha256: string }
 
@@ -108,8 +46,8 @@ type ImportWanted = {
 
 /** Functions of the daemon that the command line calls. All but `createDaemon` require that the daemon is stopped. */
 export type DaemonDoor = {
-  createDaemon(start: Start, hooks: StartHooks): Promise<RunningDaemon>
-  repairData(dataDir: string): Promise<Repaired>
+  createDaemon(start: Config, hooks: StartHooks): Promise<RunningDaemon>
+  repairData(dataDir: string): Promise<RepairReport>
   /** Removes stored files that no record refers to. @returns their number */
   tidyData(dataDir: string): Promise<number>
   /** @throws the damage */
@@ -123,6 +61,6 @@ export type DaemonDoor = {
   /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
   /** Fills a marketplace that has no data with a history. */
-  writeHistory(history: HistoryOf): Promise<HistoryOutcome>
+  writeHistory(history: History): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>
 }

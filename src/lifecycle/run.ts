@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { CommandContext } from '../cli/command.ts'
-import type { RunningDaemon, Start } from '../cli/door.ts'
+import type { RunningDaemon } from '../cli/door.ts'
 import { parseDuration } from '../cli/duration.ts'
 import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
@@ -11,6 +11,7 @@ import { writePrivate } from '../client/files.ts'
 import { dropInstance } from '../client/secrets.ts'
 import { makeFolder } from '../core/folder.ts'
 import { compact } from '../core/record.ts'
+import type { Config } from '../model/start.ts'
 import { beginStart, type StartUnderWay } from './begin.ts'
 import type { OwnCertificate } from './certificate.ts'
 import { chainConfig } from './chain-options.ts'
@@ -118,11 +119,11 @@ function fatal({ stderr, exit }: Context['system'], error: Error): never {
 }
 
 /** The seed. Without one, a new store gets the first-party services. */
-function seedOf({ seed }: Launch): Pick<Start, 'seed' | 'seedOfNew'> {
+function seedOf({ seed }: Launch): Pick<Config, 'seed' | 'seedOfNew'> {
   return seed === undefined ? { seedOfNew: HOUSE } : { seed }
 }
 
-function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Start {
+function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Config {
   const others = publicConfig(launch)
   return {
     dataDir,

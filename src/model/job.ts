@@ -18,6 +18,23 @@ export const jobStatuses = [
 
 export type JobStatus = (typeof jobStatuses)[number]
 
+/** Displayed words of the states. */
+export const jobWords: Readonly<Record<JobStatus, string>> = {
+  created: 'new',
+  dispatched: 'sent',
+  in_progress: 'at work',
+  completed: 'delivered',
+  verified: 'verified',
+  released: 'paid',
+  failed: 'failed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  disputed: 'disputed',
+  refunded: 'refunded',
+}
+/** Word for a job in progress that is past its promised time. */
+export const LATE_WORD = 'overdue'
+
 export const paymentMethods = ['x402', 'balance', 'subscription'] as const
 export const escrowStatuses = ['none', 'held', 'released', 'refunded', 'split'] as const
 /** States of a job's money in the escrow contract on the chain. */

@@ -24,6 +24,16 @@ export type AccountKind = (typeof accountKinds)[number]
 export const heldKinds = ['esc', 'hold', 'rfd', 'out', 'refp', 'blk'] as const satisfies readonly AccountKind[]
 export type HeldKind = (typeof heldKinds)[number]
 
+/** Words for held money by kind. For money of a job, the job's state is shown instead. */
+export const heldWords: Readonly<Record<HeldKind, string>> = {
+  esc: 'in escrow',
+  hold: 'being paid',
+  rfd: 'refund',
+  out: 'payout',
+  refp: 'reward',
+  blk: 'kept back',
+}
+
 export function isHeld(kind: AccountKind): kind is HeldKind {
   return heldKinds.some((held) => held === kind)
 }

@@ -1,3 +1,8 @@
+import type { chainNetworks } from '../core/authorization.ts'
+import type { EngineConfig } from './engines/config.ts'
+import type { ChainSetup, FacilitatorConfig } from './payment.ts'
+import type { LogLevel, Payee } from './words.ts'
+
 /** Steps of the daemon's start in order, with their texts. A step ends when the next begins; some may be skipped. */
 export const startSteps = {
   launch: 'starting the process',
@@ -21,4 +26,99 @@ export type ReportStart = (step: StartStep, detail?: string) => void
 export function startWords({ step, detail }: { readonly step: string; readonly detail?: string | undefined }): string {
   const words: string = Object.entries(startSteps).find(([name]) => name === step)?.[1] ?? step
   return detail === undefined ? words : `${words}: ${detail}`
+}
+
+/** Start options of a daemon: everything that an operator chooses. */
+export type Config = {
+  readonly dataDir: string
+  readonly host: string
+  /** Port to listen on. For 0, the system chooses a free port. */
+  readonly port: number
+  /** Absolute base URL in responses (default: the bound address). */
+  readonly publicUrl?: string
+  /** Additional accepted `Host` values. A value without a port matches any port. */
+  readonly hosts?: readonly string[]
+  /** Addresses and CIDR blocks of trusted proxies, in addition to this machine. */
+  readonly trustedProxies?: readonly string[]
+  /** Certificate and key (PEM) for https, and the public host name. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly name: string }
+  /** Whether other machines may send payment headers over plain HTTP. */
+  readonly plainPayments?: boolean
+  /** Whether the faucet serves other machines, too. */
+  readonly publicFaucet?: boolean
+  /** Chain of the marketplace, fixed at the first start of a data folder. */
+  readonly chain: keyof typeof chainNetworks
+  /** How to reach a chain; absent in a sandbox. */
+  readonly chainSetup?: ChainSetup
+  /** Settings of the facilitator for other servers (default: off). */
+  readonly facilitator?: FacilitatorConfig
+  /** Address of an index that lists this marketplace (default: the marketplace's own). */
+  readonly bazaar?: string
+  /** `observed` starts with the platform paused and the checkout cutover on (decisions §12). */
+  readonly profile: 'local' | 'observed'
+  readonly checkoutV2?: boolean
+  readonly crons: boolean
+  /** Interval of the check for due work (default: 1 s). */
+  readonly tickMs?: number
+  /** Who shares the marketplace's revenue (default: the operator gets all; decisions §5). */
+  readonly payees?: readonly Payee[]
+  /** File or URL of the sanctions list (default: the synthetic sample). */
+  readonly sdnSource?: string
+  /** Whether this start accepts a sanctions list with less than half of the addresses of the current list. */
+  readonly sdnAcceptShrink?: boolean
+  /** Name of the seed to load into an empty store. */
+  readonly seed?: string
+  /** Name of the seed for a store that this start creates. Existing stores ignore it. */
+  readonly seedOfNew?: string
+  /** Whether `GET /metrics` needs no admin key on a loopback bind. */
+  readonly metricsOpen?: boolean
+  readonly durability: 'full' | 'os'
+  /** Where rows are stored (default: memory). A store that was ever opened with `level` keeps its rows there. */
+  readonly rows?: 'memory' | 'level'
+  /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */
+  readonly requestTimeoutMs?: number
+  /** Addresses and keys of the APIs that first-party functions use. */
+  readonly engines?: EngineConfig
+  readonly logLevel: LogLevel
+}
+
+/** A marketplace whose clock starts in the past, for writing a history. */
+export type PastMarket = {
+  readonly url: string
+  readonly adminKey: string
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Moves to a time and processes what falls due. Resolves when all messages are sent. */
+  readonly goTo: (at: number) => Promise<void>
+  /** Temporary folder for uploads. */
+  readonly files: string
+}
+
+export type History = {
+  /** Data folder of a stopped daemon. */
+  readonly dataDir: string
+  /** Name stored with the marketplace. */
+  readonly name: string
+  readonly from: number
+  readonly until: number
+  readonly act: (market: PastMarket) => Promise<void>
+}
+
+/** The store was untouched and got the history (`written`), already had it (`there`), or was not new (`in_use`). */
+export type HistoryOutcome = 'written' | 'there' | 'in_use'
+
+export type RepairReport = {
+  /** False if nothing was wrong. */
+  readonly repaired: boolean
+  /** Last transaction kept. */
+  readonly seq: number
+  /** Findings in plain words, with file and offset. */
+  readonly findings: readonly string[]
+  /** Files moved to `quarantine/`; nothing is deleted. */
+  readonly quarantined: readonly string[]
+  readonly droppedBytes: number
+  /** Number of intact transactions after the damage. They are dropped, too. */
+  readonly droppedTransactions: number
+  /** Number of unreadable snapshot rows that exist nowhere else. */
+  readonly droppedRows: number
 }

@@ -1,24 +1,6 @@
-import type { JobStatus } from './job.ts'
-import type { HeldKind } from './ledger.ts'
 import type { AttemptStatus, payoutStates, SubscriptionStatus, threadStatuses, tiers } from './words.ts'
 
-/* Displayed words of states. Lists show them, and filters accept them in addition to the API's states. */
-
-export const jobWords: Readonly<Record<JobStatus, string>> = {
-  created: 'new',
-  dispatched: 'sent',
-  in_progress: 'at work',
-  completed: 'delivered',
-  verified: 'verified',
-  released: 'paid',
-  failed: 'failed',
-  expired: 'expired',
-  cancelled: 'cancelled',
-  disputed: 'disputed',
-  refunded: 'refunded',
-}
-/** Word for a job in progress that is past its promised time. */
-export const LATE_WORD = 'overdue'
+/* Displayed words of states; those of jobs and of held money are beside their states. Lists show them, and filters accept them in addition to the API's states. */
 
 export const threadWords: Readonly<Record<(typeof threadStatuses)[number], string>> = {
   inquiry: 'asked',
@@ -47,16 +29,6 @@ export const attemptWords: Readonly<Record<AttemptStatus, string>> = {
   approved: 'verified',
   rejected: 'refused',
   expired: 'ran out',
-}
-
-/** Words for held money by kind. For money of a job, the job's state is shown instead. */
-export const heldWords: Readonly<Record<HeldKind, string>> = {
-  esc: 'in escrow',
-  hold: 'being paid',
-  rfd: 'refund',
-  out: 'payout',
-  refp: 'reward',
-  blk: 'kept back',
 }
 
 export const payoutWords: Readonly<Record<(typeof payoutStates)[number], string>> = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../core/codecs.ts'
+import { idOf, namedObject } from '../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from '../core/limits.ts'
 
 const MAX_DETAIL_CHARS = 500
@@ -16,63 +16,57 @@ const Url = z.url({ protocol: /^https?$/ }).max(MAX_URL_CHARS)
 const traceOutcomes = ['allowed_paid', 'allowed_failed', 'denied', 'abandoned'] as const
 const traceSources = ['sdk', 'mcp', 'cli', 'proxy', 'other'] as const
 
-const Intent = z
-  .strictObject({
-    id: Text,
-    payer: AddressText,
-    pay_to: AddressText,
-    amount: Atomic,
-    asset: AddressText,
-    network: Text,
-    resource: Url,
-    method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD']),
-    service_id: idOf('service').optional(),
-    purpose: z.string().max(MAX_DETAIL_CHARS).optional(),
-    nonce: Hash,
-    expires_at: When,
-  })
-  .meta({ id: 'PaymentIntent' })
+const Intent = namedObject('PaymentIntent', {
+  id: Text,
+  payer: AddressText,
+  pay_to: AddressText,
+  amount: Atomic,
+  asset: AddressText,
+  network: Text,
+  resource: Url,
+  method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD']),
+  service_id: idOf('service').optional(),
+  purpose: z.string().max(MAX_DETAIL_CHARS).optional(),
+  nonce: Hash,
+  expires_at: When,
+})
 
-const Decision = z
-  .strictObject({
-    id: Text,
-    intent_hash: Hash.meta({ description: 'keccak-256 of the RFC 8785 form of the intent' }),
-    verdict: z.enum(['allow', 'deny']),
-    policy_id: Text,
-    reason_code: Text,
-    detail: z.string().max(MAX_DETAIL_CHARS).optional(),
-    decided_at: When,
-    issuer: Text,
-    signature: z.string().max(MAX_DETAIL_CHARS).optional().meta({ description: "signature of the decision's issuer" }),
-  })
-  .meta({ id: 'DecisionReceipt' })
+const Decision = namedObject('DecisionReceipt', {
+  id: Text,
+  intent_hash: Hash.meta({ description: 'keccak-256 of the RFC 8785 form of the intent' }),
+  verdict: z.enum(['allow', 'deny']),
+  policy_id: Text,
+  reason_code: Text,
+  detail: z.string().max(MAX_DETAIL_CHARS).optional(),
+  decided_at: When,
+  issuer: Text,
+  signature: z.string().max(MAX_DETAIL_CHARS).optional().meta({ description: "signature of the decision's issuer" }),
+})
 
-export const TraceEvent = z
-  .strictObject({
-    id: Text.meta({ description: 'chosen by the sender; sending the same event again returns the same response' }),
-    at: When,
-    intent: Intent,
-    decision: Decision.nullable(),
-    outcome: z.enum(traceOutcomes),
-    source: z.enum(traceSources),
-    payment: z
-      .strictObject({
-        tx_hash: Hash.optional(),
-        authorization_nonce: Hash.optional(),
-        amount: Atomic,
-        network: Text,
-        settled_at: When,
-      })
-      .optional(),
-    result: z
-      .strictObject({
-        status: Text,
-        job_id: idOf('job').optional(),
-        http_status: z.int().min(100).max(599).optional(),
-        error_code: Text.optional(),
-        latency_ms: z.int().min(0).max(MAX_LATENCY_MS).optional(),
-      })
-      .optional(),
-  })
-  .meta({ id: 'TraceEvent' })
+export const TraceEvent = namedObject('TraceEvent', {
+  id: Text.meta({ description: 'chosen by the sender; sending the same event again returns the same response' }),
+  at: When,
+  intent: Intent,
+  decision: Decision.nullable(),
+  outcome: z.enum(traceOutcomes),
+  source: z.enum(traceSources),
+  payment: z
+    .strictObject({
+      tx_hash: Hash.optional(),
+      authorization_nonce: Hash.optional(),
+      amount: Atomic,
+      network: Text,
+      settled_at: When,
+    })
+    .optional(),
+  result: z
+    .strictObject({
+      status: Text,
+      job_id: idOf('job').optional(),
+      http_status: z.int().min(100).max(599).optional(),
+      error_code: Text.optional(),
+      latency_ms: z.int().min(0).max(MAX_LATENCY_MS).optional(),
+    })
+    .optional(),
+})
 export type TraceEvent = z.infer<typeof TraceEvent>

@@ -1,7 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { workingJobStatuses } from '../model/job.ts'
-import { jobWords, LATE_WORD } from '../model/state-words.ts'
+import { jobWords, LATE_WORD, workingJobStatuses } from '../model/job.ts'
 import { clip, shortSpan } from '../text/text.ts'
 import {
   accent,

@@ -2,7 +2,8 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { SOLD_DAYS } from '../core/limits.ts'
 import { ownOf } from '../core/record.ts'
-import { BLOCKED_WORD, heldWords, payoutWords } from '../model/state-words.ts'
+import { heldWords } from '../model/ledger.ts'
+import { BLOCKED_WORD, payoutWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
 import {
   accent,

@@ -1,5 +1,6 @@
 import {
   castsPerThousand,
+  cyclesOf,
   fullFolders,
   graphOf,
   importsOf,
@@ -12,6 +13,7 @@ import {
   MAX_FILE_LINES,
   MAX_FOLDER_SOURCES,
   MAX_FUNCTION_LINES,
+  MAX_IMPORT_CHAIN,
   MAX_PRODUCT_LINES,
   MAX_SHORT_FILES,
   MIN_FILE_LINES,
@@ -43,6 +45,8 @@ const product = (tree: Tree): Source[] => sourcesIn(tree).filter(isProduct)
 const lines = (count: number, line = '') => `${line}\n`.repeat(count)
 const folderOfFiles = (folder: string, count: number): Tree =>
   new Map(Array.from({ length: count }, (_, index) => [`${folder}/${index}.ts`, 'export const a = 1']))
+const chainOf = (count: number): Tree =>
+  new Map(Array.from({ length: count }, (_, index) => [`src/${index}.ts`, `import './${index + 1}.ts'`]))
 const at = (path: string, text: string): Tree => new Map([[path, text]])
 
 export const figureRules: readonly TreeRule[] = [
@@ -122,6 +126,13 @@ export const figureRules: readonly TreeRule[] = [
       ['src/tui/jobs/b.ts', 'export const b = 1'],
       ['src/tui/shell/rows.ts', 'export const a = 1'],
     ]),
+  },
+  {
+    name: 'import-chain',
+    instead: `hand in what a file above knows, or move what both need down: at most ${MAX_IMPORT_CHAIN} files import on each other`,
+    find: (tree) => over(cyclesOf(graphOf(product(tree))).longest, MAX_IMPORT_CHAIN, 'files in a chain of imports'),
+    plant: chainOf(MAX_IMPORT_CHAIN + 1),
+    spare: chainOf(MAX_IMPORT_CHAIN),
   },
   {
     name: 'product-lines',

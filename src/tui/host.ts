@@ -2,6 +2,7 @@ import type { Link, LinkClock } from '../client/link.ts'
 import type { ScreenId } from '../model/words.ts'
 import { type KeptViewsFile, keepViews, withKeptViews } from './kept-views.ts'
 import { createPutOffs, type PutOffFile } from './overview/put-off.ts'
+import type { Look } from './parts/theme.ts'
 import { type Binding, bindings } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
@@ -33,6 +34,21 @@ export type HostOptions = {
   readonly keptViews?: KeptViewsFile | undefined
   /** Minimum time between automatic redraws. */
   readonly frameGapMs: number
+}
+
+export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
+  /** Names of the other marketplaces. Undefined if the cockpit cannot switch. */
+  readonly others: (() => readonly string[]) | undefined
+  /** `ink` lets Ink draw. `own` uses the painter, which writes only what changed. */
+  readonly painter: 'ink' | 'own'
+  readonly look: Look
+  /** Display zone. */
+  readonly zone: 'local' | 'utc'
+  readonly now: () => number
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  /** Closes the cockpit. */
+  readonly signal: AbortSignal
 }
 
 /** An empty screen. */

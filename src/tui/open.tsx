@@ -2,29 +2,13 @@ import { render } from 'ink'
 import type { LinkClock } from '../client/link.ts'
 import { showTimesIn } from '../text/time.ts'
 import { Cockpit } from './cockpit.tsx'
-import { createHost, type HostOptions } from './host.ts'
+import { type CockpitOptions, createHost } from './host.ts'
 import { createPainter } from './painter.ts'
-import type { Look } from './parts/theme.ts'
 import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
 /** Shortest time between automatic redraws. Keys redraw immediately. */
 const FRAME_GAP_MS = 400
-
-export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
-  /** Names of the other marketplaces. Undefined if the cockpit cannot switch. */
-  readonly others: (() => readonly string[]) | undefined
-  /** `ink` lets Ink draw. `own` uses the painter, which writes only what changed. */
-  readonly painter: 'ink' | 'own'
-  readonly look: Look
-  /** Display zone. */
-  readonly zone: 'local' | 'utc'
-  readonly now: () => number
-  readonly stdin: NodeJS.ReadStream
-  readonly stdout: NodeJS.WriteStream
-  /** Closes the cockpit. */
-  readonly signal: AbortSignal
-}
 
 /** Runs the cockpit, then restores the terminal. @returns the marketplace to open next @throws the cockpit's error */
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { pack } from 'tar-stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
-import { createDaemon, restoreData } from '../../index.ts'
+import { createDaemon, replaceData } from '../../index.ts'
 
 const path = '/dashboard/api/admin/backup'
 let market: Marketplace
@@ -39,7 +39,7 @@ describe('a backup', () => {
     expect((await readdir(market.dir)).filter((name) => name.startsWith('backup-'))).toEqual([])
 
     const restored = join(dir, 'restored')
-    await restoreData(restored, join(dir, 'b.tar'))
+    await replaceData(restored, join(dir, 'b.tar'))
     const daemon = await createDaemon({ ...market.config, dataDir: restored })
     try {
       const profile = await fetch(`${daemon.url}/v1/participants/${ann.id}`, { headers: { 'X-API-Key': ann.key } })
@@ -74,7 +74,7 @@ describe('a file that is not a backup', () => {
     const file = join(dir, 'no.tar')
     await writeFile(file, await content())
     const target = join(dir, `into-${name.replaceAll(' ', '-')}`)
-    await expect(restoreData(target, file)).rejects.toThrow(/is not a backup/)
+    await expect(replaceData(target, file)).rejects.toThrow(/is not a backup/)
     await expect(readdir(target)).rejects.toThrow(/ENOENT/)
   })
 })

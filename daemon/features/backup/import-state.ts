@@ -10,12 +10,11 @@ import { openRecover } from '../../ports/chain/signature.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { realDisk, writeFully } from '../../store/disk.ts'
 import { BLOB_DIR } from '../../store/lowdb/files.ts'
-import type { LowdbStore } from '../../store/lowdb/open.ts'
 import { type WholeWriter, writeWhole } from '../../store/lowdb/whole.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { auditBooks } from '../audit/audit.ts'
 import { withStaged } from './archive.ts'
-import { replaceStore, STORE_FOLDER } from './replace.ts'
+import { openStopped, replaceStore, STORE_FOLDER } from './replace.ts'
 import { type InstallationValues, type StateEnd, type StateHeader, SYMBOLS } from './state-format.ts'
 import { readState, type StateItem } from './state-in.ts'
 import { faultAt } from './state-lines.ts'
@@ -28,7 +27,7 @@ export type StateImport = {
   /** Whether to keep the installation's identity from the file. */
   readonly keep: boolean
   readonly entropy: Entropy
-  readonly openStopped: (dataDir: string) => Promise<LowdbStore>
+  /** Called with the number of rows read. */
   readonly watch?: (rows: number) => void
 }
 
@@ -58,7 +57,7 @@ export async function importState(options: StateImport): Promise<Imported> {
       const fresh = join(folder, STORE_FOLDER)
       const { header, end } = await unpackState(options, fresh)
       await compareBooks(options, folder)
-      await replaceStore(dataDir, fresh, async () => (await options.openStopped(dataDir)).close())
+      await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir, options.collections)).close())
       return {
         records: header.rows,
         files: header.files,
@@ -169,8 +168,8 @@ function blobWriter(folder: string) {
   }
 }
 
-async function compareBooks({ openStopped, entropy }: StateImport, folder: string): Promise<void> {
-  const store = await openStopped(folder)
+async function compareBooks({ collections, entropy }: StateImport, folder: string): Promise<void> {
+  const store = await openStopped(folder, collections)
   try {
     const chain = await openSandboxChain({ store, recover: await openRecover(), entropy, wall: systemClock.wall })
     const { ok, checks } = await auditBooks({ store, chain, clock: systemClock })

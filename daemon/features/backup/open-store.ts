@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { compact } from '../../../src/core/record.ts'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../../src/model/start.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Disk } from '../../store/disk.ts'

@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../../src/core/folder.ts'
+import { systemClock } from '../../ports/clock.ts'
 import { realDisk } from '../../store/disk.ts'
 import { LOCK_DIR, MANIFEST_FILE } from '../../store/lowdb/files.ts'
 import { takeLock } from '../../store/lowdb/lock.ts'
+import { type LowdbStore, openLowdbStore } from '../../store/lowdb/open.ts'
+import type { AnyCollection } from '../../store/port.ts'
 
 /*
  * Replaces the store so that a crash leaves the old store or the new one. The lock folder is never moved, so no other
@@ -13,6 +16,19 @@ import { takeLock } from '../../store/lowdb/lock.ts'
 
 /** Folder of the store inside a data folder. */
 export const STORE_FOLDER = 'store'
+/** Opens the store of a stopped daemon. @throws StoreLocked while the daemon runs. */
+export function openStopped(dataDir: string, collections: readonly AnyCollection[]): Promise<LowdbStore> {
+  return openLowdbStore({
+    dir: join(dataDir, STORE_FOLDER),
+    collections,
+    durability: 'full',
+    now: systemClock.wall,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+}
+
 /** Folder that keeps the old store's files until the new store has opened. */
 const ASIDE_FOLDER = 'replaced'
 /** Marker file, created once all old files are moved. While it exists, the store folder has only new files. */

@@ -11,8 +11,8 @@ import { askFor, CENT, type ChainTold } from '../../../fixtures/payments/facilit
 import { SHOP } from '../../../fixtures/payments/facilitator.ts'
 import { networks } from '../../../src/core/authorization.ts'
 import { toWallet } from '../../../src/core/hex.ts'
+import type { Config } from '../../../src/model/start.ts'
 import { createDaemon } from '../../index.ts'
-import type { Config } from '../../kernel/config.ts'
 
 // @deep the process is killed at every durable step of a settlement
 

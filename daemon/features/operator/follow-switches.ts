@@ -1,6 +1,6 @@
 import type { Entropy } from '../../../src/core/hex.ts'
 import { namedSlugs } from '../../../src/model/service.ts'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../../src/model/start.ts'
 import type { Context, Switched } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
 import { PLATFORM, pauseOf, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'

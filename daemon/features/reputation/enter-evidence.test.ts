@@ -11,7 +11,7 @@ import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { countReputation, endedJobs, linkIdentity, walletOf } from '../../../fixtures/market/reputation-run.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import type { Dispute } from '../../../src/model/job.ts'
-import { createDaemon, restoreData } from '../../index.ts'
+import { createDaemon, replaceData } from '../../index.ts'
 import { commit } from '../../store/draw.ts'
 import { type JobRow, jobs, putJob } from '../jobs/rows.ts'
 import { countedJobs, evidence, standings } from './rows.ts'
@@ -186,7 +186,7 @@ onSandbox('the chain of a devnet and its keys are in no backup')(
       headers: { Authorization: `Bearer ${key}` },
     })
     await writeFile(join(dir, 'b.tar'), Buffer.from(await backup.arrayBuffer()))
-    await restoreData(join(dir, 'restored'), join(dir, 'b.tar'))
+    await replaceData(join(dir, 'restored'), join(dir, 'b.tar'))
     const restored = await createDaemon({ ...market.config, dataDir: join(dir, 'restored') })
     try {
       const texts = await Promise.all(documents.map(async (path) => (await fetch(`${restored.url}${path}`)).text()))

@@ -15,7 +15,7 @@ import { DELISTED, damaged, LISTED, listOf, sample, successor, WALLETS } from '.
 import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../../src/model/start.ts'
 import { background } from '../../kernel/context.ts'
 import type { Ports } from '../../outside.ts'
 import { commit } from '../../store/draw.ts'

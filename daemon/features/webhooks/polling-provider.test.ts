@@ -7,7 +7,7 @@ import { type Child, startChild, startDaemon } from '../../../fixtures/kit/child
 import { configDefaults } from '../../../fixtures/kit/config.ts'
 import { type Answer, type Calls, callsTo } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../../src/model/start.ts'
 
 // @deep a daemon and a provider are killed again and again
 

@@ -1,8 +1,9 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import type { RepairReport } from '../../../src/model/start.ts'
 import { account, seed } from '../conformance/world.testkit.ts'
 import { openLowdbStore } from './open.ts'
-import { type RepairReport, repairStore } from './repair.ts'
+import { repairStore } from './repair.ts'
 import { cleanUp, contents, openTemp, options, tempDir } from './temp.testkit.ts'
 
 cleanUp()

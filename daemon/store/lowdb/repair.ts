@@ -1,3 +1,4 @@
+import type { RepairReport } from '../../../src/model/start.ts'
 import { type Disk, type DiskFile, realDisk } from '../disk.ts'
 import { createState, type State } from '../engine/rows.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
@@ -34,22 +35,6 @@ export type RepairOptions = {
   readonly isNeeded?: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
   /** Makes an id for the store, if the manifest is lost. */
   readonly newStoreId: () => string
-}
-
-export type RepairReport = {
-  /** False if nothing was wrong. */
-  readonly repaired: boolean
-  /** Last transaction kept. */
-  readonly seq: number
-  /** Findings in plain words, with file and offset. */
-  readonly findings: readonly string[]
-  /** Files moved to `quarantine/`; nothing is deleted. */
-  readonly quarantined: readonly string[]
-  readonly droppedBytes: number
-  /** Number of intact transactions after the damage. They are dropped, too. */
-  readonly droppedTransactions: number
-  /** Number of unreadable snapshot rows that exist nowhere else. */
-  readonly droppedRows: number
 }
 
 /**

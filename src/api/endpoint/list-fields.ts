@@ -1,15 +1,12 @@
 import type { ListFields } from '../../core/filter.ts'
 import { deliveryStates } from '../../model/delivery.ts'
-import { jobStatuses, paymentMethods } from '../../model/job.ts'
-import { heldKinds } from '../../model/ledger.ts'
+import { jobStatuses, jobWords, LATE_WORD, paymentMethods } from '../../model/job.ts'
+import { heldKinds, heldWords } from '../../model/ledger.ts'
 import { billingPeriods, fulfillmentTypes, serviceTypes, webhookStatuses } from '../../model/service.ts'
 import {
   attemptWords,
   BLOCKED_WORD,
   ENDING_WORD,
-  heldWords,
-  jobWords,
-  LATE_WORD,
   payoutWords,
   SUSPENDED_WORD,
   subscriptionWords,
