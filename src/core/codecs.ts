@@ -11,6 +11,11 @@ export function idOf(noun: IdNoun) {
     .meta({ description: `${noun} id`, examples: [`${prefix}0123456789abcdef`] })
 }
 
+/** An object without further members, under its name in the API's description. */
+export function namedObject<T extends z.core.$ZodLooseShape>(id: string, shape: T) {
+  return z.strictObject(shape).meta({ id })
+}
+
 const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
 
 /** Wire form `"$0.525"` ⇄ micro-USDC. */

@@ -71,6 +71,9 @@ export const WebhookUrl = z
 
 export const MAX_OFFSET = 1_000_000
 
+/** What an answer says of the page it shows. */
+export const paged = { total: z.int(), limit: z.int(), offset: z.int() }
+
 /** Paging parameters of all lists (decisions §1). */
 export const pageQuery = {
   limit: queryInt({ min: 1, max: MAX_PAGE })

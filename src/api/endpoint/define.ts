@@ -249,6 +249,15 @@ export function defineEndpoint<const E extends Endpoint>(endpoint: E & Sound<E>)
   return endpoint
 }
 
+type With<C, E> = E & Omit<C, keyof E>
+
+/** Declares endpoints that have members in common, such as their section; an endpoint may have its own instead. */
+export function endpointsWith<const C extends Partial<Endpoint>>(common: C) {
+  return <const E extends Partial<Endpoint>>(
+    endpoint: E & (With<C, E> extends infer W extends Endpoint ? (W extends Sound<W> ? unknown : never) : Endpoint),
+  ): With<C, E> => ({ ...common, ...endpoint })
+}
+
 export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }

@@ -1,20 +1,19 @@
 import { z } from 'zod'
+import { namedObject } from '../../core/codecs.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { CronHealth } from './platform.ts'
 
-const common = { access: admin, origin: 'ours', section: 'Administration' } as const
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
-export const CronRunView = z
-  .strictObject({
-    at: Time.meta({ description: 'business time' }),
-    took_ms: z.int(),
-    trigger: z.enum(['schedule', 'catch_up', 'clock', 'admin']),
-    result: z.enum(['success', 'skipped', 'failed']),
-    reason: z.string().nullable().meta({ description: 'why the run was skipped or failed' }),
-  })
-  .meta({ id: 'CronRun' })
+export const CronRunView = namedObject('CronRun', {
+  at: Time.meta({ description: 'business time' }),
+  took_ms: z.int(),
+  trigger: z.enum(['schedule', 'catch_up', 'clock', 'admin']),
+  result: z.enum(['success', 'skipped', 'failed']),
+  reason: z.string().nullable().meta({ description: 'why the run was skipped or failed' }),
+})
 
 const CronView = CronHealth.extend({
   name: z.string(),
@@ -29,8 +28,7 @@ const CronView = CronHealth.extend({
 const CronChange = CronView.extend({ changed: z.boolean() }).meta({ id: 'CronChange' })
 
 export const cronsApi = {
-  listCrons: defineEndpoint({
-    ...common,
+  listCrons: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/crons',
     reply: json(
@@ -43,8 +41,7 @@ export const cronsApi = {
     summary: 'crons with run history',
   }),
 
-  runCron: defineEndpoint({
-    ...common,
+  runCron: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/run',
     reply: json(z.strictObject({ name: z.string(), run: CronRunView })),
@@ -52,8 +49,7 @@ export const cronsApi = {
     summary: 'run now',
   }),
 
-  pauseCron: defineEndpoint({
-    ...common,
+  pauseCron: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/pause',
     reply: json(CronChange),
@@ -61,8 +57,7 @@ export const cronsApi = {
     summary: 'pause a cron',
   }),
 
-  resumeCron: defineEndpoint({
-    ...common,
+  resumeCron: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/resume',
     reply: json(CronChange),
@@ -75,20 +70,17 @@ export const MAX_ADVANCE_MS = 3_660 * DAY_MS
 
 const state = z.enum(['running', 'frozen'])
 
-const ClockView = z
-  .strictObject({
-    now: Time.meta({ description: 'business time: deadlines, periods, crons' }),
-    wall: Time.meta({ description: 'time of the machine: signatures, tokens, rate limits; never moved' }),
-    offset_ms: z.int().meta({ description: 'business time minus machine time; while frozen, as of the freeze' }),
-    state,
-    movable: z.boolean().meta({ description: 'false with real money' }),
-    next_cron: z.strictObject({ name: z.string(), at: Time }).nullable(),
-  })
-  .meta({ id: 'Clock' })
+const ClockView = namedObject('Clock', {
+  now: Time.meta({ description: 'business time: deadlines, periods, crons' }),
+  wall: Time.meta({ description: 'time of the machine: signatures, tokens, rate limits; never moved' }),
+  offset_ms: z.int().meta({ description: 'business time minus machine time; while frozen, as of the freeze' }),
+  state,
+  movable: z.boolean().meta({ description: 'false with real money' }),
+  next_cron: z.strictObject({ name: z.string(), at: Time }).nullable(),
+})
 
 export const clockApi = {
-  getClock: defineEndpoint({
-    ...common,
+  getClock: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/clock',
     reply: json(ClockView),
@@ -96,8 +88,7 @@ export const clockApi = {
     summary: 'business clock',
   }),
 
-  moveClock: defineEndpoint({
-    ...common,
+  moveClock: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/clock',
     body: jsonBody(

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
+import { Amount, namedObject } from '../../core/codecs.ts'
 import { accountKinds } from '../../model/ledger.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { admin, endpointsWith, json } from '../endpoint/define.ts'
 
-const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
 export const seriesSpans = ['hour', 'day', 'week'] as const
 export type SeriesSpan = (typeof seriesSpans)[number]
@@ -28,88 +28,81 @@ const latency = {
   p95_ms: z.number().nullable(),
 }
 
-const Bucket = z
-  .strictObject({
-    at: Time.meta({ description: 'start of the interval, wall time' }),
-    calls: Calls,
-    ...latency,
-    purchases: z.int(),
-    paid_in: Amount,
-    providers: Amount,
-    fees: Amount,
-    refunds: Amount,
-  })
-  .meta({ id: 'SeriesBucket' })
+const Bucket = namedObject('SeriesBucket', {
+  at: Time.meta({ description: 'start of the interval, wall time' }),
+  calls: Calls,
+  ...latency,
+  purchases: z.int(),
+  paid_in: Amount,
+  providers: Amount,
+  fees: Amount,
+  refunds: Amount,
+})
 
 const Seen = z.strictObject({ at: Time, ms: z.int(), status: z.int(), request_id: z.string() })
 
-const EndpointFigures = z
-  .strictObject({
-    endpoint: z.string(),
-    method: z.string(),
-    path: z.string(),
-    calls: Calls,
-    total: z.int(),
-    ...latency,
-    by_hour: z.array(z.int()).meta({ description: 'calls per hour, oldest first; the current hour is last' }),
-    slowest: Seen.nullable(),
-    last_broken: Seen.nullable(),
-    sold: z
-      .strictObject({ times: z.int(), amount: Amount })
-      .optional()
-      .meta({ description: 'number and amount of calls that were paid and served; missing on older instances' }),
-  })
-  .meta({ id: 'EndpointFigures' })
+const EndpointFigures = namedObject('EndpointFigures', {
+  endpoint: z.string(),
+  method: z.string(),
+  path: z.string(),
+  calls: Calls,
+  total: z.int(),
+  ...latency,
+  by_hour: z.array(z.int()).meta({ description: 'calls per hour, oldest first; the current hour is last' }),
+  slowest: Seen.nullable(),
+  last_broken: Seen.nullable(),
+  sold: z
+    .strictObject({ times: z.int(), amount: Amount })
+    .optional()
+    .meta({ description: 'number and amount of calls that were paid and served; missing on older instances' }),
+})
 
 /** Cash flow of a day. */
-export const River = z
-  .strictObject({
-    begins: Time.meta({ description: 'midnight UTC of business time' }),
-    opening: Amount.meta({ description: 'held in escrow at midnight' }),
-    paid_in: Amount,
-    by_x402: Amount,
-    by_balance: Amount,
-    sales: z.int().meta({ description: 'number of purchases' }),
-    at_once: Amount.meta({ description: 'amount that was paid in but never held in escrow' }),
-    providers: Amount.meta({ description: 'earnings credited to providers on this day' }),
-    fees: Amount.meta({ description: 'platform fees, including the referrers’ shares' }),
-    refunds: Amount,
-    held: Amount.meta({ description: 'currently in escrow, by the running totals' }),
-    disputed: Amount,
-    overdue: Amount.meta({ description: 'held for overdue jobs; counts only the jobs that were searched' }),
-    held_jobs: z.int(),
-    in_flight: z.int().optional().meta({ description: 'number of payments in progress; missing on older instances' }),
-    ended: z
-      .strictObject({
-        good: z.int(),
-        failed: z.int().meta({ description: 'number of jobs that failed, expired or were cancelled' }),
-        refunded: z.int().meta({ description: 'number of jobs refunded by a ruling or by the operator' }),
-      })
-      .optional()
-      .meta({ description: 'jobs that ended today; missing on older instances' }),
-    owed: Amount.meta({ description: 'amount owed to providers and not sent yet' }),
-    sent: Amount.meta({ description: 'amount that reached wallets today' }),
-    books: z
-      .array(
-        z.strictObject({
-          kind: z.enum(accountKinds),
-          accounts: z.int().meta({ description: 'number of accounts of this kind' }),
-          amount: Amount,
-        }),
-      )
-      .meta({
-        description: 'all balances by kind of account; including `ext` (deposits from the chain) they sum to 0',
+export const River = namedObject('River', {
+  begins: Time.meta({ description: 'midnight UTC of business time' }),
+  opening: Amount.meta({ description: 'held in escrow at midnight' }),
+  paid_in: Amount,
+  by_x402: Amount,
+  by_balance: Amount,
+  sales: z.int().meta({ description: 'number of purchases' }),
+  at_once: Amount.meta({ description: 'amount that was paid in but never held in escrow' }),
+  providers: Amount.meta({ description: 'earnings credited to providers on this day' }),
+  fees: Amount.meta({ description: 'platform fees, including the referrers’ shares' }),
+  refunds: Amount,
+  held: Amount.meta({ description: 'currently in escrow, by the running totals' }),
+  disputed: Amount,
+  overdue: Amount.meta({ description: 'held for overdue jobs; counts only the jobs that were searched' }),
+  held_jobs: z.int(),
+  in_flight: z.int().optional().meta({ description: 'number of payments in progress; missing on older instances' }),
+  ended: z
+    .strictObject({
+      good: z.int(),
+      failed: z.int().meta({ description: 'number of jobs that failed, expired or were cancelled' }),
+      refunded: z.int().meta({ description: 'number of jobs refunded by a ruling or by the operator' }),
+    })
+    .optional()
+    .meta({ description: 'jobs that ended today; missing on older instances' }),
+  owed: Amount.meta({ description: 'amount owed to providers and not sent yet' }),
+  sent: Amount.meta({ description: 'amount that reached wallets today' }),
+  books: z
+    .array(
+      z.strictObject({
+        kind: z.enum(accountKinds),
+        accounts: z.int().meta({ description: 'number of accounts of this kind' }),
+        amount: Amount,
       }),
-    agrees: z.boolean().meta({ description: 'whether the running totals match the accounts' }),
-    checked_at: Time.nullable().meta({ description: 'time of the last comparison, wall time; null before the first' }),
-  })
-  .meta({ id: 'River' })
+    )
+    .meta({
+      description: 'all balances by kind of account; including `ext` (deposits from the chain) they sum to 0',
+    }),
+  agrees: z.boolean().meta({ description: 'whether the running totals match the accounts' }),
+  checked_at: Time.nullable().meta({ description: 'time of the last comparison, wall time; null before the first' }),
+})
 
 export const figuresApi = {
-  getSeries: defineEndpoint({
+  getSeries: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/series',
-    ...ours,
     query: z.strictObject({
       span: z
         .enum(seriesSpans)
@@ -128,10 +121,9 @@ export const figuresApi = {
     summary: 'time series: calls, purchases, latency, money',
   }),
 
-  getEndpointFigures: defineEndpoint({
+  getEndpointFigures: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/endpoints',
-    ...ours,
     query: z.strictObject({
       hours: queryInt({ min: 1, max: CALL_HOURS })
         .optional()
@@ -148,10 +140,9 @@ export const figuresApi = {
     summary: 'calls, errors and latency by endpoint',
   }),
 
-  getRiver: defineEndpoint({
+  getRiver: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/river',
-    ...ours,
     reply: json(River),
     errors: [],
     summary: 'money of a business day: paid in, held, paid out',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { jobStatuses, paymentMethods, rulings } from '../../model/job.ts'
 import { paymentStates } from '../../model/payment.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { jobFields } from '../endpoint/list-fields.ts'
 import { jobOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
@@ -13,7 +13,7 @@ import { Job } from './jobs.ts'
 import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
 
-const section = 'Administration'
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: give a reason')
 
 const SchemaReport = z.strictObject({
@@ -22,45 +22,43 @@ const SchemaReport = z.strictObject({
 })
 
 /** Evidence for a ruling, as of the time of the call. */
-const JobBundle = z
-  .strictObject({
-    generated_at: Time,
-    job: Job.meta({ description: 'the full job: input, deliverables and timeline' }),
-    schema_report: z.strictObject({
-      input: SchemaReport.nullable().meta({ description: 'the input, checked against the current listing' }),
-      deliverables: SchemaReport.nullable().meta({ description: 'deliverables, checked with the listing at purchase' }),
+const JobBundle = namedObject('JobBundle', {
+  generated_at: Time,
+  job: Job.meta({ description: 'the full job: input, deliverables and timeline' }),
+  schema_report: z.strictObject({
+    input: SchemaReport.nullable().meta({ description: 'the input, checked against the current listing' }),
+    deliverables: SchemaReport.nullable().meta({ description: 'deliverables, checked with the listing at purchase' }),
+  }),
+  deliverable_hashes: z.array(
+    z.strictObject({
+      index: z.int(),
+      bytes: z.int(),
+      sha256: z.string().meta({ description: 'SHA-256 of the deliverable’s RFC 8785 form, hex' }),
     }),
-    deliverable_hashes: z.array(
-      z.strictObject({
-        index: z.int(),
-        bytes: z.int(),
-        sha256: z.string().meta({ description: 'SHA-256 of the deliverable’s RFC 8785 form, hex' }),
-      }),
-    ),
-    thread: Thread.meta({ description: 'the thread with all of its messages, oldest first' }),
-    files: z.array(Attachment).meta({ description: 'files of the thread; the dispute lists those used as evidence' }),
-    payment: z
-      .strictObject({
-        receipt_id: idOf('receipt'),
-        endpoint: z.string(),
-        method: z.enum(paymentMethods),
-        state: z.enum(paymentStates),
-        amount: Amount,
-        payer: Address,
-        transaction: z.string().nullable(),
-        created_at: Time,
-      })
-      .nullable(),
-    postings: z.array(
-      z.strictObject({
-        transaction_id: idOf('transaction'),
-        kind: z.string(),
-        at: Time,
-        lines: z.array(z.strictObject({ account: z.string(), amount: Amount })),
-      }),
-    ),
-  })
-  .meta({ id: 'JobBundle' })
+  ),
+  thread: Thread.meta({ description: 'the thread with all of its messages, oldest first' }),
+  files: z.array(Attachment).meta({ description: 'files of the thread; the dispute lists those used as evidence' }),
+  payment: z
+    .strictObject({
+      receipt_id: idOf('receipt'),
+      endpoint: z.string(),
+      method: z.enum(paymentMethods),
+      state: z.enum(paymentStates),
+      amount: Amount,
+      payer: Address,
+      transaction: z.string().nullable(),
+      created_at: Time,
+    })
+    .nullable(),
+  postings: z.array(
+    z.strictObject({
+      transaction_id: idOf('transaction'),
+      kind: z.string(),
+      at: Time,
+      lines: z.array(z.strictObject({ account: z.string(), amount: Amount })),
+    }),
+  ),
+})
 
 const MarketJob = Job.extend({
   about: EventAbout.optional(),
@@ -68,12 +66,9 @@ const MarketJob = Job.extend({
 }).meta({ id: 'MarketJob' })
 
 export const rulingsApi = {
-  listAllJobs: defineEndpoint({
+  listAllJobs: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/jobs',
-    access: admin,
-    origin: 'ours',
-    section,
     query: z.strictObject({
       status: z.enum(jobStatuses).optional(),
       ...partyFilter,
@@ -83,9 +78,7 @@ export const rulingsApi = {
     reply: json(
       z.strictObject({
         jobs: z.array(MarketJob).meta({ description: 'jobs without input, deliverables and timeline' }),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         ...searched,
       }),
     ),
@@ -93,23 +86,17 @@ export const rulingsApi = {
     summary: 'all jobs with filters',
   }),
 
-  getJobBundle: defineEndpoint({
+  getJobBundle: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/jobs/:id/bundle',
-    access: admin,
-    origin: 'ours',
-    section,
     reply: json(JobBundle),
     errors: ['not_found'],
     summary: 'collect the evidence of a dispute: job, schemas, hashes, messages, postings',
   }),
 
-  resolveJob: defineEndpoint({
+  resolveJob: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/jobs/:id/resolve',
-    access: admin,
-    origin: 'ours',
-    section,
     body: jsonBody(
       z.strictObject({
         outcome: z.enum(rulings),
@@ -122,12 +109,9 @@ export const rulingsApi = {
     summary: 'resolve a dispute: release, refund, split',
   }),
 
-  withdrawJob: defineEndpoint({
+  withdrawJob: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
-    access: admin,
-    origin: 'ours',
-    section,
     body: jsonBody(z.strictObject({ reason: Reason })),
     reply: json(Job),
     errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict', 'unavailable'],

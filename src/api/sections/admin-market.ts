@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { postingStatuses } from '../../model/words.ts'
-import { pageQuery, QueryBoolean } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { paged, pageQuery, QueryBoolean } from '../endpoint/common.ts'
+import { admin, endpointsWith, json } from '../endpoint/define.ts'
 import { planFields, postingFields, productFields, subscriptionFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Plan, Subscription } from './plans.ts'
 import { Posting } from './postings.ts'
 import { Product } from './products.ts'
 
-const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
-const page = { total: z.int(), limit: z.int(), offset: z.int(), ...searched }
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
+const page = { ...paged, ...searched }
 
 const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), provider_name: z.string() }).meta({
   id: 'MarketSubscription',
@@ -19,10 +19,9 @@ const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'Ma
 
 /** Operator's lists of requests, and of offers other than listings. */
 export const marketAdminApi = {
-  listAllPlans: defineEndpoint({
+  listAllPlans: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/plans',
-    ...ours,
     query: z.strictObject({
       status: z
         .enum(['active', 'inactive'])
@@ -36,10 +35,9 @@ export const marketAdminApi = {
     summary: 'all plans, with filter and sort by any field',
   }),
 
-  listAllSubscriptions: defineEndpoint({
+  listAllSubscriptions: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/subscriptions',
-    ...ours,
     query: z.strictObject({
       ended: QueryBoolean.optional().meta({ description: 'true: only ended subscriptions (default: current ones)' }),
       ...listQuery(subscriptionFields),
@@ -52,10 +50,9 @@ export const marketAdminApi = {
     summary: 'all subscriptions, with filter and sort by any field',
   }),
 
-  listAllPostings: defineEndpoint({
+  listAllPostings: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/postings',
-    ...ours,
     query: z.strictObject({
       status: z.enum(postingStatuses).optional().meta({ description: 'only in this state (default: open)' }),
       ...listQuery(postingFields),
@@ -68,10 +65,9 @@ export const marketAdminApi = {
     summary: 'all requests for work, also of suspended posters, with filter and sort by any field',
   }),
 
-  listAllProducts: defineEndpoint({
+  listAllProducts: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/products',
-    ...ours,
     query: z.strictObject({ ...listQuery(productFields), ...pageQuery }),
     reply: json(
       z.strictObject({

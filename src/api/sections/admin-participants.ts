@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { Amount, idOf } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { participantTypes, tiers } from '../../model/words.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { participantFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { OwnParticipant } from './participants.ts'
 
-const section = 'Administration'
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
 /** What a participant sees of itself, without secrets, and what only the operator sees. */
 const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_secret_until: true })
@@ -20,12 +20,9 @@ const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_se
   .meta({ id: 'AdminParticipant' })
 
 export const participantAdminApi = {
-  listParticipants: defineEndpoint({
+  listParticipants: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/participants',
-    access: admin,
-    origin: 'ours',
-    section,
     query: z.strictObject({
       type: z.enum(participantTypes).optional(),
       tier: z.enum(tiers).optional(),
@@ -35,9 +32,7 @@ export const participantAdminApi = {
     reply: json(
       z.strictObject({
         participants: z.array(AdminParticipant),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         ...searched,
       }),
     ),
@@ -45,12 +40,9 @@ export const participantAdminApi = {
     summary: 'participants, including their private fields',
   }),
 
-  setParticipant: defineEndpoint({
+  setParticipant: endpoint({
     method: 'PUT',
     path: '/dashboard/api/admin/participants/:id',
-    access: admin,
-    origin: 'ours',
-    section,
     body: jsonBody(
       z
         .strictObject({

@@ -1,26 +1,25 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, namedObject } from '../../core/codecs.ts'
 import { rulings } from '../../model/job.ts'
 import { namedSlugs } from '../../model/service.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { actFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const section = 'Administration (admin only)'
+const endpoint = endpointsWith({ access: admin })
 const ours = { origin: 'ours', section: 'Administration' } as const
 
 const MAX_REASON_CHARS = 500
 /** Reason for a change, shown in the state and in the log. */
 const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS)
 
-const PauseState = z
-  .strictObject({
-    paused: z.boolean(),
-    paused_at: Time.nullable().meta({ description: 'business time' }),
-    reason: z.string().nullable(),
-  })
-  .meta({ id: 'PauseState' })
+const PauseState = namedObject('PauseState', {
+  paused: z.boolean(),
+  paused_at: Time.nullable().meta({ description: 'business time' }),
+  reason: z.string().nullable(),
+})
 const PauseChange = PauseState.extend({
   changed: z.boolean().meta({ description: 'false: the pause was already in this state' }),
 }).meta({ id: 'PauseChange' })
@@ -39,54 +38,46 @@ const disputesDefault = z
 
 const NamedTarget = z.union([idOf('service'), idOf('plan')])
 
-const Features = z
-  .strictObject({
-    checkout_v2: z.boolean().meta({ description: 'whether the checkout cutover is on: deferred endpoints return 410' }),
-    terms_required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
-    disputes_default: disputesDefault,
-    named_services: z
-      .record(z.string(), NamedTarget)
-      .meta({ description: 'listings and plans behind advertised paths' }),
-    features: z.array(
-      z.strictObject({
-        name: z.string(),
-        enabled: z.boolean(),
-        rows: z.array(z.string()).meta({ description: 'endpoints that return 404 unless the feature is enabled' }),
-      }),
-    ),
-  })
-  .meta({ id: 'Features' })
+const Features = namedObject('Features', {
+  checkout_v2: z.boolean().meta({ description: 'whether the checkout cutover is on: deferred endpoints return 410' }),
+  terms_required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
+  disputes_default: disputesDefault,
+  named_services: z.record(z.string(), NamedTarget).meta({ description: 'listings and plans behind advertised paths' }),
+  features: z.array(
+    z.strictObject({
+      name: z.string(),
+      enabled: z.boolean(),
+      rows: z.array(z.string()).meta({ description: 'endpoints that return 404 unless the feature is enabled' }),
+    }),
+  ),
+})
 
-const AdminAct = z
-  .strictObject({
-    seq: z.int(),
-    at: Time.meta({ description: 'business time' }),
-    wall_at: Time,
-    actor: z.string(),
-    request_id: z.string(),
-    act: z.string(),
-    subject: z.strictObject({ kind: z.string(), id: z.string() }),
-    reason: z.string().nullable(),
-    changed: z.boolean(),
-    detail: z.record(z.string(), z.json()),
-  })
-  .meta({ id: 'AdminAct' })
+const AdminAct = namedObject('AdminAct', {
+  seq: z.int(),
+  at: Time.meta({ description: 'business time' }),
+  wall_at: Time,
+  actor: z.string(),
+  request_id: z.string(),
+  act: z.string(),
+  subject: z.strictObject({ kind: z.string(), id: z.string() }),
+  reason: z.string().nullable(),
+  changed: z.boolean(),
+  detail: z.record(z.string(), z.json()),
+})
 
 export const platformSwitchesApi = {
-  getPlatformStatus: defineEndpoint({
+  getPlatformStatus: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/platform/status',
-    access: admin,
     section,
     reply: json(PauseState),
     errors: [],
     summary: 'read platform pause state',
   }),
 
-  pausePlatform: defineEndpoint({
+  pausePlatform: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/platform/pause',
-    access: admin,
     section,
     body: pauseBody,
     reply: json(PauseChange),
@@ -94,10 +85,9 @@ export const platformSwitchesApi = {
     summary: 'activate kill switch, blocking all paid transactions',
   }),
 
-  unpausePlatform: defineEndpoint({
+  unpausePlatform: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/platform/unpause',
-    access: admin,
     section,
     body: pauseBody,
     reply: json(PauseChange),
@@ -105,20 +95,18 @@ export const platformSwitchesApi = {
     summary: 'resume paid transactions',
   }),
 
-  getEscrowPaused: defineEndpoint({
+  getEscrowPaused: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/escrow/paused',
-    access: admin,
     section,
     reply: json(PauseState),
     errors: [],
     summary: 'read escrow contract pause state',
   }),
 
-  pauseEscrow: defineEndpoint({
+  pauseEscrow: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/escrow/pause-contract',
-    access: admin,
     section,
     body: pauseBody,
     reply: json(PauseChange),
@@ -126,10 +114,9 @@ export const platformSwitchesApi = {
     summary: 'pause escrow contract',
   }),
 
-  unpauseEscrow: defineEndpoint({
+  unpauseEscrow: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/escrow/unpause-contract',
-    access: admin,
     section,
     body: pauseBody,
     reply: json(PauseChange),
@@ -139,20 +126,18 @@ export const platformSwitchesApi = {
 }
 
 export const featuresApi = {
-  getFeatures: defineEndpoint({
+  getFeatures: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/features',
-    access: admin,
     ...ours,
     reply: json(Features),
     errors: [],
     summary: 'switches: cutover, features',
   }),
 
-  setFeatures: defineEndpoint({
+  setFeatures: endpoint({
     method: 'PUT',
     path: '/dashboard/api/admin/features',
-    access: admin,
     ...ours,
     body: jsonBody(
       z.strictObject({
@@ -177,15 +162,12 @@ export const featuresApi = {
 }
 
 export const adminLogApi = {
-  getAdminLog: defineEndpoint({
+  getAdminLog: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/log',
-    access: admin,
     ...ours,
     query: z.strictObject({ ...listQuery(actFields), ...pageQuery }),
-    reply: json(
-      z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
-    ),
+    reply: json(z.strictObject({ acts: z.array(AdminAct), ...paged, ...searched })),
     errors: ['invalid_request'],
     summary: 'audit log of administrator actions',
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Amount, idOf } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
 import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
@@ -14,32 +14,30 @@ export const MAX_REQUESTS_NAMED = 50
 const ID_CHARS = 'req_0123456789abcdef,'.length
 
 /** A remembered request without headers, query, body and signature. */
-const RequestRecord = z
-  .strictObject({
-    id: z.string().meta({ description: 'X-Request-Id of the response' }),
-    request_id: z.string(),
-    at: Time.meta({ description: 'wall time' }),
-    method: z.string(),
-    path: z.string(),
-    endpoint: z.string().nullable().meta({ description: 'endpoint that handled the request' }),
-    status: z.int().nullable().meta({ description: 'null while in progress' }),
-    ms: z.int().nullable(),
-    caller: z.string().nullable().meta({ description: 'caller: participant id, wallet or `admin`' }),
-    name: z.string().nullable().meta({ description: 'name of the participant in `caller`' }),
-    code: z.string().nullable().meta({ description: 'error code, or why a payment was refused' }),
-    price: Amount.nullable(),
-    receipt_id: idOf('receipt').nullable(),
-    job_id: idOf('job').nullable(),
-    offer_id: z.string().nullable().meta({ description: 'request whose 402 quoted this payment to the same buyer' }),
-    steps: z
-      .int()
-      .nullable()
-      .meta({ description: 'number of steps in the request’s trace; null unless requested by id' }),
-    remembered: z
-      .enum(['whole', 'part'])
-      .meta({ description: 'part: rebuilt from the store after a restart of the daemon' }),
-  })
-  .meta({ id: 'RequestRecord' })
+const RequestRecord = namedObject('RequestRecord', {
+  id: z.string().meta({ description: 'X-Request-Id of the response' }),
+  request_id: z.string(),
+  at: Time.meta({ description: 'wall time' }),
+  method: z.string(),
+  path: z.string(),
+  endpoint: z.string().nullable().meta({ description: 'endpoint that handled the request' }),
+  status: z.int().nullable().meta({ description: 'null while in progress' }),
+  ms: z.int().nullable(),
+  caller: z.string().nullable().meta({ description: 'caller: participant id, wallet or `admin`' }),
+  name: z.string().nullable().meta({ description: 'name of the participant in `caller`' }),
+  code: z.string().nullable().meta({ description: 'error code, or why a payment was refused' }),
+  price: Amount.nullable(),
+  receipt_id: idOf('receipt').nullable(),
+  job_id: idOf('job').nullable(),
+  offer_id: z.string().nullable().meta({ description: 'request whose 402 quoted this payment to the same buyer' }),
+  steps: z
+    .int()
+    .nullable()
+    .meta({ description: 'number of steps in the request’s trace; null unless requested by id' }),
+  remembered: z
+    .enum(['whole', 'part'])
+    .meta({ description: 'part: rebuilt from the store after a restart of the daemon' }),
+})
 
 /** Kinds of trace steps. */
 export const storyKinds = [
@@ -58,18 +56,16 @@ export const storyKinds = [
 ] as const
 
 /** A line of a trace. Its cause is the nearest line above it with a smaller depth. */
-export const StoryStep = z
-  .strictObject({
-    depth: z.int(),
-    kind: z.enum(storyKinds),
-    id: z.string().nullable(),
-    at: Time.nullable().meta({ description: 'wall time for requests and delivery attempts, business time otherwise' }),
-    sign: z.enum(['done', 'waits', 'failed']),
-    amount: Amount.nullable(),
-    ms: z.int().nullable().meta({ description: 'duration of a request or attempt' }),
-    sentence: z.string(),
-  })
-  .meta({ id: 'StoryStep' })
+export const StoryStep = namedObject('StoryStep', {
+  depth: z.int(),
+  kind: z.enum(storyKinds),
+  id: z.string().nullable(),
+  at: Time.nullable().meta({ description: 'wall time for requests and delivery attempts, business time otherwise' }),
+  sign: z.enum(['done', 'waits', 'failed']),
+  amount: Amount.nullable(),
+  ms: z.int().nullable().meta({ description: 'duration of a request or attempt' }),
+  sentence: z.string(),
+})
 
 const Story = z.strictObject({
   id: z.string(),

@@ -1,28 +1,27 @@
 import { z } from 'zod'
+import { namedObject } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 import { serviceFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Listing } from './services.ts'
 
 /** Sales of a listing, and last response of its endpoint. */
-export const Selling = z
-  .strictObject({
-    sold: z.int().meta({ description: `jobs bought in the last ${SOLD_DAYS} business days, including today` }),
-    by_day: z.array(z.int()).meta({ description: 'number of the jobs in `sold` per day, oldest first' }),
-    refunded: z.int().meta({ description: 'number of the jobs in `sold` that were fully refunded' }),
-    last_call: z
-      .strictObject({
-        at: Time,
-        status: z.int().nullable().meta({ description: 'HTTP status; null without a response' }),
-        ms: z.int(),
-        failures: z.int().meta({ description: 'consecutive failed attempts, among those searched' }),
-      })
-      .nullable()
-      .meta({ description: 'latest delivery attempt; null before the first' }),
-  })
-  .meta({ id: 'Selling' })
+export const Selling = namedObject('Selling', {
+  sold: z.int().meta({ description: `jobs bought in the last ${SOLD_DAYS} business days, including today` }),
+  by_day: z.array(z.int()).meta({ description: 'number of the jobs in `sold` per day, oldest first' }),
+  refunded: z.int().meta({ description: 'number of the jobs in `sold` that were fully refunded' }),
+  last_call: z
+    .strictObject({
+      at: Time,
+      status: z.int().nullable().meta({ description: 'HTTP status; null without a response' }),
+      ms: z.int(),
+      failures: z.int().meta({ description: 'consecutive failed attempts, among those searched' }),
+    })
+    .nullable()
+    .meta({ description: 'latest delivery attempt; null before the first' }),
+})
 
 export const AdminListing = Listing.extend({
   selling: Selling.optional().meta({ description: 'missing on older instances' }),
@@ -46,9 +45,7 @@ export const catalogAdminApi = {
     reply: json(
       z.strictObject({
         services: z.array(AdminListing).meta({ description: 'newest listing first' }),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         ...searched,
       }),
     ),

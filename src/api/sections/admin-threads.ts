@@ -1,21 +1,20 @@
 import { z } from 'zod'
 import { threadStatuses } from '../../model/words.ts'
-import { pageQuery } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { threadFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout, partyFilter } from './admin.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
-const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
 const MarketThread = Thread.extend({ about: EventAbout }).meta({ id: 'MarketThread' })
 
 export const houseThreadsApi = {
-  listAllThreads: defineEndpoint({
+  listAllThreads: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/threads',
-    ...ours,
     query: z.strictObject({
       status: z.enum(threadStatuses).optional(),
       ...partyFilter,
@@ -25,9 +24,7 @@ export const houseThreadsApi = {
     reply: json(
       z.strictObject({
         threads: z.array(MarketThread).meta({ description: 'most recently changed first; without their messages' }),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         ...searched,
       }),
     ),
@@ -35,20 +32,18 @@ export const houseThreadsApi = {
     summary: 'all threads; each read is logged',
   }),
 
-  readAnyThread: defineEndpoint({
+  readAnyThread: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/threads/:id',
-    ...ours,
     query: messageQuery,
     reply: json(MarketThread),
     errors: ['invalid_request', 'not_found'],
     summary: 'one thread; the read is logged',
   }),
 
-  answerForHouse: defineEndpoint({
+  answerForHouse: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/threads/:id/messages',
-    ...ours,
     body: jsonBody(NewMessage),
     reply: json(Message.meta({ description: 'sent as the first-party provider (house)' })),
     errors: ['invalid_request', 'not_found', 'conflict'],

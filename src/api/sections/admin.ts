@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { logLevels, partyRoles } from '../../model/words.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
-import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '../endpoint/define.ts'
+import { admin, bytes, endpointsWith, events, json, jsonBody, stream } from '../endpoint/define.ts'
 
-const section = 'Administration'
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const MAX_LOG_LINES = 1_000
 
 /** Maximum number of past events with which a stream may start. */
@@ -19,38 +19,32 @@ export const partyFilter = {
 }
 
 /** Names and amount to show with an event. A member is null if the event has none. */
-export const EventAbout = z
-  .strictObject({
-    service: z.string().nullable(),
-    buyer: z.string().nullable().meta({ description: 'participant name, or wallet if not registered' }),
-    provider: z.string().nullable(),
-    amount: Amount.nullable(),
-    method: z.string().nullable().meta({ description: 'how the purchase was paid' }),
-  })
-  .meta({ id: 'EventAbout' })
+export const EventAbout = namedObject('EventAbout', {
+  service: z.string().nullable(),
+  buyer: z.string().nullable().meta({ description: 'participant name, or wallet if not registered' }),
+  provider: z.string().nullable(),
+  amount: Amount.nullable(),
+  method: z.string().nullable().meta({ description: 'how the purchase was paid' }),
+})
 
-export const MarketEvent = z
-  .strictObject({
-    id: idOf('event'),
-    event_id: idOf('event'),
-    cursor: z.int(),
-    at: Time,
-    type: z.string(),
-    participant_id: idOf('participant').nullable(),
-    subject: z.strictObject({ kind: z.string(), id: z.string() }),
-    data: z.record(z.string(), z.json()),
-    tx: z.int().optional().meta({ description: 'id of the event’s transaction, also the cursor of its first event' }),
-    about: EventAbout.optional(),
-  })
-  .meta({ id: 'MarketEvent' })
+/** One entry of the durable event log. */
+export const MarketEvent = namedObject('MarketEvent', {
+  id: idOf('event'),
+  event_id: idOf('event'),
+  cursor: z.int(),
+  at: Time,
+  type: z.string(),
+  participant_id: idOf('participant').nullable(),
+  subject: z.strictObject({ kind: z.string(), id: z.string() }),
+  data: z.record(z.string(), z.json()),
+  tx: z.int().optional().meta({ description: 'id of the event’s transaction, also the cursor of its first event' }),
+  about: EventAbout.optional(),
+})
 
 export const operatorApi = {
-  faucet: defineEndpoint({
+  faucet: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/faucet',
-    access: admin,
-    origin: 'ours',
-    section,
     body: jsonBody(
       z.strictObject({
         wallet: Address,
@@ -71,12 +65,9 @@ export const operatorApi = {
     summary: 'test USDC to a wallet (sandbox, devnet)',
   }),
 
-  streamEvents: defineEndpoint({
+  streamEvents: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/events',
-    access: admin,
-    origin: 'ours',
-    section,
     query: z.strictObject({
       cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
       last: queryInt({ min: 0, max: MAX_EVENTS_BACK })
@@ -88,12 +79,9 @@ export const operatorApi = {
     summary: 'event stream of the whole marketplace (SSE)',
   }),
 
-  getLogs: defineEndpoint({
+  getLogs: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/logs',
-    access: admin,
-    origin: 'ours',
-    section,
     query: z.strictObject({
       level: z.enum(logLevels).optional(),
       source: z.string().max(40).optional(),
@@ -105,24 +93,18 @@ export const operatorApi = {
     summary: 'recent log records with filters',
   }),
 
-  getMetrics: defineEndpoint({
+  getMetrics: endpoint({
     method: 'GET',
     path: '/metrics',
-    access: admin,
     opensWith: 'metricsOpen',
-    origin: 'ours',
-    section,
     reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
     errors: [],
     summary: 'Prometheus metrics; no admin key needed on a loopback bind if metrics.open is set',
   }),
 
-  getBackup: defineEndpoint({
+  getBackup: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/backup',
-    access: admin,
-    origin: 'ours',
-    section,
     reply: stream('application/x-tar'),
     errors: ['conflict'],
     summary: 'consistent backup of a running store',

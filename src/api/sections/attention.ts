@@ -1,34 +1,34 @@
 import { z } from 'zod'
-import { Amount } from '../../core/codecs.ts'
+import { Amount, namedObject } from '../../core/codecs.ts'
 import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { admin, endpointsWith, json, key } from '../endpoint/define.ts'
 
-export const AttentionItem = z
-  .strictObject({
-    id: z.string().meta({ description: 'stable while the item is open' }),
-    kind: z.enum(attentionKinds),
-    grave: z.boolean().meta({ description: 'money is waiting, or data is at risk' }),
-    subject: z.strictObject({ kind: z.string(), id: z.string() }),
-    who: z.string().nullable().meta({ description: 'name or id of the affected participant' }),
-    amount: Amount.nullable(),
-    since: Time.nullable(),
-    due: Time.nullable().meta({ description: 'time at which it resolves automatically; null: never' }),
-    sentence: z.string(),
-    fix: z.string().meta({ description: 'command that fixes the problem or shows details' }),
-  })
-  .meta({ id: 'AttentionItem' })
+const endpoint = endpointsWith({ origin: 'ours' })
+
+/** A problem for the operator. */
+export const AttentionItem = namedObject('AttentionItem', {
+  id: z.string().meta({ description: 'stable while the item is open' }),
+  kind: z.enum(attentionKinds),
+  grave: z.boolean().meta({ description: 'money is waiting, or data is at risk' }),
+  subject: z.strictObject({ kind: z.string(), id: z.string() }),
+  who: z.string().nullable().meta({ description: 'name or id of the affected participant' }),
+  amount: Amount.nullable(),
+  since: Time.nullable(),
+  due: Time.nullable().meta({ description: 'time at which it resolves automatically; null: never' }),
+  sentence: z.string(),
+  fix: z.string().meta({ description: 'command that fixes the problem or shows details' }),
+})
 
 export const OwnAttentionItem = AttentionItem.omit({ grave: true, who: true })
   .extend({ kind: z.enum(ownAttentionKinds) })
   .meta({ id: 'OwnAttentionItem' })
 
 export const attentionApi = {
-  getOwnAttention: defineEndpoint({
+  getOwnAttention: endpoint({
     method: 'GET',
     path: '/v1/attention',
     access: key(),
-    origin: 'ours',
     section: 'Account',
     reply: json(
       z.strictObject({
@@ -41,11 +41,10 @@ export const attentionApi = {
     summary: 'list items that wait for you, each with the next action',
   }),
 
-  getAttention: defineEndpoint({
+  getAttention: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/attention',
     access: admin,
-    origin: 'ours',
     section: 'Administration',
     reply: json(
       z.strictObject({

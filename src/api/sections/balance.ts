@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
 import { historyTypes } from '../../model/ledger.ts'
 import { payoutStates } from '../../model/words.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { endpointsWith, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
+const endpoint = endpointsWith({ section })
 
 /** Limits of a deposit (decisions §4). */
 export const MIN_DEPOSIT = usdc(10_000n)
@@ -14,51 +15,45 @@ export const MAX_DEPOSIT = usdc(10_000_000_000n)
 /** Minimum withdrawal, because transfers cost gas. A withdrawal of the whole balance may be smaller. */
 export const MIN_BALANCE_WITHDRAWAL = usdc(10_000n)
 
-export const Balance = z
-  .strictObject({
-    balance: Amount.meta({ description: 'available plus held amount' }),
-    available: Amount,
-    held: Amount.meta({ description: 'reserved for open requests' }),
-    currency: z.literal('USDC'),
-    participant_id: idOf('participant'),
-  })
-  .meta({ id: 'Balance' })
+export const Balance = namedObject('Balance', {
+  balance: Amount.meta({ description: 'available plus held amount' }),
+  available: Amount,
+  held: Amount.meta({ description: 'reserved for open requests' }),
+  currency: z.literal('USDC'),
+  participant_id: idOf('participant'),
+})
 
-export const BalanceEntry = z
-  .strictObject({
-    id: idOf('transaction'),
-    type: z.enum(historyTypes),
-    amount: Amount.meta({ description: 'signed' }),
-    balance_after: Amount.meta({ description: 'available amount after this entry' }),
-    reference: z.strictObject({ kind: z.string(), id: z.string() }),
-    created_at: Time,
-  })
-  .meta({ id: 'BalanceEntry' })
+export const BalanceEntry = namedObject('BalanceEntry', {
+  id: idOf('transaction'),
+  type: z.enum(historyTypes),
+  amount: Amount.meta({ description: 'signed' }),
+  balance_after: Amount.meta({ description: 'available amount after this entry' }),
+  reference: z.strictObject({ kind: z.string(), id: z.string() }),
+  created_at: Time,
+})
 
 const depositFields = z.strictObject({
   amount: Amount.optional().meta({ description: '0.01 to 10,000; if omitted, the authorised amount is credited' }),
 })
 
 /** A withdrawal that was started. Its payout shows the progress. */
-export const BalanceWithdrawal = z
-  .strictObject({
-    payout_id: idOf('payout'),
-    withdrawn: Amount,
-    balance: Amount.meta({ description: 'available plus held amount afterwards' }),
-    available: Amount,
-    wallet: Address.meta({ description: 'the caller’s own wallet; no other is allowed' }),
-    status: z.enum(payoutStates),
-    transaction_id: idOf('transaction'),
-    currency: z.literal('USDC'),
-  })
-  .meta({ id: 'BalanceWithdrawal' })
+export const BalanceWithdrawal = namedObject('BalanceWithdrawal', {
+  payout_id: idOf('payout'),
+  withdrawn: Amount,
+  balance: Amount.meta({ description: 'available plus held amount afterwards' }),
+  available: Amount,
+  wallet: Address.meta({ description: 'the caller’s own wallet; no other is allowed' }),
+  status: z.enum(payoutStates),
+  transaction_id: idOf('transaction'),
+  currency: z.literal('USDC'),
+})
 
 /** Maximum number of comma-separated wallets in a query. */
 export const MAX_WALLETS_NAMED = 50
 const WALLET_CHARS = 43
 
 export const balanceApi = {
-  getHoldings: defineEndpoint({
+  getHoldings: endpoint({
     method: 'GET',
     path: '/v1/wallets',
     access: open,
@@ -81,34 +76,31 @@ export const balanceApi = {
     summary: 'list wallet balances on the chain of this marketplace',
   }),
 
-  getBalance: defineEndpoint({
+  getBalance: endpoint({
     method: 'GET',
     path: '/v1/balance',
     access: key(),
-    section,
     reply: json(Balance),
     errors: ['unauthorized'],
     summary: 'pre-funded balance',
   }),
 
-  getBalanceHistory: defineEndpoint({
+  getBalanceHistory: endpoint({
     method: 'GET',
     path: '/v1/balance/history',
     access: key(),
-    section,
     query: z.strictObject(pageQuery),
-    reply: json(z.strictObject({ entries: z.array(BalanceEntry), total: z.int(), limit: z.int(), offset: z.int() })),
+    reply: json(z.strictObject({ entries: z.array(BalanceEntry), ...paged })),
     errors: ['unauthorized', 'invalid_request'],
     summary: 'balance transactions',
   }),
 
-  deposit: defineEndpoint({
+  deposit: endpoint({
     method: 'POST',
     path: '/v1/balance/deposit',
     access: paid('varies', { x402Only: true }),
     feature: 'prepaid_balance',
     pricedByBody: true,
-    section,
     query: depositFields,
     body: jsonBody(depositFields),
     reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
@@ -116,7 +108,7 @@ export const balanceApi = {
     summary: 'pre-fund the balance',
   }),
 
-  withdrawBalance: defineEndpoint({
+  withdrawBalance: endpoint({
     method: 'POST',
     path: '/v1/balance/withdraw',
     access: key(),

@@ -1,44 +1,42 @@
 import { z } from 'zod'
-import { Address, Amount } from '../../core/codecs.ts'
+import { Address, Amount, namedObject } from '../../core/codecs.ts'
 import { chainTxStates } from '../../model/payment.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
 /** Maximum length of a transaction id, which consists of signer and nonce. */
 const MAX_TX_CHARS = 80
 const MAX_GWEI_NOTE = 'highest gas price, in gwei'
 
-export const ChainTx = z
-  .strictObject({
-    id: z.string().meta({ description: 'the transaction’s signer and nonce' }),
-    nonce: z.int(),
-    what: z.enum(['payments', 'call']),
-    call: z.string().nullable().meta({ description: 'id of the order, if the transaction is a call' }),
-    to: Address,
-    state: z.enum(chainTxStates),
-    transfers: z.int().meta({ description: 'number of payments, payouts and refunds in the transaction' }),
-    amount: Amount.meta({ description: 'their total amount' }),
-    hashes: z.array(z.string()).meta({ description: 'hashes of all transactions sent with this nonce, latest last' }),
-    max_fee: z.string().meta({ description: MAX_GWEI_NOTE }),
-    sent_at: Time.meta({ description: 'wall time, like all times here' }),
-    block: z.int().nullable(),
-    mined: z.string().nullable().meta({ description: 'hash of the transaction in the block' }),
-    ok: z.boolean().nullable().meta({ description: 'false: reverted; null: not in a block yet' }),
-    included_at: Time.nullable(),
-    items: z
-      .array(
-        z.strictObject({
-          from: Address,
-          to: Address,
-          amount: Amount,
-          nonce: z.string(),
-          state: z.enum(['open', 'moved', 'undone', 'failed']),
-        }),
-      )
-      .optional()
-      .meta({ description: 'the transaction’s transfers, if one transaction was requested' }),
-  })
-  .meta({ id: 'ChainTransaction' })
+export const ChainTx = namedObject('ChainTransaction', {
+  id: z.string().meta({ description: 'the transaction’s signer and nonce' }),
+  nonce: z.int(),
+  what: z.enum(['payments', 'call']),
+  call: z.string().nullable().meta({ description: 'id of the order, if the transaction is a call' }),
+  to: Address,
+  state: z.enum(chainTxStates),
+  transfers: z.int().meta({ description: 'number of payments, payouts and refunds in the transaction' }),
+  amount: Amount.meta({ description: 'their total amount' }),
+  hashes: z.array(z.string()).meta({ description: 'hashes of all transactions sent with this nonce, latest last' }),
+  max_fee: z.string().meta({ description: MAX_GWEI_NOTE }),
+  sent_at: Time.meta({ description: 'wall time, like all times here' }),
+  block: z.int().nullable(),
+  mined: z.string().nullable().meta({ description: 'hash of the transaction in the block' }),
+  ok: z.boolean().nullable().meta({ description: 'false: reverted; null: not in a block yet' }),
+  included_at: Time.nullable(),
+  items: z
+    .array(
+      z.strictObject({
+        from: Address,
+        to: Address,
+        amount: Amount,
+        nonce: z.string(),
+        state: z.enum(['open', 'moved', 'undone', 'failed']),
+      }),
+    )
+    .optional()
+    .meta({ description: 'the transaction’s transfers, if one transaction was requested' }),
+})
 
 export const ChainHealth = z.enum(['ok', 'degraded', 'down'])
 
@@ -106,9 +104,7 @@ export const chainApi = {
           .nullable()
           .meta({ description: 'last comparison of ledger and chain; null while the chain does not respond' }),
         transactions: z.array(ChainTx).meta({ description: 'open: oldest first; all: newest first' }),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
       }),
     ),
     errors: ['invalid_request', 'not_found'],

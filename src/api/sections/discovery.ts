@@ -1,27 +1,27 @@
 import { z } from 'zod'
+import { namedObject } from '../../core/codecs.ts'
 import { clampedLimit, MAX_OFFSET, queryInt, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, open, text } from '../endpoint/define.ts'
+import { endpointsWith, json, open, text } from '../endpoint/define.ts'
 import { AcceptsV2 } from '../endpoint/x402.ts'
 import { MAX_QUERY_CHARS } from './services.ts'
 
-const section = 'Discovery for agents'
+const endpoint = endpointsWith({ origin: 'ours', section: 'Discovery for agents' })
 const MAX_CURSOR_CHARS = 20
 const MAX_FILTER_CHARS = 200
 
-const DiscoveredResource = z
-  .strictObject({
-    resource: z.string().meta({ description: 'absolute URL that returns 402 without a payment' }),
-    type: z.literal('http'),
-    x402Version: z.literal(2),
-    accepts: z.array(AcceptsV2).min(1),
-    lastUpdated: Time,
-    description: z.string(),
-    mimeType: z.string(),
-    serviceName: z.string(),
-    tags: z.array(z.string()),
-    extensions: z.record(z.string(), z.json()).meta({ description: '`bazaar`: description of the paid request' }),
-  })
-  .meta({ id: 'DiscoveredResource' })
+/** A resource in the x402 discovery lists. */
+const DiscoveredResource = namedObject('DiscoveredResource', {
+  resource: z.string().meta({ description: 'absolute URL that returns 402 without a payment' }),
+  type: z.literal('http'),
+  x402Version: z.literal(2),
+  accepts: z.array(AcceptsV2).min(1),
+  lastUpdated: Time,
+  description: z.string(),
+  mimeType: z.string(),
+  serviceName: z.string(),
+  tags: z.array(z.string()),
+  extensions: z.record(z.string(), z.json()).meta({ description: '`bazaar`: description of the paid request' }),
+})
 
 const filter = z.string().max(MAX_FILTER_CHARS).optional()
 /** Filters that x402 clients send; unknown values match nothing. */
@@ -35,12 +35,10 @@ const filters = {
 }
 
 export const discoveryApi = {
-  listResources: defineEndpoint({
+  listResources: endpoint({
     method: 'GET',
     path: '/discovery/resources',
     access: open,
-    origin: 'ours',
-    section,
     query: z.strictObject({ ...filters, offset: queryInt({ min: 0, max: MAX_OFFSET }).optional() }),
     reply: json(
       z.strictObject({
@@ -53,12 +51,10 @@ export const discoveryApi = {
     summary: 'x402 discovery list from the catalog',
   }),
 
-  searchResources: defineEndpoint({
+  searchResources: endpoint({
     method: 'GET',
     path: '/discovery/search',
     access: open,
-    origin: 'ours',
-    section,
     query: z.strictObject({
       ...filters,
       query: z.string().min(1).max(MAX_QUERY_CHARS),
@@ -75,12 +71,10 @@ export const discoveryApi = {
     summary: 'x402 discovery search',
   }),
 
-  getManifest: defineEndpoint({
+  getManifest: endpoint({
     method: 'GET',
     path: '/.well-known/x402',
     access: open,
-    origin: 'ours',
-    section,
     reply: json(
       z.strictObject({
         version: z.literal(1),
@@ -98,12 +92,10 @@ export const discoveryApi = {
     summary: 'x402 manifest',
   }),
 
-  getLlmsText: defineEndpoint({
+  getLlmsText: endpoint({
     method: 'GET',
     path: '/llms.txt',
     access: open,
-    origin: 'ours',
-    section,
     reply: text(),
     errors: [],
     summary: 'plain-text guide for agents',

@@ -1,23 +1,21 @@
-import { bytes, defineEndpoint, html, open } from '../endpoint/define.ts'
+import { bytes, endpointsWith, html, open } from '../endpoint/define.ts'
+
+const endpoint = endpointsWith({ origin: 'ours', section: 'Pages' })
 
 export const docsApi = {
-  getDocs: defineEndpoint({
+  getDocs: endpoint({
     method: 'GET',
     path: '/docs',
     access: open,
-    origin: 'ours',
-    section: 'Pages',
     reply: bytes('text/html; charset=utf-8'),
     errors: [],
     summary: 'API reference page, served locally',
   }),
 
-  getHome: defineEndpoint({
+  getHome: endpoint({
     method: 'GET',
     path: '/',
     access: open,
-    origin: 'ours',
-    section: 'Pages',
     reply: html,
     errors: [],
     summary: 'small home page',

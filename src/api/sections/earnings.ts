@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Address, Amount, idOf, UsdNumber } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject, UsdNumber } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
 import { payeeFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
@@ -28,31 +28,27 @@ export const waitingReasons = [
 ] as const
 
 /** Money that is unpaid for one reason. The sums of all reasons together equal held plus pending money. */
-export const WaitingMoney = z
-  .strictObject({
-    reason: z.enum(waitingReasons),
-    amount_usd: UsdNumber,
-    sales: z.int().meta({ description: 'number of jobs in escrow; 0 for released money, which is counted as one sum' }),
-    until: Time.nullable().meta({
-      description: 'time at which the first part is released automatically; null: someone must act',
-    }),
-  })
-  .meta({ id: 'WaitingMoney' })
+export const WaitingMoney = namedObject('WaitingMoney', {
+  reason: z.enum(waitingReasons),
+  amount_usd: UsdNumber,
+  sales: z.int().meta({ description: 'number of jobs in escrow; 0 for released money, which is counted as one sum' }),
+  until: Time.nullable().meta({
+    description: 'time at which the first part is released automatically; null: someone must act',
+  }),
+})
 
 /** A sale with its payout. */
-const Settlement = z
-  .strictObject({
-    settlement_id: idOf('transaction'),
-    id: idOf('transaction'),
-    status: z.enum(settlementStatuses),
-    tx_hash: z.string().nullable(),
-    provider_amount_usd: UsdNumber,
-    service_id: idOf('service').nullable(),
-    job_id: idOf('job').nullable(),
-    posting_id: idOf('posting').nullable(),
-    created_at: Time,
-  })
-  .meta({ id: 'Settlement' })
+const Settlement = namedObject('Settlement', {
+  settlement_id: idOf('transaction'),
+  id: idOf('transaction'),
+  status: z.enum(settlementStatuses),
+  tx_hash: z.string().nullable(),
+  provider_amount_usd: UsdNumber,
+  service_id: idOf('service').nullable(),
+  job_id: idOf('job').nullable(),
+  posting_id: idOf('posting').nullable(),
+  created_at: Time,
+})
 
 export const earningsApi = {
   getEarnings: defineEndpoint({
@@ -81,20 +77,19 @@ export const earningsApi = {
   }),
 }
 
-const Payee = z
-  .strictObject({
-    participant_id: idOf('participant'),
-    name: z.string(),
-    wallet: Address,
-    sold: Amount.meta({ description: `revenue in the last ${SOLD_DAYS} business days, excluding full refunds` }),
-    earned: Amount.meta({ description: 'total earned from released sales' }),
-    paid: Amount.meta({ description: 'paid to the wallet' }),
-    due: Amount.meta({ description: 'earned, but not yet paid to the wallet' }),
-    held: Amount.meta({ description: 'the provider’s share of the money in escrow' }),
-    waiting: z.array(WaitingMoney).meta({ description: 'held and due money, by reason' }),
-    next_settlement_at: Time.nullable().meta({ description: 'null if nothing is paid automatically' }),
-  })
-  .meta({ id: 'Payee' })
+/** A provider with its earnings: paid and due. */
+const Payee = namedObject('Payee', {
+  participant_id: idOf('participant'),
+  name: z.string(),
+  wallet: Address,
+  sold: Amount.meta({ description: `revenue in the last ${SOLD_DAYS} business days, excluding full refunds` }),
+  earned: Amount.meta({ description: 'total earned from released sales' }),
+  paid: Amount.meta({ description: 'paid to the wallet' }),
+  due: Amount.meta({ description: 'earned, but not yet paid to the wallet' }),
+  held: Amount.meta({ description: 'the provider’s share of the money in escrow' }),
+  waiting: z.array(WaitingMoney).meta({ description: 'held and due money, by reason' }),
+  next_settlement_at: Time.nullable().meta({ description: 'null if nothing is paid automatically' }),
+})
 
 export const payeesApi = {
   listPayees: defineEndpoint({
@@ -104,9 +99,7 @@ export const payeesApi = {
     origin: 'ours',
     section: 'Administration',
     query: z.strictObject({ ...listQuery(payeeFields), ...pageQuery }),
-    reply: json(
-      z.strictObject({ payees: z.array(Payee), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
-    ),
+    reply: json(z.strictObject({ payees: z.array(Payee), ...paged, ...searched })),
     errors: ['invalid_request'],
     summary: 'list providers with earnings, payouts, amounts due and held, and the next payment time',
   }),

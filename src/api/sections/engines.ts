@@ -1,30 +1,28 @@
 import { z } from 'zod'
+import { namedObject } from '../../core/codecs.ts'
 import { engineStatuses } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { admin, endpointsWith, json } from '../endpoint/define.ts'
 
-const common = { access: admin, origin: 'ours', section: 'Administration' } as const
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
-const EngineView = z
-  .strictObject({
-    name: z.string(),
-    status: z.enum(engineStatuses),
-    detail: z.string().meta({ description: 'one sentence about the engine’s state' }),
-    fix: z.string().nullable().meta({ description: 'how to add the engine: a package or an engines file setting' }),
-    functions: z.array(z.string()).meta({ description: 'house functions that are unavailable without the engine' }),
-    looked_at: Time.nullable().meta({ description: 'wall time of the last check; null before the first' }),
-    reached: z
-      .strictObject({ ok: z.boolean(), detail: z.string(), at: Time })
-      .nullable()
-      .meta({ description: 'result of the last external check; null if none was made' }),
-  })
-  .meta({ id: 'Engine' })
+const EngineView = namedObject('Engine', {
+  name: z.string(),
+  status: z.enum(engineStatuses),
+  detail: z.string().meta({ description: 'one sentence about the engine’s state' }),
+  fix: z.string().nullable().meta({ description: 'how to add the engine: a package or an engines file setting' }),
+  functions: z.array(z.string()).meta({ description: 'house functions that are unavailable without the engine' }),
+  looked_at: Time.nullable().meta({ description: 'wall time of the last check; null before the first' }),
+  reached: z
+    .strictObject({ ok: z.boolean(), detail: z.string(), at: Time })
+    .nullable()
+    .meta({ description: 'result of the last external check; null if none was made' }),
+})
 
 const Standings = z.strictObject({ engines: z.array(EngineView) })
 
 export const enginesApi = {
-  listEngines: defineEndpoint({
-    ...common,
+  listEngines: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/engines',
     reply: json(Standings),
@@ -32,8 +30,7 @@ export const enginesApi = {
     summary: 'list engines of house functions and their state; contacts no external service',
   }),
 
-  checkEngines: defineEndpoint({
-    ...common,
+  checkEngines: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/engines/check',
     reply: json(Standings),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, namedObject } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
 import { eventTypes } from '../../model/event-types.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
@@ -10,19 +10,15 @@ const MAX_TYPES_CHARS = 400
 const TYPES = /^[a-z_.*]+(,[a-z_.*]+){0,19}$/
 const CURSOR = /^(\d{1,15}|latest)$/
 
-export const OwnEvent = z
-  .strictObject({
-    id: idOf('event'),
-    event_id: idOf('event'),
-    cursor: z.string(),
-    created_at: Time,
-    type: z
-      .string()
-      .meta({ description: `one of these, or a type added later: ${Object.keys(eventTypes).join(', ')}` }),
-    subject: z.strictObject({ kind: z.string(), id: z.string() }),
-    data: z.record(z.string(), z.json()),
-  })
-  .meta({ id: 'OwnEvent' })
+export const OwnEvent = namedObject('OwnEvent', {
+  id: idOf('event'),
+  event_id: idOf('event'),
+  cursor: z.string(),
+  created_at: Time,
+  type: z.string().meta({ description: `one of these, or a type added later: ${Object.keys(eventTypes).join(', ')}` }),
+  subject: z.strictObject({ kind: z.string(), id: z.string() }),
+  data: z.record(z.string(), z.json()),
+})
 
 export const eventsApi = {
   /** For participants without a public address, who cannot receive webhooks (decisions §10). */

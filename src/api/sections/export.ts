@@ -34,7 +34,7 @@ const Earning = z.strictObject({
 })
 
 /** A paid call of the participant, without the payment's signature. */
-const OwnPayment = z.strictObject({
+export const OwnPayment = z.strictObject({
   receipt_id: idOf('receipt'),
   method: z.enum(['x402', 'balance', 'subscription']),
   status: z.enum(paymentStates),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Address, Amount } from '../../core/codecs.ts'
+import { Address, Amount, namedObject } from '../../core/codecs.ts'
 import { facilitatedStates } from '../../model/payment.ts'
 import { KnownJsonObject } from '../../model/service.ts'
-import { clampedLimit, MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
+import { clampedLimit, MAX_OFFSET, paged, pageQuery, queryInt, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
 
 const ours = { origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' } as const
@@ -138,23 +138,21 @@ export const facilitatorApi = {
   }),
 }
 
-const Settlement = z
-  .strictObject({
-    id: z.string(),
-    state: z.enum(facilitatedStates),
-    seller: z.string().meta({ description: 'participant that owns the key; `local` if no key was needed' }),
-    x402_version: z.int(),
-    payer: Address,
-    pay_to: Address,
-    amount: Amount,
-    resource: z.string().nullable(),
-    transaction: z.string().nullable(),
-    valid_before: Time.nullable().meta({ description: 'null: no expiry' }),
-    created_at: Time.meta({ description: 'wall time, like all times here' }),
-    settled_at: Time.nullable(),
-    handed_at: Time.nullable(),
-  })
-  .meta({ id: 'FacilitatedSettlement' })
+export const FacilitatedSettlement = namedObject('FacilitatedSettlement', {
+  id: z.string(),
+  state: z.enum(facilitatedStates),
+  seller: z.string().meta({ description: 'participant that owns the key; `local` if no key was needed' }),
+  x402_version: z.int(),
+  payer: Address,
+  pay_to: Address,
+  amount: Amount,
+  resource: z.string().nullable(),
+  transaction: z.string().nullable(),
+  valid_before: Time.nullable().meta({ description: 'null: no expiry' }),
+  created_at: Time.meta({ description: 'wall time, like all times here' }),
+  settled_at: Time.nullable(),
+  handed_at: Time.nullable(),
+})
 
 export const facilitatorAdminApi = {
   listFacilitatedSettlements: defineEndpoint({
@@ -193,10 +191,8 @@ export const facilitatorAdminApi = {
             }),
           )
           .meta({ description: 'requests to settle tokens of other chains, since the daemon started' }),
-        settlements: z.array(Settlement),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        settlements: z.array(FacilitatedSettlement),
+        ...paged,
       }),
     ),
     errors: ['invalid_request'],

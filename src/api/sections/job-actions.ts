@@ -1,49 +1,43 @@
 import { usdc } from '../../core/money.ts'
-import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, key, paid } from '../endpoint/define.ts'
 import { DisputeBody, Job, updateBody, VerifyBody } from './jobs.ts'
 
-const section = 'Jobs'
+const endpoint = endpointsWith({ feature: 'escrow_jobs', section: 'Jobs' })
 export const JOB_VERIFY_PRICE = usdc(1_000n)
 export const JOB_DISPUTE_PRICE = usdc(5_000n)
 
 const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline: get the job for them' }))
 
 export const jobActionsApi = {
-  verifyJob: defineEndpoint({
+  verifyJob: endpoint({
     method: 'POST',
     path: '/v1/jobs/:id/verify',
     access: paid(JOB_VERIFY_PRICE),
-    feature: 'escrow_jobs',
     replacement: 'POST /v1/threads/{id}/verify',
     whileSuspended: true,
-    section,
     body: jsonBody(VerifyBody),
     reply: JobAnswer,
     errors: ['not_found', 'forbidden', 'invalid_transition', 'paused', 'deferred'],
     summary: 'verify delivery, triggers escrow release',
   }),
 
-  disputeJob: defineEndpoint({
+  disputeJob: endpoint({
     method: 'POST',
     path: '/v1/jobs/:id/dispute',
     access: paid(JOB_DISPUTE_PRICE),
-    feature: 'escrow_jobs',
     replacement: 'POST /v1/threads/{id}/dispute',
     whileSuspended: true,
-    section,
     body: jsonBody(DisputeBody),
     reply: JobAnswer,
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused', 'deferred'],
     summary: 'dispute a delivery',
   }),
 
-  updateJob: defineEndpoint({
+  updateJob: endpoint({
     method: 'POST',
     path: '/v1/jobs/:id/update',
     access: key('provider'),
-    feature: 'escrow_jobs',
     replacement: 'POST /v1/threads/{id}/update',
-    section,
     body: updateBody,
     reply: JobAnswer,
     errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large', 'deferred'],

@@ -14,11 +14,11 @@ import {
 } from '../../model/job.ts'
 import { KnownJson, KnownJsonObject } from '../../model/service.ts'
 import { partyRoles } from '../../model/words.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { endpointsWith, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
-const section = 'Jobs'
+const endpoint = endpointsWith({ section: 'Jobs' })
 const MAX_EVIDENCE_FILES = 20
 const MAX_PROGRESS_CHARS = 100
 export const JOB_READ_PRICE = usdc(1_000n)
@@ -145,21 +145,19 @@ export const DisputeBody = z.strictObject({
 })
 
 export const jobsApi = {
-  getJob: defineEndpoint({
+  getJob: endpoint({
     method: 'GET',
     path: '/v1/jobs/:id',
     access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
-    section,
     reply: json(Job),
     errors: ['not_found', 'forbidden', 'paused'],
     summary: 'job status',
   }),
 
-  listJobs: defineEndpoint({
+  listJobs: endpoint({
     method: 'GET',
     path: '/v1/jobs',
     access: keyOrSignIn,
-    section,
     query: z.strictObject({
       status: z.enum(jobStatuses).optional(),
       role: z.enum(partyRoles).optional(),
@@ -168,40 +166,34 @@ export const jobsApi = {
     reply: json(
       z.strictObject({
         jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: get the job for them' }),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
       }),
     ),
     errors: ['invalid_request'],
     summary: 'list own jobs',
   }),
 
-  getJobMessages: defineEndpoint({
+  getJobMessages: endpoint({
     method: 'GET',
     path: '/v1/jobs/:id/messages',
     access: keyOrToken,
-    section,
     query: messageQuery,
     reply: json(
       z.strictObject({
         job_id: idOf('job'),
         thread_id: idOf('thread'),
         messages: z.array(Message),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
       }),
     ),
     errors: ['not_found', 'forbidden'],
     summary: 'job conversation',
   }),
 
-  postJobMessage: defineEndpoint({
+  postJobMessage: endpoint({
     method: 'POST',
     path: '/v1/jobs/:id/messages',
     access: keyOrToken,
-    section,
     body: jsonBody(NewMessage),
     reply: json(Message),
     errors: ['not_found', 'forbidden', 'conflict'],

@@ -1,75 +1,64 @@
 import { z } from 'zod'
-import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { jobStatuses } from '../../model/job.ts'
 import { accountKinds, heldKinds } from '../../model/ledger.ts'
 import { payoutKinds, payoutStates } from '../../model/words.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { holdFields, payoutFields } from '../endpoint/list-fields.ts'
 import { holdOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout } from './admin.ts'
 
-const section = 'Administration'
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
-const page = { total: z.int(), limit: z.int(), offset: z.int() }
 
 /** Held money with owner and next event (decisions §5). */
-export const Hold = z
-  .strictObject({
-    account: z.string(),
-    kind: z.enum(accountKinds),
-    amount: Amount,
-    owner: Reference.nullable(),
-    reason: z.string(),
-    next_event: z.string().nullable(),
-    next_event_at: Time.nullable(),
-    job: z
-      .strictObject({ status: z.enum(jobStatuses), late: z.boolean(), about: EventAbout })
-      .optional()
-      .meta({ description: 'job that the money is held for, if any' }),
-  })
-  .meta({ id: 'Hold' })
+export const Hold = namedObject('Hold', {
+  account: z.string(),
+  kind: z.enum(accountKinds),
+  amount: Amount,
+  owner: Reference.nullable(),
+  reason: z.string(),
+  next_event: z.string().nullable(),
+  next_event_at: Time.nullable(),
+  job: z
+    .strictObject({ status: z.enum(jobStatuses), late: z.boolean(), about: EventAbout })
+    .optional()
+    .meta({ description: 'job that the money is held for, if any' }),
+})
 
-export const Payout = z
-  .strictObject({
-    id: idOf('payout'),
-    payout_id: idOf('payout'),
-    kind: z.enum(payoutKinds),
-    wallet: Address,
-    amount: Amount,
-    status: z.enum(payoutStates),
-    blocked: z.boolean(),
-    reference: Reference,
-    attempts: z.int(),
-    last_error: z.string().nullable(),
-    next_attempt_at: Time.nullable(),
-    transaction: z.string().nullable(),
-    created_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Payout' })
+export const Payout = namedObject('Payout', {
+  id: idOf('payout'),
+  payout_id: idOf('payout'),
+  kind: z.enum(payoutKinds),
+  wallet: Address,
+  amount: Amount,
+  status: z.enum(payoutStates),
+  blocked: z.boolean(),
+  reference: Reference,
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+  next_attempt_at: Time.nullable(),
+  transaction: z.string().nullable(),
+  created_at: Time,
+  updated_at: Time,
+})
 
 export const auditApi = {
-  getHolds: defineEndpoint({
+  getHolds: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/holds',
-    access: admin,
-    origin: 'ours',
-    section,
     query: z.strictObject({ ...pageQuery, ...listQuery(holdFields, holdOrders), kind: z.enum(heldKinds).optional() }),
-    reply: json(z.strictObject({ holds: z.array(Hold), ...page, ...searched })),
+    reply: json(z.strictObject({ holds: z.array(Hold), ...paged, ...searched })),
     errors: ['invalid_request'],
     summary: 'every held amount with owner, reason, next event',
   }),
 
-  getAudit: defineEndpoint({
+  getAudit: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/audit',
-    access: admin,
-    origin: 'ours',
-    section,
     reply: json(
       z
         .strictObject({
@@ -85,24 +74,18 @@ export const auditApi = {
     summary: 'recompute the books and compare',
   }),
 
-  getPayouts: defineEndpoint({
+  getPayouts: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/payouts',
-    access: admin,
-    origin: 'ours',
-    section,
     query: z.strictObject({ ...pageQuery, ...listQuery(payoutFields), status: z.enum(payoutStates).optional() }),
-    reply: json(z.strictObject({ payouts: z.array(Payout), ...page, ...searched })),
+    reply: json(z.strictObject({ payouts: z.array(Payout), ...paged, ...searched })),
     errors: ['invalid_request'],
     summary: 'payouts and their state',
   }),
 
-  adjustBalance: defineEndpoint({
+  adjustBalance: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/participants/:id/adjust',
-    access: admin,
-    origin: 'ours',
-    section,
     body: jsonBody(
       z.strictObject({
         amount: Amount.meta({ description: 'signed: negative takes from the balance' }),

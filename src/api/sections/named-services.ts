@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Amount, idOf } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { type NamedService, namedSlugs } from '../../model/service.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'
@@ -18,15 +18,13 @@ const alias = {
 } as const
 
 /** Configuration of a path, in exactly one of four ways. */
-const NamedChange = z
-  .strictObject({
-    from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'house function that serves the path' }),
-    price: PriceInput.optional().meta({ description: 'with `from`: price in the advertised range' }),
-    listing: idOf('service').optional().meta({ description: 'listing that the path is an alias for' }),
-    plan: idOf('plan').optional().meta({ description: 'a monthly plan that the path subscribes to' }),
-    enabled: z.literal(false).optional().meta({ description: 'false: the path is closed' }),
-  })
-  .meta({ id: 'NamedServiceChange' })
+const NamedChange = namedObject('NamedServiceChange', {
+  from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'house function that serves the path' }),
+  price: PriceInput.optional().meta({ description: 'with `from`: price in the advertised range' }),
+  listing: idOf('service').optional().meta({ description: 'listing that the path is an alias for' }),
+  plan: idOf('plan').optional().meta({ description: 'a monthly plan that the path subscribes to' }),
+  enabled: z.literal(false).optional().meta({ description: 'false: the path is closed' }),
+})
 
 /** The only advertised path that sells a plan (decisions §7). */
 export const SUBSCRIBING: NamedService = 'maintenance-plan'

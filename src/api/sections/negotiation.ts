@@ -4,13 +4,14 @@ import { MAX_BRIEF_CHARS, MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limi
 import { usdc } from '../../core/money.ts'
 import { JsonObject } from '../../model/service.ts'
 import { Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, key, paid } from '../endpoint/define.ts'
 import { ThreadWithJob } from './jobs.ts'
 import { PriceInput } from './services.ts'
 import { Thread } from './threads.ts'
 
 export const INQUIRE_PRICE = usdc(1_000n)
 const section = 'Threads (negotiation and delivery)'
+const endpoint = endpointsWith({ feature: 'negotiation', section })
 
 const Brief = z
   .union([z.string().regex(/\S/, 'must not be empty'), JsonObject], 'must be text or a JSON object')
@@ -25,11 +26,10 @@ const Accepted = ThreadWithJob.extend({
 }).meta({ id: 'AcceptedThread' })
 
 export const inquiryApi = {
-  inquire: defineEndpoint({
+  inquire: endpoint({
     method: 'POST',
     path: '/v1/services/:id/inquire',
     access: paid(INQUIRE_PRICE),
-    feature: 'negotiation',
     section: 'Discovery and listings',
     body: jsonBody(z.strictObject({ brief: Brief })),
     reply: json(Thread),
@@ -39,12 +39,10 @@ export const inquiryApi = {
 }
 
 export const negotiationApi = {
-  proposePrice: defineEndpoint({
+  proposePrice: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/propose',
     access: key('provider'),
-    feature: 'negotiation',
-    section,
     body: jsonBody(
       z.strictObject({
         price: PriceInput,
@@ -57,13 +55,11 @@ export const negotiationApi = {
     summary: 'propose a price',
   }),
 
-  acceptPrice: defineEndpoint({
+  acceptPrice: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/accept',
     access: paid('varies'),
-    feature: 'negotiation',
     replacement: 'POST /v1/services/{id}/purchase',
-    section,
     body: jsonBody(
       z.strictObject({
         proposed_at: Time.optional().meta({

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { Address, idOf } from '../../core/codecs.ts'
+import { Address, idOf, namedObject } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_NAME_CHARS, MAX_PAGE, MAX_TEXT_CHARS, MAX_URL_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { participantTypes, tiers } from '../../model/words.ts'
 import { PublicName, queryInt, Time, WebhookUrl } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 import { listingFields, OwnListing } from './services.ts'
 
-const section = 'Registration and participants'
+const endpoint = endpointsWith({ section: 'Registration and participants' })
 const MAX_CAPABILITIES = 50
 const MAX_LINKS = 20
 /** Listings per onboarding. */
@@ -40,21 +40,19 @@ export const Registered = z.strictObject({
   secret_withheld: z.boolean().optional(),
 })
 
-export const Participant = z
-  .strictObject({
-    id: idOf('participant'),
-    participant_id: idOf('participant'),
-    wallet: Address,
-    name: z.string(),
-    description: z.string(),
-    type: z.enum(participantTypes),
-    verification_tier: z.enum(tiers),
-    capabilities: z.array(z.string()),
-    links: z.record(z.string(), z.string()),
-    first_party: z.boolean(),
-    created_at: Time,
-  })
-  .meta({ id: 'Participant' })
+export const Participant = namedObject('Participant', {
+  id: idOf('participant'),
+  participant_id: idOf('participant'),
+  wallet: Address,
+  name: z.string(),
+  description: z.string(),
+  type: z.enum(participantTypes),
+  verification_tier: z.enum(tiers),
+  capabilities: z.array(z.string()),
+  links: z.record(z.string(), z.string()),
+  first_party: z.boolean(),
+  created_at: Time,
+})
 
 /** Reserved and invalid header names. */
 const OUR_HEADERS =
@@ -93,31 +91,27 @@ export const OwnParticipant = Participant.extend({
 const ShownParticipant = Participant.extend(z.strictObject(ownFields).partial().shape).meta({ id: 'ShownParticipant' })
 
 /** A verified ERC-8004 identity. */
-export const LinkedIdentity = z
-  .strictObject({
-    agent_registry: z.string().meta({ description: '`eip155:<chain id>:<registry address>`' }),
-    agent_id: z.string().meta({ description: 'decimal; the first one is 0' }),
-    linked_at: Time,
-  })
-  .meta({ id: 'LinkedIdentity' })
+export const LinkedIdentity = namedObject('LinkedIdentity', {
+  agent_registry: z.string().meta({ description: '`eip155:<chain id>:<registry address>`' }),
+  agent_id: z.string().meta({ description: 'decimal; the first one is 0' }),
+  linked_at: Time,
+})
 
 export const registrationApi = {
-  register: defineEndpoint({
+  register: endpoint({
     method: 'POST',
     path: '/v1/register',
     access: paid(REGISTER_PRICE, { x402Only: true }),
-    section,
     body: jsonBody(z.strictObject(registerFields)),
     reply: json(Registered, { secrets: ['api_key', 'webhook_secret'] }),
     errors: ['invalid_request', 'conflict', 'sanctioned', 'paused'],
     summary: 'register as agent, provider, or both; a `referral_code` field may be given',
   }),
 
-  rotateKey: defineEndpoint({
+  rotateKey: endpoint({
     method: 'POST',
     path: '/v1/participants/rotate-key',
     access: paid(ROTATE_KEY_PRICE, { x402Only: true }),
-    section,
     reply: json(
       z.strictObject({
         participant_id: idOf('participant'),
@@ -133,11 +127,10 @@ export const registrationApi = {
     summary: 'rotate the API key; the payment proves wallet ownership',
   }),
 
-  onboardProvider: defineEndpoint({
+  onboardProvider: endpoint({
     method: 'POST',
     path: '/v1/provider/onboard',
     access: paid(ONBOARD_PRICE, { x402Only: true }),
-    section,
     body: jsonBody(
       z.strictObject({
         ...registerFields,
@@ -150,11 +143,10 @@ export const registrationApi = {
     summary: 'register and list services in one call',
   }),
 
-  getDirectory: defineEndpoint({
+  getDirectory: endpoint({
     method: 'GET',
     path: '/v1/participants/directory',
     access: open,
-    section,
     query: z.strictObject({
       type: z.enum(participantTypes).optional(),
       limit: queryInt({ min: 1, max: MAX_PAGE })
@@ -176,21 +168,19 @@ export const registrationApi = {
 }
 
 export const participantsApi = {
-  getParticipant: defineEndpoint({
+  getParticipant: endpoint({
     method: 'GET',
     path: '/v1/participants/:id',
     access: openOrKey,
-    section,
     reply: json(ShownParticipant),
     errors: ['not_found'],
     summary: 'participant profile including `verification_tier`',
   }),
 
-  updateParticipant: defineEndpoint({
+  updateParticipant: endpoint({
     method: 'PUT',
     path: '/v1/participants/:id',
     access: key(),
-    section,
     body: jsonBody(
       z.strictObject({
         name: registerFields.name.optional(),

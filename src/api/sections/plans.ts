@@ -1,43 +1,41 @@
 import { z } from 'zod'
-import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { billingPeriods } from '../../model/service.ts'
 import { partyRoles, subscriptionStatuses } from '../../model/words.ts'
-import { PublicName, pageQuery, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
+import { PublicName, paged, pageQuery, Time } from '../endpoint/common.ts'
+import { endpointsWith, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
 import { PriceInput } from './services.ts'
 
-const section = 'Subscriptions'
+const endpoint = endpointsWith({ section: 'Subscriptions' })
 const feature = 'subscriptions'
 export const MAX_PLAN_SERVICES = 50
 
 /** A plan: services of one provider for a price per period (decisions §9). */
-export const Plan = z
-  .strictObject({
-    id: idOf('plan'),
-    plan_id: idOf('plan'),
-    provider_id: idOf('participant'),
-    provider_name: z.string(),
-    name: z.string(),
-    description: z.string(),
-    price: Amount,
-    agent_price: Amount.meta({ description: 'what a subscriber pays each period' }),
-    provider_net_price: Amount,
-    billing_period: z.enum(billingPeriods),
-    service_ids: z.array(idOf('service')),
-    services: z.array(
-      z.strictObject({
-        service_id: idOf('service'),
-        name: z.string(),
-        status: z.enum(['active', 'inactive', 'deleted']),
-      }),
-    ),
-    status: z.enum(['active', 'inactive', 'deleted']).meta({ description: 'inactive: the provider is suspended' }),
-    subscribers: z.int().meta({ description: 'number of active subscriptions' }),
-    created_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Plan' })
+export const Plan = namedObject('Plan', {
+  id: idOf('plan'),
+  plan_id: idOf('plan'),
+  provider_id: idOf('participant'),
+  provider_name: z.string(),
+  name: z.string(),
+  description: z.string(),
+  price: Amount,
+  agent_price: Amount.meta({ description: 'what a subscriber pays each period' }),
+  provider_net_price: Amount,
+  billing_period: z.enum(billingPeriods),
+  service_ids: z.array(idOf('service')),
+  services: z.array(
+    z.strictObject({
+      service_id: idOf('service'),
+      name: z.string(),
+      status: z.enum(['active', 'inactive', 'deleted']),
+    }),
+  ),
+  status: z.enum(['active', 'inactive', 'deleted']).meta({ description: 'inactive: the provider is suspended' }),
+  subscribers: z.int().meta({ description: 'number of active subscriptions' }),
+  created_at: Time,
+  updated_at: Time,
+})
 
 const fields = {
   name: PublicName,
@@ -54,54 +52,50 @@ const NewPlan = z.strictObject({ ...fields, description: fields.description.opti
 const PlanChange = z.strictObject(fields).partial()
 
 /** A subscription, for its two parties (decisions §9). */
-export const Subscription = z
-  .strictObject({
-    id: idOf('subscription'),
-    subscription_id: idOf('subscription'),
-    plan_id: idOf('plan'),
-    plan_name: z.string(),
-    provider_id: idOf('participant'),
-    subscriber: z.strictObject({ participant_id: idOf('participant'), wallet: Address }),
-    status: z.enum(subscriptionStatuses),
-    has_access: z.boolean().meta({ description: 'whether the plan’s services are free of charge now' }),
-    cancel_at_period_end: z.boolean(),
-    billing_period: z.enum(billingPeriods),
-    amount: Amount.meta({ description: 'price per period; later changes of the plan do not affect it' }),
-    fee: Amount,
-    provider_amount: Amount,
-    service_ids: z.array(idOf('service')),
-    current_period_start: Time,
-    current_period_end: Time,
-    next_charge_at: Time.nullable(),
-    failed_charges: z.int(),
-    periods_paid: z.int(),
-    payment: z.strictObject({ method: z.enum(['x402', 'balance']), transaction: z.string().nullable() }),
-    receipt_id: idOf('receipt'),
-    paused_at: Time.nullable(),
-    canceled_at: Time.nullable(),
-    ended_at: Time.nullable(),
-    created_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Subscription' })
+export const Subscription = namedObject('Subscription', {
+  id: idOf('subscription'),
+  subscription_id: idOf('subscription'),
+  plan_id: idOf('plan'),
+  plan_name: z.string(),
+  provider_id: idOf('participant'),
+  subscriber: z.strictObject({ participant_id: idOf('participant'), wallet: Address }),
+  status: z.enum(subscriptionStatuses),
+  has_access: z.boolean().meta({ description: 'whether the plan’s services are free of charge now' }),
+  cancel_at_period_end: z.boolean(),
+  billing_period: z.enum(billingPeriods),
+  amount: Amount.meta({ description: 'price per period; later changes of the plan do not affect it' }),
+  fee: Amount,
+  provider_amount: Amount,
+  service_ids: z.array(idOf('service')),
+  current_period_start: Time,
+  current_period_end: Time,
+  next_charge_at: Time.nullable(),
+  failed_charges: z.int(),
+  periods_paid: z.int(),
+  payment: z.strictObject({ method: z.enum(['x402', 'balance']), transaction: z.string().nullable() }),
+  receipt_id: idOf('receipt'),
+  paused_at: Time.nullable(),
+  canceled_at: Time.nullable(),
+  ended_at: Time.nullable(),
+  created_at: Time,
+  updated_at: Time,
+})
 
 export const plansApi = {
-  listPlans: defineEndpoint({
+  listPlans: endpoint({
     method: 'GET',
     path: '/v1/plans',
     access: open,
-    section,
     query: z.strictObject({ provider: idOf('participant').optional(), ...pageQuery }),
-    reply: json(z.strictObject({ plans: z.array(Plan), total: z.int(), limit: z.int(), offset: z.int() })),
+    reply: json(z.strictObject({ plans: z.array(Plan), ...paged })),
     errors: ['invalid_request'],
     summary: 'list plans',
   }),
 
-  createPlan: defineEndpoint({
+  createPlan: endpoint({
     method: 'POST',
     path: '/v1/plans',
     access: key('provider'),
-    section,
     feature,
     needsTerms: true,
     body: jsonBody(NewPlan),
@@ -110,21 +104,19 @@ export const plansApi = {
     summary: 'create a plan',
   }),
 
-  getPlan: defineEndpoint({
+  getPlan: endpoint({
     method: 'GET',
     path: '/v1/plans/:id',
     access: open,
-    section,
     reply: json(Plan),
     errors: ['not_found'],
     summary: 'plan details',
   }),
 
-  updatePlan: defineEndpoint({
+  updatePlan: endpoint({
     method: 'PUT',
     path: '/v1/plans/:id',
     access: key('provider'),
-    section,
     feature,
     needsTerms: true,
     body: jsonBody(PlanChange),
@@ -133,11 +125,10 @@ export const plansApi = {
     summary: 'update a plan',
   }),
 
-  deletePlan: defineEndpoint({
+  deletePlan: endpoint({
     method: 'DELETE',
     path: '/v1/plans/:id',
     access: key('provider'),
-    section,
     feature,
     needsTerms: true,
     reply: json(z.strictObject({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) })),
@@ -145,11 +136,10 @@ export const plansApi = {
     summary: 'delete a plan',
   }),
 
-  subscribe: defineEndpoint({
+  subscribe: endpoint({
     method: 'POST',
     path: '/v1/plans/:id/subscribe',
     access: paid('varies'),
-    section,
     feature,
     replacement: 'POST /v1/services/{id}/purchase',
     reply: json(Subscription),
@@ -159,38 +149,33 @@ export const plansApi = {
 }
 
 export const subscriptionsApi = {
-  listSubscriptions: defineEndpoint({
+  listSubscriptions: endpoint({
     method: 'GET',
     path: '/v1/subscriptions',
     access: key(),
-    section,
     query: z.strictObject({
       status: z.enum(subscriptionStatuses).optional(),
       role: z.enum(partyRoles).optional(),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({ subscriptions: z.array(Subscription), total: z.int(), limit: z.int(), offset: z.int() }),
-    ),
+    reply: json(z.strictObject({ subscriptions: z.array(Subscription), ...paged })),
     errors: ['invalid_request'],
     summary: 'list own subscriptions',
   }),
 
-  getSubscription: defineEndpoint({
+  getSubscription: endpoint({
     method: 'GET',
     path: '/v1/subscriptions/:id',
     access: key(),
-    section,
     reply: json(Subscription),
     errors: ['not_found', 'forbidden'],
     summary: 'subscription detail',
   }),
 
-  cancelSubscription: defineEndpoint({
+  cancelSubscription: endpoint({
     method: 'POST',
     path: '/v1/subscriptions/:id/cancel',
     access: key(),
-    section,
     feature,
     body: jsonBody(
       z.strictObject({
@@ -205,22 +190,20 @@ export const subscriptionsApi = {
     summary: 'cancel',
   }),
 
-  pauseSubscription: defineEndpoint({
+  pauseSubscription: endpoint({
     method: 'POST',
     path: '/v1/subscriptions/:id/pause',
     access: key(),
-    section,
     feature,
     reply: json(Subscription),
     errors: ['not_found', 'forbidden', 'invalid_transition'],
     summary: 'pause auto-renewal',
   }),
 
-  resumeSubscription: defineEndpoint({
+  resumeSubscription: endpoint({
     method: 'POST',
     path: '/v1/subscriptions/:id/resume',
     access: key(),
-    section,
     feature,
     body: jsonBody(
       z.strictObject({

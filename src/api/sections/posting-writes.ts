@@ -3,12 +3,11 @@ import { Amount, idOf, UsdNumber } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { JsonObject } from '../../model/service.ts'
 import { TimeInput } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, key, paid } from '../endpoint/define.ts'
 import { Bid, MAX_TITLE_CHARS, Posting, PostingNotifications } from './postings.ts'
 import { PriceInput } from './services.ts'
 
-const section = 'Requests (writes)'
-const feature = 'requests'
+const endpoint = endpointsWith({ feature: 'requests', origin: 'ours', section: 'Requests (writes)' })
 /** Longest duration of work that a bid may promise. */
 const MAX_ETA_HOURS = 2_160
 const MIN_ETA_HOURS = 0.1
@@ -44,26 +43,20 @@ const NotificationChange = z.strictObject({
 export type NotificationChange = z.output<typeof NotificationChange>
 
 export const postingWritesApi = {
-  createPosting: defineEndpoint({
+  createPosting: endpoint({
     method: 'POST',
     path: '/v1/postings',
     access: key(),
-    feature,
-    origin: 'ours',
-    section,
     body: jsonBody(NewPosting),
     reply: json(Posting),
     errors: ['invalid_request', 'unauthorized', 'conflict', 'deferred'],
     summary: 'create a request',
   }),
 
-  cancelPosting: defineEndpoint({
+  cancelPosting: endpoint({
     method: 'POST',
     path: '/v1/postings/:id/cancel',
     access: key('poster'),
-    feature,
-    origin: 'ours',
-    section,
     reply: json(Posting),
     errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
     summary: 'cancel an open request',
@@ -71,13 +64,10 @@ export const postingWritesApi = {
 }
 
 export const bidWritesApi = {
-  createBid: defineEndpoint({
+  createBid: endpoint({
     method: 'POST',
     path: '/v1/postings/:id/bids',
     access: key('provider'),
-    feature,
-    origin: 'ours',
-    section,
     needsTerms: true,
     body: jsonBody(NewBid),
     reply: json(Bid),
@@ -93,27 +83,21 @@ export const bidWritesApi = {
     summary: 'bid',
   }),
 
-  withdrawBid: defineEndpoint({
+  withdrawBid: endpoint({
     method: 'DELETE',
     path: '/v1/postings/:id/bids/:bidId',
     access: key('provider'),
-    feature,
-    origin: 'ours',
-    section,
     needsTerms: true,
     reply: json(Bid),
     errors: ['forbidden', 'not_found', 'invalid_transition', 'terms_required', 'deferred'],
     summary: 'withdraw a bid',
   }),
 
-  awardPosting: defineEndpoint({
+  awardPosting: endpoint({
     method: 'POST',
     path: '/v1/postings/:id/award',
     access: paid('varies', { role: 'poster' }),
-    feature,
-    origin: 'ours',
     pricedByBody: true,
-    section,
     // Only a call for a quote may omit `bid_id`. Its 402 quotes the budget and shows no bid.
     body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
     reply: json(
@@ -145,26 +129,20 @@ export const bidWritesApi = {
 }
 
 export const postingNotificationsApi = {
-  setPostingNotifications: defineEndpoint({
+  setPostingNotifications: endpoint({
     method: 'PUT',
     path: '/v1/postings/notifications',
     access: key('provider'),
-    feature,
-    origin: 'ours',
-    section,
     body: jsonBody(NotificationChange),
     reply: json(PostingNotifications),
     errors: ['invalid_request', 'forbidden', 'deferred'],
     summary: 'opt in, set filters',
   }),
 
-  endPostingNotifications: defineEndpoint({
+  endPostingNotifications: endpoint({
     method: 'DELETE',
     path: '/v1/postings/notifications',
     access: key('provider'),
-    feature,
-    origin: 'ours',
-    section,
     reply: json(PostingNotifications),
     errors: ['forbidden', 'deferred'],
     summary: 'opt out',

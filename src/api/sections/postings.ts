@@ -1,37 +1,35 @@
 import { z } from 'zod'
-import { idOf, UsdNumber } from '../../core/codecs.ts'
+import { idOf, namedObject, UsdNumber } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { JsonObject } from '../../model/service.ts'
 import { bidStatuses, postingStatuses } from '../../model/words.ts'
-import { pageQuery, Time, TimeInput } from '../endpoint/common.ts'
-import { defineEndpoint, json, key, open } from '../endpoint/define.ts'
+import { paged, pageQuery, Time, TimeInput } from '../endpoint/common.ts'
+import { endpointsWith, json, key, open } from '../endpoint/define.ts'
 import { MAX_QUERY_CHARS } from './services.ts'
 
-const section = 'Requests (postings)'
+const endpoint = endpointsWith({ section: 'Requests (postings)' })
 export const MAX_TITLE_CHARS = 500
 /** Longest cursor. A cursor is the number of the last request seen. */
 const MAX_CURSOR_DIGITS = 15
 
 /** A request for work (decisions §9). */
-export const Posting = z
-  .strictObject({
-    id: idOf('posting'),
-    posting_id: idOf('posting'),
-    poster_id: idOf('participant'),
-    title: z.string(),
-    brief: JsonObject.meta({ description: 'details of the request; becomes the input of the job' }),
-    category: z.string(),
-    budget_min_usd: UsdNumber,
-    budget_max_usd: UsdNumber,
-    deadline: Time.nullable(),
-    status: z.enum(postingStatuses),
-    expires_at: Time.meta({ description: '30 days after creation, or the request’s deadline if earlier' }),
-    is_subcontract: z.boolean().meta({ description: 'true: subtask of a job that the poster provides' }),
-    bid_count: z.int().meta({ description: 'number of bids that are not withdrawn' }),
-    created_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Posting' })
+export const Posting = namedObject('Posting', {
+  id: idOf('posting'),
+  posting_id: idOf('posting'),
+  poster_id: idOf('participant'),
+  title: z.string(),
+  brief: JsonObject.meta({ description: 'details of the request; becomes the input of the job' }),
+  category: z.string(),
+  budget_min_usd: UsdNumber,
+  budget_max_usd: UsdNumber,
+  deadline: Time.nullable(),
+  status: z.enum(postingStatuses),
+  expires_at: Time.meta({ description: '30 days after creation, or the request’s deadline if earlier' }),
+  is_subcontract: z.boolean().meta({ description: 'true: subtask of a job that the poster provides' }),
+  bid_count: z.int().meta({ description: 'number of bids that are not withdrawn' }),
+  created_at: Time,
+  updated_at: Time,
+})
 
 const BudgetFilter = z
   .codec(z.string().regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be dollars such as 25 or 0.50'), UsdNumber, {
@@ -41,40 +39,35 @@ const BudgetFilter = z
   .meta({ type: 'number' })
 
 /** Notification settings. */
-export const PostingNotifications = z
-  .strictObject({
-    participant_id: idOf('participant'),
-    enabled: z.boolean(),
-    min_budget_usd: UsdNumber.nullable(),
-    max_budget_usd: UsdNumber.nullable(),
-    categories: z.array(z.string()).meta({ description: 'empty: all categories' }),
-    consecutive_failures: z.int().meta({ description: 'failed notifications since the last success' }),
-  })
-  .meta({ id: 'PostingNotifications' })
+export const PostingNotifications = namedObject('PostingNotifications', {
+  participant_id: idOf('participant'),
+  enabled: z.boolean(),
+  min_budget_usd: UsdNumber.nullable(),
+  max_budget_usd: UsdNumber.nullable(),
+  categories: z.array(z.string()).meta({ description: 'empty: all categories' }),
+  consecutive_failures: z.int().meta({ description: 'failed notifications since the last success' }),
+})
 
-export const Bid = z
-  .strictObject({
-    id: idOf('bid'),
-    bid_id: idOf('bid'),
-    posting_id: idOf('posting'),
-    provider_id: idOf('participant'),
-    service_id: idOf('service'),
-    price_usd: UsdNumber.meta({ description: 'net amount for the provider' }),
-    agent_price_usd: UsdNumber.meta({ description: 'price that the poster pays for an award' }),
-    eta_hours: z.number(),
-    pitch: z.string(),
-    status: z.enum(bidStatuses),
-    created_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Bid' })
+export const Bid = namedObject('Bid', {
+  id: idOf('bid'),
+  bid_id: idOf('bid'),
+  posting_id: idOf('posting'),
+  provider_id: idOf('participant'),
+  service_id: idOf('service'),
+  price_usd: UsdNumber.meta({ description: 'net amount for the provider' }),
+  agent_price_usd: UsdNumber.meta({ description: 'price that the poster pays for an award' }),
+  eta_hours: z.number(),
+  pitch: z.string(),
+  status: z.enum(bidStatuses),
+  created_at: Time,
+  updated_at: Time,
+})
 
 export const postingsApi = {
-  listPostings: defineEndpoint({
+  listPostings: endpoint({
     method: 'GET',
     path: '/v1/postings',
     access: open,
-    section,
     query: z.strictObject({
       status: z.enum(postingStatuses).optional(),
       category: z.string().max(MAX_NAME_CHARS).optional(),
@@ -92,9 +85,7 @@ export const postingsApi = {
     reply: json(
       z.strictObject({
         postings: z.array(Posting),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         next_cursor: z
           .string()
           .nullable()
@@ -106,21 +97,19 @@ export const postingsApi = {
       'browse requests; query `status`, `category`, `q` (full text), `cursor` (keyset polling with `next_cursor`, chronological only, not combinable with `q`), `created_after`',
   }),
 
-  getPostingNotifications: defineEndpoint({
+  getPostingNotifications: endpoint({
     method: 'GET',
     path: '/v1/postings/notifications',
     access: key(),
-    section,
     reply: json(PostingNotifications),
     errors: ['unauthorized'],
     summary: 'own notification opt-in status and filters',
   }),
 
-  getPosting: defineEndpoint({
+  getPosting: endpoint({
     method: 'GET',
     path: '/v1/postings/:id',
     access: open,
-    section,
     reply: json(Posting),
     errors: ['not_found'],
     summary: 'request detail',
@@ -128,13 +117,12 @@ export const postingsApi = {
 }
 
 export const bidsApi = {
-  listBids: defineEndpoint({
+  listBids: endpoint({
     method: 'GET',
     path: '/v1/postings/:id/bids',
     access: key('poster'),
-    section,
     query: z.strictObject({ status: z.enum(bidStatuses).optional(), ...pageQuery }),
-    reply: json(z.strictObject({ bids: z.array(Bid), total: z.int(), limit: z.int(), offset: z.int() })),
+    reply: json(z.strictObject({ bids: z.array(Bid), ...paged })),
     errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_request'],
     summary: 'list bids',
   }),

@@ -1,56 +1,52 @@
 import { z } from 'zod'
-import { Amount, idOf } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { paymentMethods } from '../../model/job.ts'
-import { PublicName, pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
-import { defineEndpoint, file, json, jsonBody, key, multipart, openOrKey, paid } from '../endpoint/define.ts'
+import { PublicName, paged, pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
+import { endpointsWith, file, json, jsonBody, key, multipart, openOrKey, paid } from '../endpoint/define.ts'
 import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
 
-const section = 'Digital products'
+const endpoint = endpointsWith({ section: 'Digital products' })
 
 /** Facts about a file. Its hash verifies a download. */
 export const FileFacts = z
   .strictObject({ name: z.string(), size_bytes: z.int(), content_type: z.string(), sha256: z.string() })
   .meta({ id: 'FileFacts' })
 
-export const Product = z
-  .strictObject({
-    id: idOf('product'),
-    product_id: idOf('product'),
-    provider_id: idOf('participant'),
-    provider_name: z.string(),
-    name: z.string(),
-    description: z.string(),
-    category: z.string(),
-    price: Amount,
-    agent_price: Amount.meta({ description: 'price for the buyer' }),
-    provider_net_price: Amount,
-    status: z.enum(['draft', 'active', 'inactive', 'deleted']),
-    file: FileFacts.nullable().meta({ description: 'null: a draft' }),
-    sold: z.int(),
-    endpoint: z.string(),
-    created_at: Time,
-    listed_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Product' })
+export const Product = namedObject('Product', {
+  id: idOf('product'),
+  product_id: idOf('product'),
+  provider_id: idOf('participant'),
+  provider_name: z.string(),
+  name: z.string(),
+  description: z.string(),
+  category: z.string(),
+  price: Amount,
+  agent_price: Amount.meta({ description: 'price for the buyer' }),
+  provider_net_price: Amount,
+  status: z.enum(['draft', 'active', 'inactive', 'deleted']),
+  file: FileFacts.nullable().meta({ description: 'null: a draft' }),
+  sold: z.int(),
+  endpoint: z.string(),
+  created_at: Time,
+  listed_at: Time,
+  updated_at: Time,
+})
 
 /** A purchased product; its file stays available. */
-export const Purchase = z
-  .strictObject({
-    id: idOf('purchase'),
-    purchase_id: idOf('purchase'),
-    product_id: idOf('product'),
-    product_name: z.string(),
-    provider_id: idOf('participant'),
-    amount: Amount,
-    receipt_id: idOf('receipt'),
-    payment: z.strictObject({ method: z.enum(paymentMethods), transaction: z.string().nullable() }),
-    file: FileFacts,
-    download_url: z.string(),
-    created_at: Time,
-  })
-  .meta({ id: 'Purchase' })
+export const Purchase = namedObject('Purchase', {
+  id: idOf('purchase'),
+  purchase_id: idOf('purchase'),
+  product_id: idOf('product'),
+  product_name: z.string(),
+  provider_id: idOf('participant'),
+  amount: Amount,
+  receipt_id: idOf('receipt'),
+  payment: z.strictObject({ method: z.enum(paymentMethods), transaction: z.string().nullable() }),
+  file: FileFacts,
+  download_url: z.string(),
+  created_at: Time,
+})
 
 /** A new product (decisions §9). When it is sent as a form, all its members are text. */
 const NewProduct = z.strictObject({
@@ -66,11 +62,10 @@ export type NewProduct = z.output<typeof NewProduct>
 export type ProductChange = z.output<typeof ProductChange>
 
 export const productsApi = {
-  listProducts: defineEndpoint({
+  listProducts: endpoint({
     method: 'GET',
     path: '/v1/products',
     access: openOrKey,
-    section,
     query: z.strictObject({
       q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'words in name, description or category' }),
       category: z.string().max(MAX_QUERY_CHARS).optional(),
@@ -78,54 +73,50 @@ export const productsApi = {
       mine: QueryBoolean.optional().meta({ description: 'own products of every status; needs a key' }),
       ...pageQuery,
     }),
-    reply: json(z.strictObject({ products: z.array(Product), total: z.int(), limit: z.int(), offset: z.int() })),
+    reply: json(z.strictObject({ products: z.array(Product), ...paged })),
     errors: ['invalid_request', 'unauthorized'],
     summary: 'product catalog',
   }),
 
-  createProduct: defineEndpoint({
+  createProduct: endpoint({
     method: 'POST',
     path: '/v1/products',
     access: key('provider'),
     feature: 'digital_products',
     needsTerms: true,
-    section,
     body: multipart(NewProduct, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
     reply: json(Product),
     errors: ['conflict', 'unavailable'],
     summary: 'create a product, multipart',
   }),
 
-  getProduct: defineEndpoint({
+  getProduct: endpoint({
     method: 'GET',
     path: '/v1/products/:id',
     access: openOrKey,
-    section,
     reply: json(Product),
     errors: ['not_found', 'unauthorized'],
     summary: 'product details',
   }),
 
-  updateProduct: defineEndpoint({
+  updateProduct: endpoint({
     method: 'PUT',
     path: '/v1/products/:id',
     access: key('provider'),
     feature: 'digital_products',
     needsTerms: true,
-    section,
     body: multipart(ProductChange, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
     reply: json(Product),
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'unavailable'],
     summary: 'update metadata',
   }),
 
-  deleteProduct: defineEndpoint({
+  deleteProduct: endpoint({
     method: 'DELETE',
     path: '/v1/products/:id',
     access: key('provider'),
     feature: 'digital_products',
     needsTerms: true,
-    section,
     reply: json(z.strictObject({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) })),
     errors: ['not_found', 'forbidden'],
     summary: 'delete',
@@ -133,35 +124,32 @@ export const productsApi = {
 }
 
 export const productSalesApi = {
-  purchaseProduct: defineEndpoint({
+  purchaseProduct: endpoint({
     method: 'POST',
     path: '/v1/products/:id/purchase',
     access: paid('varies'),
     feature: 'digital_products',
-    section,
     body: jsonBody(z.strictObject({})),
     reply: json(Purchase),
     errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
     summary: 'purchase',
   }),
 
-  downloadProduct: defineEndpoint({
+  downloadProduct: endpoint({
     method: 'GET',
     path: '/v1/products/:id/download',
     access: key(),
-    section,
     reply: file,
     errors: ['not_found', 'forbidden'],
     summary: 'download a purchased product',
   }),
 
-  listPurchases: defineEndpoint({
+  listPurchases: endpoint({
     method: 'GET',
     path: '/v1/purchases',
     access: key(),
-    section,
     query: z.strictObject(pageQuery),
-    reply: json(z.strictObject({ purchases: z.array(Purchase), total: z.int(), limit: z.int(), offset: z.int() })),
+    reply: json(z.strictObject({ purchases: z.array(Purchase), ...paged })),
     errors: ['invalid_request'],
     summary: 'list own product purchases',
   }),

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { Address, idOf } from '../../core/codecs.ts'
+import { Address, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
-import { defineEndpoint, json, jsonBody, open, openOrKey } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, open, openOrKey } from '../endpoint/define.ts'
 import { LinkedIdentity, Participant } from './participants.ts'
 import { Trust } from './services.ts'
 
-const section = 'Registration and participants'
+const endpoint = endpointsWith({ section: 'Registration and participants' })
 
 const PublicProfile = Participant.extend({
   trust: Trust,
@@ -33,19 +33,17 @@ const PublicProfile = Participant.extend({
 export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
 
 /** ERC-8004 registration file; member names are the standard's. */
-const RegistrationFile = z
-  .strictObject({
-    type: z.literal(REGISTRATION_TYPE),
-    name: z.string(),
-    description: z.string(),
-    image: z.string(),
-    services: z.array(z.strictObject({ name: z.string(), endpoint: z.string() })),
-    x402Support: z.boolean(),
-    active: z.boolean(),
-    registrations: z.array(z.strictObject({ agentId: z.int(), agentRegistry: z.string() })),
-    supportedTrust: z.array(z.string()),
-  })
-  .meta({ id: 'RegistrationFile' })
+const RegistrationFile = namedObject('RegistrationFile', {
+  type: z.literal(REGISTRATION_TYPE),
+  name: z.string(),
+  description: z.string(),
+  image: z.string(),
+  services: z.array(z.strictObject({ name: z.string(), endpoint: z.string() })),
+  x402Support: z.boolean(),
+  active: z.boolean(),
+  registrations: z.array(z.strictObject({ agentId: z.int(), agentRegistry: z.string() })),
+  supportedTrust: z.array(z.string()),
+})
 
 const REGISTRY_SHAPE = /^eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}$/
 const AGENT_ID_SHAPE = /^(0|[1-9]\d{0,15})$/
@@ -63,22 +61,20 @@ const AgentId = z
   .meta({ description: 'agent id; the first one is 0' })
 
 export const profilesApi = {
-  getProfile: defineEndpoint({
+  getProfile: endpoint({
     method: 'GET',
     path: '/v1/participants/:id/profile',
     access: open,
-    section,
     reply: json(PublicProfile),
     errors: ['not_found'],
     summary:
       'consolidated public profile: `trust`, `reputation` (band), verification tier, `webhook_health` (providers), on-chain identity and links; 404 unless publicly listable',
   }),
 
-  getIdentityFile: defineEndpoint({
+  getIdentityFile: endpoint({
     method: 'GET',
     path: '/v1/participants/:id/identity.json',
     access: open,
-    section,
     reply: json(RegistrationFile),
     errors: ['not_found'],
     summary: 'portable ERC-8004 registration file',
@@ -86,11 +82,10 @@ export const profilesApi = {
 }
 
 export const identityLinkApi = {
-  linkIdentity: defineEndpoint({
+  linkIdentity: endpoint({
     method: 'POST',
     path: '/v1/identity/link',
     access: openOrKey,
-    section,
     body: jsonBody(
       z.strictObject({
         agent_id: AgentId,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { Amount, idOf } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { participantTypes } from '../../model/words.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { endpointsWith, json, jsonBody, key, open } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
-const page = { total: z.int(), limit: z.int(), offset: z.int() }
+const endpoint = endpointsWith({ section })
 const USDC = z.literal('USDC')
 export const withdrawalTargets = ['balance', 'wallet'] as const
 
@@ -19,22 +19,19 @@ const money = {
 }
 
 /** A referred participant. */
-export const Referral = z
-  .strictObject({
-    participant_id: idOf('participant'),
-    name: z.string(),
-    type: z.enum(participantTypes),
-    earned: Amount.meta({ description: 'earned from this participant so far' }),
-    registered_at: Time,
-  })
-  .meta({ id: 'Referral' })
+export const Referral = namedObject('Referral', {
+  participant_id: idOf('participant'),
+  name: z.string(),
+  type: z.enum(participantTypes),
+  earned: Amount.meta({ description: 'earned from this participant so far' }),
+  registered_at: Time,
+})
 
 export const referralsApi = {
-  getReferralProgram: defineEndpoint({
+  getReferralProgram: endpoint({
     method: 'GET',
     path: '/v1/referrals/program',
     access: open,
-    section,
     reply: json(
       z
         .strictObject({
@@ -59,11 +56,10 @@ export const referralsApi = {
     summary: 'rates, rules, participation',
   }),
 
-  getReferralCode: defineEndpoint({
+  getReferralCode: endpoint({
     method: 'GET',
     path: '/v1/referrals/code',
     access: key(),
-    section,
     reply: json(
       z
         .strictObject({ referral_code: z.string(), participant_id: idOf('participant'), how_to_refer: z.string() })
@@ -73,18 +69,17 @@ export const referralsApi = {
     summary: 'own referral code',
   }),
 
-  listReferrals: defineEndpoint({
+  listReferrals: endpoint({
     method: 'GET',
     path: '/v1/referrals',
     access: key(),
-    section,
     query: z.strictObject(pageQuery),
     reply: json(
       z
         .strictObject({
           referral_code: z.string(),
           referrals: z.array(Referral),
-          ...page,
+          ...paged,
           balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
         })
         .meta({ id: 'Referrals' }),
@@ -93,11 +88,10 @@ export const referralsApi = {
     summary: 'own referrals and balance',
   }),
 
-  getReferralEarnings: defineEndpoint({
+  getReferralEarnings: endpoint({
     method: 'GET',
     path: '/v1/referrals/earnings',
     access: key(),
-    section,
     query: z.strictObject(pageQuery),
     reply: json(
       z
@@ -118,7 +112,7 @@ export const referralsApi = {
               created_at: Time,
             }),
           ),
-          ...page,
+          ...paged,
         })
         .meta({ id: 'ReferralEarnings' }),
     ),
@@ -126,7 +120,7 @@ export const referralsApi = {
     summary: 'earnings breakdown and history',
   }),
 
-  withdrawReferrals: defineEndpoint({
+  withdrawReferrals: endpoint({
     method: 'POST',
     path: '/v1/referrals/withdraw',
     access: key(),

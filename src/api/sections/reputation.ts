@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { Address, Bytes32 } from '../../core/codecs.ts'
+import { Address, Bytes32, namedObject } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
 import { Time } from '../endpoint/common.ts'
-import { bytes, defineEndpoint, json, jsonBody, open, paid } from '../endpoint/define.ts'
+import { bytes, endpointsWith, json, jsonBody, open, paid } from '../endpoint/define.ts'
 import { Trust } from './services.ts'
 
-const section = 'Reputation, trace, statistics'
+const endpoint = endpointsWith({ section: 'Reputation, trace, statistics' })
 /** Wallets per batch (specification, Limits). */
 export const MAX_BATCH = 20
 export const ONCHAIN_PRICE = usdc(5_000n)
@@ -16,44 +16,38 @@ const WalletTrust = Trust.extend({
   evidence_root: Bytes32.nullable().meta({ description: 'root hash of the evidence for the score' }),
 }).meta({ id: 'WalletTrust' })
 
-const FeedbackSummary = z
-  .strictObject({
-    tag1: z.string().meta({ description: 'starred: scores of jobs; successRate: share of successful jobs' }),
-    tag2: z.string().meta({ description: 'service type; empty: all of them' }),
-    count: z.int(),
-    value: z.number().meta({ description: 'mean score, 0 to 100, times 10 to the power of `value_decimals`' }),
-    value_decimals: z.int(),
-  })
-  .meta({ id: 'FeedbackSummary' })
+const FeedbackSummary = namedObject('FeedbackSummary', {
+  tag1: z.string().meta({ description: 'starred: scores of jobs; successRate: share of successful jobs' }),
+  tag2: z.string().meta({ description: 'service type; empty: all of them' }),
+  count: z.int(),
+  value: z.number().meta({ description: 'mean score, 0 to 100, times 10 to the power of `value_decimals`' }),
+  value_decimals: z.int(),
+})
 
-const VerdictAnchor = z
-  .strictObject({
-    subject: Bytes32.meta({ description: 'keccak-256 of the subject_id' }),
-    root: Bytes32.meta({ description: 'root hash of the evidence' }),
-    seq: z.int(),
-    uri: z.string(),
-    transaction: Bytes32,
-    anchored_at: Time,
-  })
-  .meta({ id: 'VerdictAnchor' })
+const VerdictAnchor = namedObject('VerdictAnchor', {
+  subject: Bytes32.meta({ description: 'keccak-256 of the subject_id' }),
+  root: Bytes32.meta({ description: 'root hash of the evidence' }),
+  seq: z.int(),
+  uri: z.string(),
+  transaction: Bytes32,
+  anchored_at: Time,
+})
 
 export const reputationApi = {
-  getReputations: defineEndpoint({
+  getReputations: endpoint({
     method: 'POST',
     path: '/v1/reputation/batch',
     access: open,
-    section,
     body: jsonBody(z.strictObject({ wallets: z.array(Address).min(1).max(MAX_BATCH) })),
     reply: json(z.strictObject({ verdicts: z.array(WalletTrust).meta({ description: 'in the requested order' }) })),
     errors: ['invalid_request'],
     summary: 'verdicts for up to 20 wallets, same shape per entry',
   }),
 
-  getOnchainReputation: defineEndpoint({
+  getOnchainReputation: endpoint({
     method: 'GET',
     path: '/v1/reputation/:wallet/onchain',
     access: paid(ONCHAIN_PRICE),
-    section,
     reply: json(
       z.strictObject({
         wallet: Address,
@@ -67,31 +61,28 @@ export const reputationApi = {
     summary: 'live on-chain reputation: ERC-8004 feedback summaries (both tags) plus per-subject verdict anchors',
   }),
 
-  getFeedbackFile: defineEndpoint({
+  getFeedbackFile: endpoint({
     method: 'GET',
     path: '/v1/reputation/feedback/:jobId.json',
     access: open,
-    section,
     reply: bytes('application/json'),
     errors: ['not_found'],
     summary: 'immutable ERC-8004 feedback file (keccak256-verifiable bytes)',
   }),
 
-  getEvidence: defineEndpoint({
+  getEvidence: endpoint({
     method: 'GET',
     path: '/v1/reputation/evidence/:root.json',
     access: open,
-    section,
     reply: bytes('application/json'),
     errors: ['not_found'],
     summary: 'content-addressed score evidence for a score registry evidence root',
   }),
 
-  getReputation: defineEndpoint({
+  getReputation: endpoint({
     method: 'GET',
     path: '/v1/reputation/:wallet',
     access: open,
-    section,
     reply: json(WalletTrust),
     errors: ['invalid_request'],
     summary: 'trust verdict object for a wallet',

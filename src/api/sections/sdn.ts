@@ -1,70 +1,59 @@
 import { z } from 'zod'
-import { Address } from '../../core/codecs.ts'
+import { Address, namedObject } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 
-const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
 /** `/health.compliance.sdn`; business time. */
-export const Sdn = z
-  .strictObject({
-    last_updated: Time.nullable().meta({ description: 'time of the last change' }),
-    last_checked: Time.nullable().meta({ description: 'time of the last refresh' }),
-    source: z.string(),
-    ofac_publish_date: z.string().nullable(),
-    ofac_evm_count: z.int().meta({ description: 'number of EVM addresses on the list' }),
-    total: z.int().meta({ description: 'number of wallets, including those added by hand' }),
-    added: z.int().meta({ description: 'number of wallets that were new in the last refresh' }),
-    manual_only: z.int().meta({ description: 'number of wallets added by hand that are not on the list' }),
-    last_status: z.string().meta({ description: 'ok, or why the current list was kept' }),
-    stale: z.boolean().meta({ description: 'true: not refreshed for 48 hours' }),
-  })
-  .meta({ id: 'Sdn' })
+export const Sdn = namedObject('Sdn', {
+  last_updated: Time.nullable().meta({ description: 'time of the last change' }),
+  last_checked: Time.nullable().meta({ description: 'time of the last refresh' }),
+  source: z.string(),
+  ofac_publish_date: z.string().nullable(),
+  ofac_evm_count: z.int().meta({ description: 'number of EVM addresses on the list' }),
+  total: z.int().meta({ description: 'number of wallets, including those added by hand' }),
+  added: z.int().meta({ description: 'number of wallets that were new in the last refresh' }),
+  manual_only: z.int().meta({ description: 'number of wallets added by hand that are not on the list' }),
+  last_status: z.string().meta({ description: 'ok, or why the current list was kept' }),
+  stale: z.boolean().meta({ description: 'true: not refreshed for 48 hours' }),
+})
 
-const Sanction = z
-  .strictObject({
-    wallet: Address,
-    listed: z.boolean().meta({ description: 'on the list' }),
-    manual: z.boolean().meta({ description: 'added by hand' }),
-    reason: z.string().nullable().meta({ description: 'why the wallet was added by hand' }),
-    since: Time,
-  })
-  .meta({ id: 'Sanction' })
+const Sanction = namedObject('Sanction', {
+  wallet: Address,
+  listed: z.boolean().meta({ description: 'on the list' }),
+  manual: z.boolean().meta({ description: 'added by hand' }),
+  reason: z.string().nullable().meta({ description: 'why the wallet was added by hand' }),
+  since: Time,
+})
 
 export const sanctionsApi = {
-  listSanctions: defineEndpoint({
+  listSanctions: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/sdn',
-    ...ours,
     query: z.strictObject({
       ...pageQuery,
       wallet: Address.optional().meta({ description: 'only this wallet' }),
       manual: z.enum(['true']).optional().meta({ description: 'only wallets that were added by hand' }),
     }),
-    reply: json(
-      z
-        .strictObject({ wallets: z.array(Sanction), total: z.int(), limit: z.int(), offset: z.int(), sdn: Sdn })
-        .meta({ id: 'Sanctions' }),
-    ),
+    reply: json(z.strictObject({ wallets: z.array(Sanction), ...paged, sdn: Sdn }).meta({ id: 'Sanctions' })),
     errors: ['invalid_request'],
     summary: 'sanctioned wallets',
   }),
 
-  addSanction: defineEndpoint({
+  addSanction: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/sdn',
-    ...ours,
     body: jsonBody(z.strictObject({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) })),
     reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),
     errors: ['invalid_request'],
     summary: 'add a wallet by hand',
   }),
 
-  removeSanction: defineEndpoint({
+  removeSanction: endpoint({
     method: 'DELETE',
     path: '/dashboard/api/admin/sdn/:wallet',
-    ...ours,
     reply: json(
       z
         .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }) })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Amount, idOf, Price } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject, Price } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import {
@@ -12,10 +12,10 @@ import {
   webhookStatuses,
 } from '../../model/service.ts'
 import { tiers } from '../../model/words.ts'
-import { PublicName, pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
+import { PublicName, paged, pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
+import { endpointsWith, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 
-const section = 'Discovery and listings'
+const endpoint = endpointsWith({ section: 'Discovery and listings' })
 export const MAX_QUERY_CHARS = 200
 export const MAX_TAGS = 20
 export const MAX_TAG_CHARS = 40
@@ -25,92 +25,86 @@ export const catalogSorts = ['relevance', 'price_asc', 'price_desc', 'reputation
 const Fixed = z.strictObject({ fixed: Price.nullable() })
 
 /** Reputation score; a new subject starts with 75. */
-export const Reputation = z
-  .strictObject({
-    score: z.number(),
-    confidence: z.number(),
-    is_new: z.boolean(),
-    dimensions: z.strictObject({
-      quality: z.number(),
-      speed: z.number(),
-      reliability: z.number(),
-      communication: z.number(),
-    }),
-    total_jobs: z.int(),
-    successful_jobs: z.int(),
-    failed_jobs: z.int(),
-    disputed_jobs: z.int(),
-    completion_rate: z.number().nullable().optional(),
-    by_service_type: z
-      .record(z.string(), z.strictObject({ score: z.number(), confidence: z.number(), total_jobs: z.int() }))
-      .optional(),
-  })
-  .meta({ id: 'Reputation' })
+export const Reputation = namedObject('Reputation', {
+  score: z.number(),
+  confidence: z.number(),
+  is_new: z.boolean(),
+  dimensions: z.strictObject({
+    quality: z.number(),
+    speed: z.number(),
+    reliability: z.number(),
+    communication: z.number(),
+  }),
+  total_jobs: z.int(),
+  successful_jobs: z.int(),
+  failed_jobs: z.int(),
+  disputed_jobs: z.int(),
+  completion_rate: z.number().nullable().optional(),
+  by_service_type: z
+    .record(z.string(), z.strictObject({ score: z.number(), confidence: z.number(), total_jobs: z.int() }))
+    .optional(),
+})
 
 /** Trust verdict. */
-export const Trust = z
-  .strictObject({
-    verdict: z.enum(['verified', 'degraded', 'failed', 'unknown', 'withheld']),
-    level: z.int(),
-    level_name: z.string(),
-    confidence: z.number(),
-    sandbox_verified: z.boolean(),
-    disputed: z.boolean(),
-    risk_flags: z.array(z.string()),
-    issued_at: Time.nullable(),
-    expires_at: Time.nullable(),
-    subject_id: z.string().nullable(),
-    subject_count: z.int(),
-    trust_url: z.string().nullable(),
-    first_party: z.boolean(),
-    score: z.int().nullable(),
-    is_new: z.boolean(),
-  })
-  .meta({ id: 'Trust' })
+export const Trust = namedObject('Trust', {
+  verdict: z.enum(['verified', 'degraded', 'failed', 'unknown', 'withheld']),
+  level: z.int(),
+  level_name: z.string(),
+  confidence: z.number(),
+  sandbox_verified: z.boolean(),
+  disputed: z.boolean(),
+  risk_flags: z.array(z.string()),
+  issued_at: Time.nullable(),
+  expires_at: Time.nullable(),
+  subject_id: z.string().nullable(),
+  subject_count: z.int(),
+  trust_url: z.string().nullable(),
+  first_party: z.boolean(),
+  score: z.int().nullable(),
+  is_new: z.boolean(),
+})
 
 /** A listing in either format, `newer` or `older` (specification, Resources). */
-export const Listing = z
-  .strictObject({
-    id: idOf('service'),
-    service_id: idOf('service'),
-    provider_id: idOf('participant'),
-    provider_name: z.string(),
-    provider_type: z.enum(['provider', 'both']),
-    provider_verification_tier: z.enum(tiers),
-    name: z.string(),
-    description: z.string(),
-    price: Fixed,
-    pricing_model: z.enum(pricingModels),
-    service_type: z.enum(serviceTypes),
-    fulfillment_type: z.enum(fulfillmentTypes),
-    estimated_delivery: z.string(),
-    input_schema: KnownJsonObject,
-    deliverable_schema: KnownJsonObject,
-    category: z.string(),
-    tags: z.array(z.string()),
-    status: z.enum(['active', 'inactive']),
-    listed_at: Time,
-    updated_at: Time,
-    endpoint: z.string(),
-    platform_fee_pct: z.number(),
-    agent_price: Fixed,
-    provider_net_price: Fixed,
-    provider_receives_pct: z.number().optional(),
-    webhook_healthy: z.boolean(),
-    webhook_status: z.enum(webhookStatuses).meta({ description: 'details of `webhook_healthy`; an extension' }),
-    first_party: z.boolean().optional(),
-    slug: z.string().optional().meta({ description: 'short name of a first-party listing; an extension' }),
-    provider_reputation: z.union([z.number(), Reputation]).nullable(),
-    provider_confidence: z.number().optional(),
-    provider_is_new: z.boolean().optional(),
-    provider_dimensions: z.record(z.string(), z.number()).optional(),
-    provider_completed_jobs: z.int().optional(),
-    provider_completion_rate: z.number().nullable().optional(),
-    provider_trust: Trust.optional(),
-    service_reputation: Reputation.optional(),
-    service_type_reputation: Reputation.optional(),
-  })
-  .meta({ id: 'Listing' })
+export const Listing = namedObject('Listing', {
+  id: idOf('service'),
+  service_id: idOf('service'),
+  provider_id: idOf('participant'),
+  provider_name: z.string(),
+  provider_type: z.enum(['provider', 'both']),
+  provider_verification_tier: z.enum(tiers),
+  name: z.string(),
+  description: z.string(),
+  price: Fixed,
+  pricing_model: z.enum(pricingModels),
+  service_type: z.enum(serviceTypes),
+  fulfillment_type: z.enum(fulfillmentTypes),
+  estimated_delivery: z.string(),
+  input_schema: KnownJsonObject,
+  deliverable_schema: KnownJsonObject,
+  category: z.string(),
+  tags: z.array(z.string()),
+  status: z.enum(['active', 'inactive']),
+  listed_at: Time,
+  updated_at: Time,
+  endpoint: z.string(),
+  platform_fee_pct: z.number(),
+  agent_price: Fixed,
+  provider_net_price: Fixed,
+  provider_receives_pct: z.number().optional(),
+  webhook_healthy: z.boolean(),
+  webhook_status: z.enum(webhookStatuses).meta({ description: 'details of `webhook_healthy`; an extension' }),
+  first_party: z.boolean().optional(),
+  slug: z.string().optional().meta({ description: 'short name of a first-party listing; an extension' }),
+  provider_reputation: z.union([z.number(), Reputation]).nullable(),
+  provider_confidence: z.number().optional(),
+  provider_is_new: z.boolean().optional(),
+  provider_dimensions: z.record(z.string(), z.number()).optional(),
+  provider_completed_jobs: z.int().optional(),
+  provider_completion_rate: z.number().nullable().optional(),
+  provider_trust: Trust.optional(),
+  service_reputation: Reputation.optional(),
+  service_type_reputation: Reputation.optional(),
+})
 
 const CatalogPrice = z
   .string()
@@ -186,11 +180,10 @@ const GuideStep = z.strictObject({
 })
 
 export const catalogApi = {
-  getCatalog: defineEndpoint({
+  getCatalog: endpoint({
     method: 'GET',
     path: '/v1/services/catalog',
     access: openOrKey,
-    section,
     query: z.strictObject({
       q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search' }),
       category: z.string().max(MAX_QUERY_CHARS).optional(),
@@ -211,9 +204,7 @@ export const catalogApi = {
     }),
     reply: json(
       z.strictObject({
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         services: z.array(Listing),
         queried_at: Time,
         referral_hint: z.string(),
@@ -226,11 +217,10 @@ export const catalogApi = {
 }
 
 export const servicesApi = {
-  getService: defineEndpoint({
+  getService: endpoint({
     method: 'GET',
     path: '/v1/services/:id',
     access: open,
-    section,
     reply: json(Listing),
     errors: ['not_found'],
     summary: "listing detail, enriched with the provider's trust verdict and verification tier",
@@ -238,11 +228,10 @@ export const servicesApi = {
 }
 
 export const discoverApi = {
-  discover: defineEndpoint({
+  discover: endpoint({
     method: 'POST',
     path: '/v1/discover',
     access: paid(DISCOVER_PRICE),
-    section,
     reply: json(
       z.strictObject({
         services: z.array(Listing),
@@ -258,11 +247,10 @@ export const discoverApi = {
 }
 
 export const listingsApi = {
-  createService: defineEndpoint({
+  createService: endpoint({
     method: 'POST',
     path: '/v1/services',
     access: key('provider'),
-    section,
     needsTerms: true,
     body: jsonBody(NewListing),
     reply: json(OwnListing),
@@ -270,11 +258,10 @@ export const listingsApi = {
     summary: 'list a new service',
   }),
 
-  updateService: defineEndpoint({
+  updateService: endpoint({
     method: 'PUT',
     path: '/v1/services/:id',
     access: key('provider'),
-    section,
     needsTerms: true,
     body: jsonBody(ListingChange),
     reply: json(OwnListing),
@@ -282,11 +269,10 @@ export const listingsApi = {
     summary: 'update a listing',
   }),
 
-  deleteService: defineEndpoint({
+  deleteService: endpoint({
     method: 'DELETE',
     path: '/v1/services/:id',
     access: key('provider'),
-    section,
     needsTerms: true,
     reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
     errors: ['forbidden', 'not_found', 'conflict'],
@@ -295,11 +281,10 @@ export const listingsApi = {
 }
 
 export const purchaseApi = {
-  purchaseService: defineEndpoint({
+  purchaseService: endpoint({
     method: 'POST',
     path: '/v1/services/:id/purchase',
     access: paid('varies', { bundled: true }),
-    section,
     body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
     reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
     errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],

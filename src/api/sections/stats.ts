@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import { Time } from '../endpoint/common.ts'
-import { defineEndpoint, empty, json, jsonBody, open } from '../endpoint/define.ts'
+import { empty, endpointsWith, json, jsonBody, open } from '../endpoint/define.ts'
 
-const section = 'Reputation, trace, statistics'
+const endpoint = endpointsWith({ section: 'Reputation, trace, statistics' })
 
 export const explorerEvents = ['subject_view', 'expand_io', 'verify_signature'] as const
 
 export const statsApi = {
-  recordEvent: defineEndpoint({
+  recordEvent: endpoint({
     method: 'POST',
     path: '/v1/stats/events',
     access: open,
-    section,
     silentWhenDeclined: true,
     badBody: 'invalid_event',
     // Members other than `event` are ignored (specification).
@@ -22,11 +21,10 @@ export const statsApi = {
       'body `{event}` with event one of `subject_view`, `expand_io`, `verify_signature`; nothing else in the body is read. 204 on success; 400 `invalid_event` otherwise. A request with `DNT: 1` or `Sec-GPC: 1` answers 204 and records nothing',
   }),
 
-  getWatching: defineEndpoint({
+  getWatching: endpoint({
     method: 'GET',
     path: '/v1/stats/watching',
     access: open,
-    section,
     reply: json(
       z.strictObject({
         as_of: Time,

@@ -2,17 +2,15 @@ import { z } from 'zod'
 import { idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, key, open } from '../endpoint/define.ts'
 
-const section = 'Account'
+const endpoint = endpointsWith({ origin: 'ours', section: 'Account' })
 
 export const termsApi = {
-  getTerms: defineEndpoint({
+  getTerms: endpoint({
     method: 'GET',
     path: '/v1/terms',
     access: open,
-    origin: 'ours',
-    section,
     reply: json(
       z.strictObject({
         version: z.string(),
@@ -25,12 +23,10 @@ export const termsApi = {
     summary: 'terms text and version',
   }),
 
-  acceptTerms: defineEndpoint({
+  acceptTerms: endpoint({
     method: 'POST',
     path: '/v1/terms/accept',
     access: key(),
-    origin: 'ours',
-    section,
     body: jsonBody(z.strictObject({ version: z.string().max(MAX_NAME_CHARS) })),
     reply: json(z.strictObject({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time })),
     errors: ['invalid_request'],

@@ -1,57 +1,53 @@
 import { z } from 'zod'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
-import { defineEndpoint, json, jsonBody, key, keyOrPaid, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, key, keyOrPaid, paid } from '../endpoint/define.ts'
 import { DisputeBody, ThreadWithJob, updateBody, VerifyBody } from './jobs.ts'
 
-const section = 'Threads (negotiation and delivery)'
+const endpoint = endpointsWith({ section: 'Threads (negotiation and delivery)' })
 export const THREAD_VERIFY_PRICE = usdc(1_000n)
 export const THREAD_DISPUTE_PRICE = usdc(1_000n)
 
 const answer = json(ThreadWithJob)
 
 export const threadActionsApi = {
-  declineThread: defineEndpoint({
+  declineThread: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/decline',
     access: key(),
     feature: 'negotiation',
-    section,
     body: jsonBody(z.strictObject({ reason: z.string().max(MAX_TEXT_CHARS).optional() })),
     reply: answer,
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
     summary: 'decline or cancel',
   }),
 
-  updateThread: defineEndpoint({
+  updateThread: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/update',
     access: key('provider'),
-    section,
     body: updateBody,
     reply: answer,
     errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large'],
     summary: 'update job status',
   }),
 
-  verifyThread: defineEndpoint({
+  verifyThread: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/verify',
     access: paid(THREAD_VERIFY_PRICE),
     whileSuspended: true,
-    section,
     body: jsonBody(VerifyBody),
     reply: answer,
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
     summary: 'record buyer verification of a delivery (an event; the purchase was prepaid)',
   }),
 
-  disputeThread: defineEndpoint({
+  disputeThread: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/dispute',
     access: keyOrPaid(THREAD_DISPUTE_PRICE),
     whileSuspended: true,
-    section,
     body: jsonBody(DisputeBody),
     reply: answer,
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],

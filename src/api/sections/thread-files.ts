@@ -1,36 +1,33 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_ATTACHMENT_BYTES, MAX_MESSAGE_CHARS } from '../../core/limits.ts'
 import { partyRoles } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { defineEndpoint, file, json, keyOrToken, keyTokenOrAdmin, multipart } from '../endpoint/define.ts'
+import { endpointsWith, file, json, keyOrToken, keyTokenOrAdmin, multipart } from '../endpoint/define.ts'
 
-const section = 'Threads (negotiation and delivery)'
+const endpoint = endpointsWith({ section: 'Threads (negotiation and delivery)' })
 
 /** A file in a conversation, for its parties and the operator. */
-export const Attachment = z
-  .strictObject({
-    id: idOf('file'),
-    file_id: idOf('file'),
-    thread_id: idOf('thread'),
-    message_id: idOf('message'),
-    author_role: z.enum(partyRoles),
-    name: z.string(),
-    size_bytes: z.int(),
-    content_type: z.string(),
-    sha256: z.string(),
-    download_url: z.string(),
-    created_at: Time,
-  })
-  .meta({ id: 'Attachment' })
+export const Attachment = namedObject('Attachment', {
+  id: idOf('file'),
+  file_id: idOf('file'),
+  thread_id: idOf('thread'),
+  message_id: idOf('message'),
+  author_role: z.enum(partyRoles),
+  name: z.string(),
+  size_bytes: z.int(),
+  content_type: z.string(),
+  sha256: z.string(),
+  download_url: z.string(),
+  created_at: Time,
+})
 
 export const threadFilesApi = {
-  uploadThreadFile: defineEndpoint({
+  uploadThreadFile: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/upload',
     access: keyOrToken,
     feature: 'negotiation',
-    section,
     body: multipart(
       z.strictObject({
         message: z.string().max(MAX_MESSAGE_CHARS).optional().meta({ description: 'caption (default: file name)' }),
@@ -42,11 +39,10 @@ export const threadFilesApi = {
     summary: 'upload a file attachment, `multipart/form-data`',
   }),
 
-  downloadThreadFile: defineEndpoint({
+  downloadThreadFile: endpoint({
     method: 'GET',
     path: '/v1/threads/:id/files/:fileId',
     access: keyTokenOrAdmin,
-    section,
     reply: file,
     errors: ['not_found', 'forbidden'],
     summary: 'download an attachment',

@@ -1,25 +1,23 @@
 import { z } from 'zod'
-import { Amount, idOf } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../../core/limits.ts'
 import { authorRoles, messageTypes, partyRoles, proposalStatuses, threadStatuses } from '../../model/words.ts'
-import { MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
-import { defineEndpoint, json, jsonBody, key, keyOrToken } from '../endpoint/define.ts'
+import { MAX_OFFSET, paged, pageQuery, queryInt, Time } from '../endpoint/common.ts'
+import { endpointsWith, json, jsonBody, key, keyOrToken } from '../endpoint/define.ts'
 
-const section = 'Threads (negotiation and delivery)'
+const endpoint = endpointsWith({ section: 'Threads (negotiation and delivery)' })
 
 /** A message (decisions §9). */
-export const Message = z
-  .strictObject({
-    id: idOf('message'),
-    message_id: idOf('message'),
-    thread_id: idOf('thread'),
-    author_role: z.enum(authorRoles),
-    type: z.enum(messageTypes),
-    body: z.string(),
-    file_id: idOf('file').optional(),
-    created_at: Time,
-  })
-  .meta({ id: 'Message' })
+export const Message = namedObject('Message', {
+  id: idOf('message'),
+  message_id: idOf('message'),
+  thread_id: idOf('thread'),
+  author_role: z.enum(authorRoles),
+  type: z.enum(messageTypes),
+  body: z.string(),
+  file_id: idOf('file').optional(),
+  created_at: Time,
+})
 
 export const NewMessage = z.strictObject({
   message: z.string().max(MAX_MESSAGE_CHARS).regex(/\S/, 'must not be empty'),
@@ -43,55 +41,50 @@ const Proposal = z.strictObject({
 })
 
 /** A conversation for its parties; lists omit `messages`. */
-export const Thread = z
-  .strictObject({
-    id: idOf('thread'),
-    thread_id: idOf('thread'),
-    service_id: idOf('service'),
-    agent_id: idOf('participant').nullable(),
-    provider_id: idOf('participant'),
-    status: z.enum(threadStatuses),
-    proposal: Proposal.nullable(),
-    job_id: idOf('job').nullable(),
-    message_count: z.int(),
-    messages: z.array(Message).optional(),
-    created_at: Time,
-    updated_at: Time,
-  })
-  .meta({ id: 'Thread' })
+export const Thread = namedObject('Thread', {
+  id: idOf('thread'),
+  thread_id: idOf('thread'),
+  service_id: idOf('service'),
+  agent_id: idOf('participant').nullable(),
+  provider_id: idOf('participant'),
+  status: z.enum(threadStatuses),
+  proposal: Proposal.nullable(),
+  job_id: idOf('job').nullable(),
+  message_count: z.int(),
+  messages: z.array(Message).optional(),
+  created_at: Time,
+  updated_at: Time,
+})
 
 export const threadsApi = {
-  listThreads: defineEndpoint({
+  listThreads: endpoint({
     method: 'GET',
     path: '/v1/threads',
     access: key(),
-    section,
     query: z.strictObject({
       status: z.enum(threadStatuses).optional(),
       role: z.enum(partyRoles).optional(),
       ...pageQuery,
     }),
-    reply: json(z.strictObject({ threads: z.array(Thread), total: z.int(), limit: z.int(), offset: z.int() })),
+    reply: json(z.strictObject({ threads: z.array(Thread), ...paged })),
     errors: ['invalid_request'],
     summary: 'list own threads',
   }),
 
-  getThread: defineEndpoint({
+  getThread: endpoint({
     method: 'GET',
     path: '/v1/threads/:id',
     access: keyOrToken,
-    section,
     query: messageQuery,
     reply: json(Thread),
     errors: ['not_found', 'forbidden'],
     summary: 'thread details and messages',
   }),
 
-  postThreadMessage: defineEndpoint({
+  postThreadMessage: endpoint({
     method: 'POST',
     path: '/v1/threads/:id/messages',
     access: key(),
-    section,
     body: jsonBody(NewMessage),
     reply: json(Message),
     errors: ['not_found', 'forbidden', 'conflict'],

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { attemptStatuses, tiers, vendorDecisions } from '../../model/words.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, html, json, jsonBody, jsonOrPage, key, token } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, html, json, jsonBody, jsonOrPage, key, token } from '../endpoint/define.ts'
 import { verificationFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const section = 'Registration and participants'
+const endpoint = endpointsWith({ section })
 const MAX_TOKEN_CHARS = 200
 const MAX_SESSION_CHARS = 200
 const MAX_CALLBACK_BYTES = 16 * 1024
@@ -16,21 +17,19 @@ const MAX_CALLBACK_BYTES = 16 * 1024
 export const vendorSignatureHeader = 'X-VENDOR-SIGNATURE'
 export const vendorTimestampHeader = 'X-VENDOR-TIMESTAMP'
 
-export const Attempt = z
-  .strictObject({
-    id: idOf('verification'),
-    attempt_id: idOf('verification'),
-    participant_id: idOf('participant'),
-    status: z.enum(attemptStatuses),
-    operator_name: z.string().nullable(),
-    consented_at: Time.nullable(),
-    vendor_url: z.string().nullable().meta({ description: 'URL at which the human continues; null in the sandbox' }),
-    reason: z.string().nullable(),
-    created_at: Time,
-    expires_at: Time,
-    ended_at: Time.nullable(),
-  })
-  .meta({ id: 'VerificationAttempt' })
+export const Attempt = namedObject('VerificationAttempt', {
+  id: idOf('verification'),
+  attempt_id: idOf('verification'),
+  participant_id: idOf('participant'),
+  status: z.enum(attemptStatuses),
+  operator_name: z.string().nullable(),
+  consented_at: Time.nullable(),
+  vendor_url: z.string().nullable().meta({ description: 'URL at which the human continues; null in the sandbox' }),
+  reason: z.string().nullable(),
+  created_at: Time,
+  expires_at: Time,
+  ended_at: Time.nullable(),
+})
 
 const ListedAttempt = Attempt.extend({
   name: z.string().optional().meta({ description: 'name of the participant; missing on older instances' }),
@@ -38,11 +37,10 @@ const ListedAttempt = Attempt.extend({
 }).meta({ id: 'ListedVerificationAttempt' })
 
 export const verificationApi = {
-  startVerification: defineEndpoint({
+  startVerification: endpoint({
     method: 'POST',
     path: '/v1/verification/start',
     access: key(),
-    section,
     reply: json(
       z.strictObject({
         attempt_id: idOf('verification'),
@@ -55,11 +53,10 @@ export const verificationApi = {
       'returns a consent URL to forward to the responsible human operator for identity verification by a third party',
   }),
 
-  getVerificationStatus: defineEndpoint({
+  getVerificationStatus: endpoint({
     method: 'GET',
     path: '/v1/verification/status',
     access: key(),
-    section,
     reply: json(
       z.strictObject({
         participant_id: idOf('participant'),
@@ -73,11 +70,10 @@ export const verificationApi = {
   }),
 
   /** Trims `operator_name`. The body may also be a form. */
-  consentToVerification: defineEndpoint({
+  consentToVerification: endpoint({
     method: 'POST',
     path: '/v1/verification/consent',
     access: token('body'),
-    section,
     body: jsonBody(
       z.strictObject({
         token: z.string().min(1).max(MAX_TOKEN_CHARS),
@@ -101,7 +97,7 @@ export const verificationApi = {
     summary: 'records operator consent and creates the vendor verification session',
   }),
 
-  receiveVendorCallback: defineEndpoint({
+  receiveVendorCallback: endpoint({
     method: 'POST',
     path: '/v1/verification/vendor-callback',
     access: token('body'),
@@ -122,7 +118,7 @@ export const verificationApi = {
 }
 
 export const verificationAdminApi = {
-  getConsentPage: defineEndpoint({
+  getConsentPage: endpoint({
     method: 'GET',
     path: '/verification/consent/:token',
     access: token('path'),
@@ -133,7 +129,7 @@ export const verificationAdminApi = {
     summary: 'consent page',
   }),
 
-  listVerifications: defineEndpoint({
+  listVerifications: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/verification',
     access: admin,
@@ -147,9 +143,7 @@ export const verificationAdminApi = {
     reply: json(
       z.strictObject({
         attempts: z.array(ListedAttempt),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
+        ...paged,
         ...searched,
       }),
     ),
@@ -157,7 +151,7 @@ export const verificationAdminApi = {
     summary: 'attempts',
   }),
 
-  decideVerification: defineEndpoint({
+  decideVerification: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/verification/:id/decide',
     access: admin,

@@ -1,44 +1,43 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, namedObject } from '../../core/codecs.ts'
 import { deliveryStates } from '../../model/delivery.ts'
-import { pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { admin, endpointsWith, json, key } from '../endpoint/define.ts'
 import { deliveryFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
-const page = { total: z.int(), limit: z.int(), offset: z.int() }
+const endpoint = endpointsWith({ section: 'Administration' })
+
 const status = z.enum(deliveryStates)
 
 /** A webhook delivery with its kept attempts (decisions §10). */
-export const Delivery = z
-  .strictObject({
-    id: idOf('delivery'),
-    delivery_id: idOf('delivery'),
-    event_id: idOf('event').meta({ description: 'sent as webhook-id: the same for all retries and replays' }),
-    type: z.string(),
-    status,
-    reason: z.string().nullable().meta({ description: 'reason for the failure' }),
-    participant_id: idOf('participant'),
-    service_id: idOf('service').nullable(),
-    job_id: idOf('job').nullable(),
-    url: z.string(),
-    created_at: Time,
-    next_attempt_at: Time.nullable(),
-    ended_at: Time.nullable(),
-    attempts: z.array(
-      z.strictObject({
-        at: Time,
-        status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
-        latency_ms: z.int(),
-        error: z.string().nullable(),
-        response_excerpt: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'Delivery' })
+export const Delivery = namedObject('Delivery', {
+  id: idOf('delivery'),
+  delivery_id: idOf('delivery'),
+  event_id: idOf('event').meta({ description: 'sent as webhook-id: the same for all retries and replays' }),
+  type: z.string(),
+  status,
+  reason: z.string().nullable().meta({ description: 'reason for the failure' }),
+  participant_id: idOf('participant'),
+  service_id: idOf('service').nullable(),
+  job_id: idOf('job').nullable(),
+  url: z.string(),
+  created_at: Time,
+  next_attempt_at: Time.nullable(),
+  ended_at: Time.nullable(),
+  attempts: z.array(
+    z.strictObject({
+      at: Time,
+      status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
+      latency_ms: z.int(),
+      error: z.string().nullable(),
+      response_excerpt: z.string(),
+    }),
+  ),
+})
 
 export const serviceTestApi = {
-  testService: defineEndpoint({
+  testService: endpoint({
     method: 'POST',
     path: '/v1/services/:id/test',
     access: key('provider'),
@@ -59,19 +58,19 @@ export const serviceTestApi = {
 }
 
 export const deliveriesApi = {
-  listDeliveries: defineEndpoint({
+  listDeliveries: endpoint({
     method: 'GET',
     path: '/v1/webhooks/deliveries',
     access: key('provider'),
     origin: 'ours',
     section: 'Account',
     query: z.strictObject({ status: status.optional(), ...pageQuery }),
-    reply: json(z.strictObject({ deliveries: z.array(Delivery), ...page })),
+    reply: json(z.strictObject({ deliveries: z.array(Delivery), ...paged })),
     errors: ['invalid_request'],
     summary: 'own webhook deliveries with all attempts',
   }),
 
-  replayDelivery: defineEndpoint({
+  replayDelivery: endpoint({
     method: 'POST',
     path: '/v1/webhooks/deliveries/:id/replay',
     access: key('provider'),
@@ -84,23 +83,21 @@ export const deliveriesApi = {
 }
 
 export const webhookAdminApi = {
-  replayForOperator: defineEndpoint({
+  replayForOperator: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/webhooks/:id/replay',
     access: admin,
     origin: 'ours',
-    section: 'Administration',
     reply: json(Delivery),
     errors: ['not_found', 'conflict'],
     summary: 'send a delivery again',
   }),
 
-  getWebhooks: defineEndpoint({
+  getWebhooks: endpoint({
     method: 'GET',
     path: '/dashboard/api/admin/webhooks',
     access: admin,
     origin: 'ours',
-    section: 'Administration',
     query: z.strictObject({
       status: status.optional(),
       participant: idOf('participant').optional(),
@@ -110,7 +107,7 @@ export const webhookAdminApi = {
     reply: json(
       z.strictObject({
         deliveries: z.array(Delivery),
-        ...page,
+        ...paged,
         ...searched,
         counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
       }),
