@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { CronRun, MAX_CRON_RUNS } from '../../src/model/delivery.ts'
-import { type AnyCollection, defineCollection } from '../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../store/port.ts'
 /** State of a cron, as shown in `/health.crons`. Times are business time. */
 export const CronRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Creation time. Staleness counts from here until the first run. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
@@ -22,7 +21,6 @@ export type CronRow = z.infer<typeof CronRow>
 
 export const crons = defineCollection('crons', {
   schema: CronRow,
-  key: 'id',
   indexes: [],
 })
 

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { AnyCollection } from '../store/port.ts'
-import { defineCollection } from '../store/port.ts'
+import { defineCollection, stored } from '../store/port.ts'
 /** Stored response to an admin request with an `Idempotency-Key`. */
 export const AdminAnswerRow = z.strictObject({
   /** SHA-256 of caller, method, path and key. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** SHA-256 of the request; see `fingerprintOf`. */
   fingerprint: z.string(),
   /** JSON text. */
@@ -16,7 +15,6 @@ export type AdminAnswerRow = z.infer<typeof AdminAnswerRow>
 
 export const adminAnswers = defineCollection('admin_answers', {
   schema: AdminAnswerRow,
-  key: 'id',
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { JsonObject } from '../../src/model/service.ts'
 import type { AnyCollection } from '../store/port.ts'
-import { defineCollection } from '../store/port.ts'
+import { defineCollection, stored } from '../store/port.ts'
 /** One entry of the audit log, written in the transaction of the administrator's action. */
 export const AdminActRow = z.strictObject({
   /** `seq` as text. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Number of the action: without gaps, in commit order. */
   seq: z.int(),
   /** Business time. */
@@ -31,8 +30,7 @@ export type AdminActRow = z.infer<typeof AdminActRow>
 export const EventRow = z.strictObject({
   /** `seq` as text, as in cursors. */
   key: z.string(),
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   seq: z.int(),
   at: z.int(),
   type: z.string(),
@@ -60,7 +58,6 @@ export const events = defineCollection('events', {
 
 export const adminActs = defineCollection('admin_acts', {
   schema: AdminActRow,
-  key: 'id',
   indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
 })
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collections } from '../app.ts'
 import { commit } from '../store/draw.ts'
-import { openMemoryStore } from '../store/memory/open.ts'
+import { openMemoryStore } from '../store/memory/open.testkit.ts'
 import type { Store } from '../store/port.ts'
 import { emit } from './event-log.ts'
 import { type EventSignal, MAX_WAITERS, MAX_WAITERS_PER_CALLER, openEventSignal } from './signal.ts'

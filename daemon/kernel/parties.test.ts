@@ -6,7 +6,7 @@ import { partyRoles } from '../../src/model/words.ts'
 import { collections } from '../app.ts'
 import { insertJob, jobParties, jobs, putJob } from '../features/jobs/rows.ts'
 import { insertThread, putThread, threadParties, threads } from '../features/threads/rows.ts'
-import { openMemoryStore } from '../store/memory/open.ts'
+import { openMemoryStore } from '../store/memory/open.testkit.ts'
 import { ownIds } from './parties.ts'
 import { participants } from './rows.ts'
 

@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../src/core/codecs.ts'
 import { participantTypes, partyRoles, tiers } from '../../src/model/words.ts'
-import { type AnyCollection, type Collection, defineCollection, type Tx } from '../store/port.ts'
+import { type AnyCollection, type Collection, defineCollection, stored, type Tx } from '../store/port.ts'
 /** A named counter of the installation. */
-export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
+export const CounterRow = z.strictObject({ ...stored, value: z.int() })
 
-export const SettingRow = z.strictObject({ id: z.string(), version: z.int(), value: z.json() })
+export const SettingRow = z.strictObject({ ...stored, value: z.json() })
 
 /** A stored agent or provider. Times are epoch milliseconds of business time. */
 export const ParticipantRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   wallet: StoredWallet,
   name: z.string(),
   description: z.string(),
@@ -48,8 +47,7 @@ export type ParticipantRow = z.infer<typeof ParticipantRow>
  */
 export const PartyRow = z.strictObject({
   /** `<subject id>:<role>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   wallet: z.string(),
   role: z.enum(partyRoles),
   /** Id of the job, thread or subscription. */
@@ -63,15 +61,13 @@ export type PartyRow = z.infer<typeof PartyRow>
 
 /** Counts of one hour of business time: group → name → count. The key is the hour since the epoch as text. */
 export const TallyRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   counts: z.record(z.string(), z.record(z.string(), z.int().positive())),
 })
 export type TallyRow = z.infer<typeof TallyRow>
 
 export const participants = defineCollection('participants', {
   schema: ParticipantRow,
-  key: 'id',
   indexes: [
     { name: 'wallet', fields: ['wallet'], unique: true },
     { name: 'key', fields: ['key_hash'], unique: true },
@@ -92,7 +88,6 @@ export const participants = defineCollection('participants', {
 
 export const counters = defineCollection('counters', {
   schema: CounterRow,
-  key: 'id',
   indexes: [],
 })
 
@@ -105,17 +100,15 @@ export async function nextNumber(t: Tx, id: string): Promise<number> {
 
 export const settings = defineCollection('settings', {
   schema: SettingRow,
-  key: 'id',
   indexes: [],
 })
 
-export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
+export const tallies = defineCollection('tallies', { schema: TallyRow, indexes: [] })
 
 /** A collection of party rows. `parties.ts` writes them together with their subjects. */
 export function partiesOf(name: string): Collection<PartyRow> {
   return defineCollection(name, {
     schema: PartyRow,
-    key: 'id',
     indexes: [
       { name: 'wallet', fields: ['wallet', 'at'], order: 'desc' },
       { name: 'wallet_role', fields: ['wallet', 'role', 'at'], order: 'desc' },

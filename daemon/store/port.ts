@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /**
  * The storage port, for any engine. Rows are immutable: money is a bigint, and there are no class instances or
@@ -51,9 +51,14 @@ export type AnyIndex = {
   readonly where?: Where<string>
 }
 
-/** Declares a collection; only its key and indexes can be queried. */
-export function defineCollection<R extends Row>(name: string, definition: Omit<Collection<R>, 'name'>): Collection<R> {
-  return { name, ...definition }
+/** Members of every row. */
+export const stored = { id: z.string(), version: z.int() }
+
+type Definition<R extends Row> = Omit<Collection<R>, 'name' | 'key'> & Partial<Pick<Collection<R>, 'key'>>
+
+/** Declares a collection; only its key (default: `id`) and indexes can be queried. */
+export function defineCollection<R extends Row>(name: string, definition: Definition<R>): Collection<R> {
+  return { name, key: 'id' as keyof R & string, ...definition }
 }
 
 /** A row to write; the engine sets `version`. */

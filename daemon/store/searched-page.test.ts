@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { MAX_SEARCHED_ROWS, parseFilter } from '../../src/core/filter.ts'
-import { openMemoryStore } from './memory/open.ts'
+import { openMemoryStore } from './memory/open.testkit.ts'
 import { defineCollection } from './port.ts'
 import { listedPage } from './searched-page.ts'
 
 const Row = z.strictObject({ id: z.string(), version: z.int(), number: z.int() })
 const rows = defineCollection('rows', {
   schema: Row,
-  key: 'id',
   indexes: [{ name: 'newest', fields: ['number'], order: 'desc' }],
 })
 const MORE = 3

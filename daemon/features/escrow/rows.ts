@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { dealActs, dealStates, escrowStates } from '../../../src/model/job.ts'
 import type { Context } from '../../kernel/context.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 
 export type DealAct = (typeof dealActs)[number]
 
@@ -15,8 +15,7 @@ const dealEnds = ['release', 'refund', 'resolve'] as const
  */
 export const DealRow = z.strictObject({
   /** Id of the job. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   buyer: StoredWallet,
   /** Wallet to which the contract refunds; the books then pay the buyer. */
   refund_to: StoredWallet,
@@ -57,7 +56,6 @@ export type DealRow = z.infer<typeof DealRow>
 
 export const deals = defineCollection('escrow_deals', {
   schema: DealRow,
-  key: 'id',
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'due', fields: ['next_attempt_at'], where: { field: 'due', equals: true } },

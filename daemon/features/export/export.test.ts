@@ -9,7 +9,41 @@ import { exportKinds } from '../../../src/api/sections/export.ts'
 import { collections } from '../../app.ts'
 import { emit } from '../../events/event-log.ts'
 import { commit } from '../../store/draw.ts'
-import { exportSources, notExported } from './sources.ts'
+import { exportSources } from './sources.ts'
+
+/** Collections that no export reads, with the reason. */
+const notExported: Readonly<Record<string, string>> = {
+  coverage: 'services covered by a subscription; listed in the subscription',
+  answers: 'copies of responses kept for a day for safe retries',
+  idempotency: 'hashes of idempotency keys, kept for a day',
+  ledger: 'both sides of every ledger entry; yours are in balance entries, earnings and payments',
+  accounts: 'ledger totals; yours are in the balance',
+  sanctions: 'list of third parties; public under /health',
+  admin_answers: 'copies of responses per Idempotency-Key, kept for a day',
+  posting_fanouts: 'progress of notifications about a request; removed when done',
+  posting_notices: 'notifications in progress; each attempt is exported as a delivery',
+  escrow_deals: 'escrow contract state of jobs; how a job ended is in the job',
+  uncounted_jobs: 'jobs waiting to be counted',
+  counted_jobs: 'effect of each job on reputation; everyone can read it in the evidence',
+  standings: 'reputation totals of counted jobs; everyone can read them in the listings',
+  evidence: 'progress of reputation evidence; the documents themselves are public',
+  documents: 'public evidence and feedback',
+  publications: 'writes to the public chain',
+  counters: 'settings of the installation',
+  settings: 'settings of the installation',
+  unserved_periods: 'open decisions of the operator; subscribers are notified by subscription.unserved',
+  crons: 'settings of the installation',
+  tallies: 'settings of the installation',
+  grant_days: 'daily counts, kept for two days',
+  gas_days: 'daily counts, kept for two days',
+  facilitator_settlements: 'settlements by API key, each a transfer on the chain; removed a month after they expire',
+  facilitator_days: 'daily counts, kept for two days',
+  facilitated_resources: 'public list of resources declared by other servers',
+  polls: "last time the participant's events were read; its listings show the effect",
+  admin_acts: 'data of the administrator',
+  watch_days: 'counts of a day, settings of the installation',
+  watch_callers: 'anonymous hashes with a daily salt that is deleted at the end of the day',
+}
 
 /** More than three pages. */
 const MANY_EVENTS = 350

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { ExportKind, exportRecords } from '../../../src/api/sections/export.ts'
+import { type ExportKind, type exportRecords, OwnPayment } from '../../../src/api/sections/export.ts'
+import { pick } from '../../../src/core/record.ts'
 import { TraceEvent } from '../../../src/model/trace.ts'
 import { ownEventView } from '../../events/own.ts'
 import * as eventsRows from '../../events/rows.ts'
@@ -93,14 +94,9 @@ export const exportSources: Sources = {
   balance: single(kernelRows.participants, (row, { t }) => balanceView(t, row)),
   balance_entry: listed({ collection: ledgerRows.history, index: 'participant', prefix: ownId }, entryView),
   payment: listed({ collection: paymentsRows.payments, index: 'payer', prefix: ownWallet }, (row) => ({
-    receipt_id: row.receipt_id,
-    method: row.method,
+    ...pick(row, OwnPayment.shape),
     status: row.state,
     amount: row.price,
-    endpoint: row.endpoint,
-    transaction: row.transaction,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
   })),
   earning: listed({ collection: earnings, index: 'own', prefix: ownId }, (row) => ({
     id: row.transaction_id,
@@ -130,38 +126,4 @@ export const exportSources: Sources = {
     listed({ collection: eventsRows.events, index: 'own', prefix: ownId }, (row) => row),
     (row, ctx) => ownEventView(ctx, row),
   ),
-}
-
-/** Collections that no export reads, with the reason. */
-export const notExported: Readonly<Record<string, string>> = {
-  coverage: 'services that a subscription covers; each subscription lists its own',
-  answers: 'copies of responses kept for a day for safe retries',
-  idempotency: 'hashes of idempotency keys, kept for a day',
-  ledger: 'both sides of every ledger entry; yours are in balance entries, earnings and payments',
-  accounts: 'ledger totals; yours are in the balance',
-  sanctions: 'list of third parties; public under /health',
-  admin_answers: 'copies of responses per Idempotency-Key, kept for a day',
-  posting_fanouts: 'progress of notifications about a request; removed when done',
-  posting_notices: 'notifications in progress; each attempt is exported as a delivery',
-  escrow_deals: 'state of jobs in the escrow contract; the job shows how it ended',
-  uncounted_jobs: 'jobs waiting to be counted',
-  counted_jobs: 'effect of each job on reputation; everyone can read it in the evidence',
-  standings: 'reputation totals of counted jobs; everyone can read them in the listings',
-  evidence: 'progress of reputation evidence; the documents themselves are public',
-  documents: 'public evidence and feedback',
-  publications: 'evidence to be written to the public chain',
-  counters: 'settings of the installation',
-  settings: 'settings of the installation',
-  unserved_periods: 'open decisions of the operator; subscribers are notified by subscription.unserved',
-  crons: 'settings of the installation',
-  tallies: 'settings of the installation',
-  grant_days: 'daily counts, kept for two days',
-  gas_days: 'daily counts, kept for two days',
-  facilitator_settlements: 'settlements by API key, each a transfer on the chain; removed a month after they expire',
-  facilitator_days: 'daily counts, kept for two days',
-  facilitated_resources: 'public list of resources declared by other servers',
-  polls: "last time the participant's events were read; its listings show the effect",
-  admin_acts: 'data of the administrator',
-  watch_days: 'daily counts of the installation',
-  watch_callers: 'anonymous hashes with a daily salt that is deleted at the end of the day',
 }

@@ -1,8 +1,9 @@
 import { templatePath } from '../../../src/api/endpoint/define.ts'
 import { api } from '../../../src/api/index.ts'
-import type { facilitatorAdminApi } from '../../../src/api/sections/facilitator.ts'
+import { FacilitatedSettlement, type facilitatorAdminApi } from '../../../src/api/sections/facilitator.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { isLoopback } from '../../../src/core/loopback.ts'
+import { pick } from '../../../src/core/record.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -58,23 +59,9 @@ function factsOf(ctx: Context) {
   }
 }
 
-function shown({ version: _, ...row }: SettlementRow) {
-  const { id, state, seller, x402_version, payer, pay_to, amount, resource, transaction } = row
-  return {
-    id,
-    state,
-    seller,
-    x402_version,
-    payer,
-    pay_to,
-    amount,
-    resource,
-    transaction,
-    valid_before: row.valid_before > MAX_DATE_SECONDS ? null : Number(row.valid_before) * SECOND_MS,
-    created_at: row.created_at,
-    settled_at: row.settled_at,
-    handed_at: row.handed_at,
-  }
+function shown(row: SettlementRow) {
+  const validBefore = row.valid_before > MAX_DATE_SECONDS ? null : Number(row.valid_before) * SECOND_MS
+  return { ...pick(row, FacilitatedSettlement.shape), valid_before: validBefore }
 }
 
 export const facilitatorAdminRoutes: FreeHandlers<typeof facilitatorAdminApi> = { listFacilitatedSettlements: list }

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { facilitatedStates } from '../../../src/model/payment.ts'
 import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { defineCollection, stored } from '../../store/port.ts'
 
 /** One authorization settled for another server. Written before it is sent to the chain. */
 export const SettlementRow = z.strictObject({
   /** `network:asset:from:nonce`, as for payments of the marketplace. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Participant id of the key; `local` if none was needed. */
   seller: z.string(),
   /** SHA-256 of the requirement. A repeated request must have the same requirement. */
@@ -41,8 +40,7 @@ export type SettlementRow = z.infer<typeof SettlementRow>
 /** Number and gas of the settlements of one key on one day. */
 const FacilitatorDayRow = z.strictObject({
   /** `<day>:<seller>`; UTC days since the epoch. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   day: z.int(),
   seller: z.string(),
   settlements: z.int(),
@@ -52,8 +50,7 @@ const FacilitatorDayRow = z.strictObject({
 /** A resource of another server that was paid through this facilitator. The discovery list shows it. */
 export const ResourceRow = z.strictObject({
   /** SHA-256 of payee and URL. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   x402_version: z.union([z.literal(1), z.literal(2)]),
   resource: z.string(),
   pay_to: StoredWallet,
@@ -70,7 +67,6 @@ export type ResourceRow = z.infer<typeof ResourceRow>
 
 export const settlements = defineCollection('facilitator_settlements', {
   schema: SettlementRow,
-  key: 'id',
   indexes: [
     { name: 'newest', fields: ['created_at'], order: 'desc' },
     { name: 'state', fields: ['state', 'created_at'], order: 'desc' },
@@ -81,13 +77,11 @@ export const settlements = defineCollection('facilitator_settlements', {
 
 export const facilitatorDays = defineCollection('facilitator_days', {
   schema: FacilitatorDayRow,
-  key: 'id',
   indexes: [{ name: 'day', fields: ['day'] }],
 })
 
 export const facilitatedResources = defineCollection('facilitated_resources', {
   schema: ResourceRow,
-  key: 'id',
   indexes: [{ name: 'updated', fields: ['updated_at'] }],
 })
 

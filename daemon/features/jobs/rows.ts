@@ -14,12 +14,19 @@ import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { largeText, type TextOf } from '../../store/blobs.ts'
 import type { AnyCollection } from '../../store/port.ts'
-import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
+import {
+  type Collection,
+  type Draft,
+  defineCollection,
+  type Reader,
+  type Row,
+  stored,
+  type Tx,
+} from '../../store/port.ts'
 import { type HeldJob, openDeal, updateDeal } from '../escrow/deal.ts'
 /** A stored job: money in micro-USDC, times in epoch milliseconds of business time. */
 export const JobRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   service_id: z.string(),
   service_name: z.string(),
   /** Service type at the time of purchase. It decides how a delivery is checked and verified. */
@@ -75,8 +82,7 @@ export type JobRow = z.infer<typeof JobRow>
 /** Large deliverables, as earlier versions stored them. */
 export const DeliverablesRow = z.strictObject({
   /** Id of the job. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** JSON text of the array. */
   text: z.string(),
 })
@@ -85,8 +91,7 @@ export type DeliverablesRow = z.infer<typeof DeliverablesRow>
 /** A job that reputation must still count, or count again. */
 export const UncountedJobRow = z.strictObject({
   /** Id of the job. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Business time of the change. */
   at: z.int(),
 })
@@ -94,7 +99,6 @@ export type UncountedJobRow = z.infer<typeof UncountedJobRow>
 
 export const jobs = defineCollection('jobs', {
   schema: JobRow,
-  key: 'id',
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
@@ -110,13 +114,12 @@ export const jobs = defineCollection('jobs', {
   ],
 })
 
-export const deliverables = defineCollection('deliverables', { schema: DeliverablesRow, key: 'id', indexes: [] })
+export const deliverables = defineCollection('deliverables', { schema: DeliverablesRow, indexes: [] })
 
 export const jobParties = partiesOf('job_parties')
 
 export const uncountedJobs = defineCollection('uncounted_jobs', {
   schema: UncountedJobRow,
-  key: 'id',
   indexes: [{ name: 'due', fields: ['at'] }],
 })
 

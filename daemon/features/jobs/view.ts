@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { EventAbout } from '../../../src/api/sections/admin.ts'
-import type { Job } from '../../../src/api/sections/jobs.ts'
+import { Job } from '../../../src/api/sections/jobs.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
-import { compact } from '../../../src/core/record.ts'
+import { compact, pick } from '../../../src/core/record.ts'
 import { workingJobStatuses } from '../../../src/model/job.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participantNamed } from '../../kernel/participant.ts'
@@ -39,17 +39,14 @@ function contractView(deal: DealRow | undefined) {
   return { state, waits, transactions: transactions.map(({ act, hash }) => ({ act, transaction: hash })) }
 }
 
+const { input: _in, deliverables: _out, timeline: _log, ...summaryMembers } = Job.shape
+
 /** A job as lists show it: without large members. */
 export function jobSummary(job: JobRow): JobView {
   return {
-    ...strangersView(job),
-    service_name: job.service_name,
+    ...pick(job, summaryMembers),
+    job_id: job.id,
     buyer: { participant_id: job.buyer_id, wallet: job.buyer_wallet },
-    provider_id: job.provider_id,
-    notes: job.notes,
-    amount: job.amount,
-    fee: job.fee,
-    provider_amount: job.provider_amount,
     escrow: {
       status: job.escrow_status,
       held_at: job.held_at,
@@ -57,15 +54,7 @@ export function jobSummary(job: JobRow): JobView {
       next_event_at: job.next_event_at,
     },
     payment: { method: job.payment_method, transaction: job.transaction, payer: job.buyer_wallet },
-    receipt_id: job.receipt_id,
-    thread_id: job.thread_id,
-    posting_id: job.posting_id,
-    ...compact({ subscription_id: job.subscription_id }),
-    verification: job.verification,
     dispute: disputeView(job.dispute),
-    dispatched_at: job.dispatched_at,
-    deadline_at: job.deadline_at,
-    ended_at: job.ended_at,
   }
 }
 

@@ -4,7 +4,7 @@ import { type Usdc, usdc } from '../../../src/core/money.ts'
 import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
 import { collections } from '../../app.ts'
 import { commit } from '../../store/draw.ts'
-import { openMemoryStore } from '../../store/memory/open.ts'
+import { openMemoryStore } from '../../store/memory/open.testkit.ts'
 import { balanceOf, post } from './post.ts'
 import { accounts, history, ledger } from './rows.ts'
 

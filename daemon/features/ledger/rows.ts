@@ -4,12 +4,11 @@ import { keysOf } from '../../../src/core/record.ts'
 import { type AccountKind, accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
 import { earningRoles } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** One amount earned by a participant, written with its transaction. */
 export const EarningRow = z.strictObject({
   /** Transaction id and role. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   owner_id: z.string(),
   role: z.enum(earningRoles),
   stream: z.enum(['sales', 'referrals']),
@@ -51,8 +50,7 @@ export type HistoryRow = z.infer<typeof HistoryRow>
 
 /** An append-only transaction; its lines sum to zero (decisions §5). */
 export const LedgerRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Transaction number, without gaps, in commit order. An audit reports the last one as `as_of`. */
   seq: z.int(),
   kind: z.enum(keysOf(entryKinds)),
@@ -65,8 +63,7 @@ export type LedgerRow = z.infer<typeof LedgerRow>
 
 /** Balance of one account, the sum of its lines. An account at zero has no row. */
 export const AccountRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   kind: z.enum(accountKinds),
   balance: Micro,
 })
@@ -74,7 +71,6 @@ export type AccountRow = z.infer<typeof AccountRow>
 
 export const ledger = defineCollection('ledger', {
   schema: LedgerRow,
-  key: 'id',
   indexes: [
     { name: 'seq', fields: ['seq'], unique: true },
     { name: 'at', fields: ['at'] },
@@ -84,7 +80,6 @@ export const ledger = defineCollection('ledger', {
 
 export const accounts = defineCollection('accounts', {
   schema: AccountRow,
-  key: 'id',
   indexes: [{ name: 'kind', fields: ['kind'] }],
 })
 
@@ -96,7 +91,6 @@ export const history = defineCollection('history', {
 
 export const earnings = defineCollection('earnings', {
   schema: EarningRow,
-  key: 'id',
   indexes: [
     { name: 'own', fields: ['owner_id', 'stream', 'seq'], order: 'desc' },
     { name: 'own_role', fields: ['owner_id', 'role', 'seq'], order: 'desc' },

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { KnownJsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
 import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { defineCollection, stored } from '../../store/port.ts'
 /** A stored listing. */
 export const ServiceRow = z.strictObject({
   ...ListingVersion.shape,
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   provider_id: z.string(),
   name: z.string(),
   description: z.string(),
@@ -37,7 +36,6 @@ export type ServiceRow = z.infer<typeof ServiceRow>
 
 export const services = defineCollection('services', {
   schema: ServiceRow,
-  key: 'id',
   indexes: [
     { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
     { name: 'slug', fields: ['first_party_slug'] },
@@ -50,8 +48,7 @@ export const services = defineCollection('services', {
 /** When a provider last polled its events. A provider that polled recently needs no webhook endpoint. */
 export const PollRow = z.strictObject({
   /** Id of the participant. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Business time, to the minute. */
   polled_at: z.int(),
   /** Whether the provider still counts as polling. */
@@ -61,7 +58,6 @@ export type PollRow = z.infer<typeof PollRow>
 
 export const polls = defineCollection('polls', {
   schema: PollRow,
-  key: 'id',
   indexes: [{ name: 'live', fields: ['polled_at'], where: { field: 'live', equals: true } }],
 })
 

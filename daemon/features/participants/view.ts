@@ -1,20 +1,12 @@
 import type { z } from 'zod'
-import type { OwnParticipant, Participant } from '../../../src/api/sections/participants.ts'
+import { type OwnParticipant, Participant } from '../../../src/api/sections/participants.ts'
+import { pick } from '../../../src/core/record.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 
 export function participantView(row: ParticipantRow): z.output<typeof Participant> {
   return {
-    id: row.id,
+    ...pick(row, Participant.shape),
     participant_id: row.id,
-    wallet: row.wallet,
-    name: row.name,
-    description: row.description,
-    type: row.type,
-    verification_tier: row.verification_tier,
-    capabilities: row.capabilities,
-    links: row.links,
-    first_party: row.first_party,
-    created_at: row.created_at,
   }
 }
 

@@ -5,7 +5,7 @@ import { KnownJson } from '../../../src/model/service.ts'
 import { WireInput } from '../../endpoint/input.ts'
 import type { Context } from '../../kernel/context.ts'
 import { largeText, putText, readText } from '../../store/blobs.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 
 /**
  * A payment. The row is durable before the run starts. From `settling` on it has everything to finish without its
@@ -13,8 +13,7 @@ import { type AnyCollection, defineCollection } from '../../store/port.ts'
  */
 export const PaymentRow = z.strictObject({
   /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** `subscription`: a paid period covers the call, so the price is 0 and no money moves. */
   method: z.enum(['x402', 'balance', 'subscription']),
   state: z.enum(paymentStates),
@@ -70,8 +69,7 @@ export type PaymentRow = z.infer<typeof PaymentRow>
 /** Stored response of a payment, for retries. */
 export const AnswerRow = z.strictObject({
   /** Id of the payment. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   status: z.int(),
   /** JSON text with secrets set to null; empty if large. */
   body: z.string(),
@@ -84,12 +82,11 @@ export const AnswerRow = z.strictObject({
 export type AnswerRow = z.infer<typeof AnswerRow>
 
 /** The payment for which an `Idempotency-Key` was used, by the key in its scope. */
-export const IdempotencyRow = z.strictObject({ id: z.string(), version: z.int(), payment_id: z.string(), at: z.int() })
+export const IdempotencyRow = z.strictObject({ ...stored, payment_id: z.string(), at: z.int() })
 export type IdempotencyRow = z.infer<typeof IdempotencyRow>
 
 export const payments = defineCollection('payments', {
   schema: PaymentRow,
-  key: 'id',
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
@@ -106,7 +103,6 @@ export const payments = defineCollection('payments', {
 
 export const answers = defineCollection('answers', {
   schema: AnswerRow,
-  key: 'id',
   indexes: [
     { name: 'at', fields: ['at'] },
     { name: 'file', fields: ['file_sha256'], where: { field: 'file_sha256', present: true } },
@@ -115,7 +111,6 @@ export const answers = defineCollection('answers', {
 
 export const idempotency = defineCollection('idempotency', {
   schema: IdempotencyRow,
-  key: 'id',
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 

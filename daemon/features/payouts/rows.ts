@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Payout } from '../../../src/api/sections/money.ts'
+import { Payout } from '../../../src/api/sections/money.ts'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
+import { pick } from '../../../src/core/record.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/words.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** A payout, written with the postings that set its money aside in `out:<id>`. */
 export const PayoutRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   kind: z.enum(payoutKinds),
   wallet: StoredWallet,
   amount: Micro,
@@ -37,7 +37,6 @@ export type PayoutRow = z.infer<typeof PayoutRow>
 
 export const payouts = defineCollection('payouts', {
   schema: PayoutRow,
-  key: 'id',
   indexes: [
     { name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } },
     { name: 'open_wallet', fields: ['wallet'], unique: true, where: { field: 'open', equals: true } },
@@ -54,8 +53,7 @@ export const payouts = defineCollection('payouts', {
 /** Number of gas actions of one wallet on one day. */
 const GasDayRow = z.strictObject({
   /** `<day>:<wallet>`. The day is the number of UTC days since the epoch. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   day: z.int(),
   acts: z.int(),
   /** Whether a withdrawal emptied a balance below the minimum that day. */
@@ -64,7 +62,6 @@ const GasDayRow = z.strictObject({
 
 export const gasDays = defineCollection('gas_days', {
   schema: GasDayRow,
-  key: 'id',
   indexes: [{ name: 'day', fields: ['day'] }],
 })
 
@@ -72,19 +69,8 @@ export const payoutCollections: readonly AnyCollection[] = [payouts, gasDays]
 
 export function payoutView(row: PayoutRow): z.output<typeof Payout> {
   return {
-    id: row.id,
+    ...pick(row, Payout.shape),
     payout_id: row.id,
-    kind: row.kind,
-    wallet: row.wallet,
-    amount: row.amount,
-    status: row.status,
-    blocked: row.blocked,
     reference: { kind: row.ref_kind, id: row.ref_id },
-    attempts: row.attempts,
-    last_error: row.last_error,
-    next_attempt_at: row.next_attempt_at,
-    transaction: row.transaction,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
   }
 }

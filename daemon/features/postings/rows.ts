@@ -9,7 +9,7 @@ import { emit } from '../../events/event-log.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
-import { type AnyCollection, defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, type ReadTx, stored, type Tx } from '../../store/port.ts'
 
 /** @throws AppError 404 */
 export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {
@@ -56,8 +56,7 @@ export function mutexKey(postingId: string): string {
 
 /** A stored request for work. Times are epoch milliseconds of business time. */
 export const PostingRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Request number, without gaps, in order of creation. Pollers resume from it. */
   number: z.int(),
   poster_id: z.string(),
@@ -86,8 +85,7 @@ export const PostingRow = z.strictObject({
 export type PostingRow = z.infer<typeof PostingRow>
 
 export const BidRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   posting_id: z.string(),
   provider_id: z.string(),
   service_id: z.string(),
@@ -109,8 +107,7 @@ export type BidRow = z.infer<typeof BidRow>
 /** A participant's opt-in to notifications of new requests. */
 export const OptInRow = z.strictObject({
   /** Id of the participant. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   enabled: z.boolean(),
   min_budget: Micro.nullable(),
   max_budget: Micro.nullable(),
@@ -125,8 +122,7 @@ export type OptInRow = z.infer<typeof OptInRow>
 /** Progress of the notifications about a new request. Removed when all are sent. */
 export const FanoutRow = z.strictObject({
   /** Id of the request. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Cursor of the last opt-in processed. */
   after: z.string().nullable(),
   told: z.int(),
@@ -137,8 +133,7 @@ export type FanoutRow = z.infer<typeof FanoutRow>
 /** An undelivered notification: in progress, or waiting for a retry. */
 export const NoticeRow = z.strictObject({
   /** `<posting id>:<participant id>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   posting_id: z.string(),
   participant_id: z.string(),
   /** Delivery of the latest attempt. */
@@ -153,7 +148,6 @@ export type NoticeRow = z.infer<typeof NoticeRow>
 
 export const postings = defineCollection('postings', {
   schema: PostingRow,
-  key: 'id',
   indexes: [
     { name: 'number', fields: ['number'], unique: true },
     { name: 'newest', fields: ['status', 'number'], order: 'desc' },
@@ -165,7 +159,6 @@ export const postings = defineCollection('postings', {
 
 export const bids = defineCollection('bids', {
   schema: BidRow,
-  key: 'id',
   indexes: [
     { name: 'posting', fields: ['posting_id', 'created_at'] },
     { name: 'bidder', fields: ['posting_id', 'provider_id'] },
@@ -177,19 +170,16 @@ export const bids = defineCollection('bids', {
 
 export const optIns = defineCollection('posting_opt_ins', {
   schema: OptInRow,
-  key: 'id',
   indexes: [{ name: 'enabled', fields: ['id'], where: { field: 'enabled', equals: true } }],
 })
 
 export const fanouts = defineCollection('posting_fanouts', {
   schema: FanoutRow,
-  key: 'id',
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 
 export const notices = defineCollection('posting_notices', {
   schema: NoticeRow,
-  key: 'id',
   indexes: [
     { name: 'due', fields: ['next_at'], where: { field: 'waiting', equals: true } },
     { name: 'delivery', fields: ['delivery_id'], unique: true },

@@ -2,11 +2,10 @@ import { z } from 'zod'
 import { Micro, StoredFile, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
 import { productStatuses } from '../../../src/model/words.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** A stored product. Its file is set once, so that sold products stay the same. */
 export const ProductRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   provider_id: z.string(),
   name: z.string(),
   description: z.string(),
@@ -32,8 +31,7 @@ export type ProductRow = z.infer<typeof ProductRow>
 
 /** A purchased product. The buyer keeps the file even if the product is deleted. */
 export const PurchaseRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   product_id: z.string(),
   product_name: z.string(),
   provider_id: z.string(),
@@ -53,7 +51,6 @@ export type PurchaseRow = z.infer<typeof PurchaseRow>
 
 export const products = defineCollection('products', {
   schema: ProductRow,
-  key: 'id',
   indexes: [
     { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
     { name: 'category', fields: ['status', 'category', 'listed_at'], order: 'desc' },
@@ -66,7 +63,6 @@ export const products = defineCollection('products', {
 
 export const purchases = defineCollection('purchases', {
   schema: PurchaseRow,
-  key: 'id',
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
     { name: 'bought', fields: ['product_id', 'buyer_wallet'], unique: true },

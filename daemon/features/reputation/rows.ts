@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/words.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 import type { JobRow } from '../jobs/rows.ts'
 
 const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
@@ -10,8 +10,7 @@ const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
 /** An ERC-8004 identity that a participant proved to own (decisions §6). */
 export const IdentityLinkRow = z.strictObject({
   /** Id of the participant. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Owner at the time of linking. */
   wallet: StoredWallet,
   /** Decimal; starts at 0. */
@@ -45,8 +44,7 @@ export type Publishing = z.infer<typeof Publishing>
 
 export const PublicationRow = z.strictObject({
   /** `feedback:<job id>:<tag>` or `anchor:<root>`. Also the idempotency key on the chain. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** The provider concerned. */
   subject_id: z.string(),
   call: Publishing,
@@ -95,8 +93,7 @@ export type Sums = z.infer<typeof Sums>
 /** A counted job, with its latest count. */
 export const CountedJobRow = z.strictObject({
   /** Id of the job. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   provider_id: z.string(),
   service_id: z.string(),
   service_type: z.enum(serviceTypes),
@@ -115,8 +112,7 @@ export type CountedJobRow = z.infer<typeof CountedJobRow>
 /** Reputation of a provider, of a service, or of a provider's service type. */
 export const StandingRow = z.strictObject({
   /** See `store/standings.ts`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   kind: z.enum(standingKinds),
   provider_id: z.string(),
   sums: Sums,
@@ -130,8 +126,7 @@ export type StandingRow = z.infer<typeof StandingRow>
 /** State of a provider's evidence, which is a chain of documents. The last document is open. */
 export const EvidenceRow = z.strictObject({
   /** Id of the provider. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** True while documents lack counted jobs. */
   due: z.boolean(),
   /** Business time of the earliest counted job that documents lack. */
@@ -156,8 +151,7 @@ export type EvidenceRow = z.infer<typeof EvidenceRow>
 /** A published document. Its bytes are in RFC 8785 form and never change. */
 export const DocumentRow = z.strictObject({
   /** `feedback:<job id>` or `evidence:<root>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   kind: z.enum(documentKinds),
   /** The document's bytes as UTF-8 text. */
   text: z.string(),
@@ -169,33 +163,28 @@ export type DocumentRow = z.infer<typeof DocumentRow>
 
 export const identityLinks = defineCollection('identity_links', {
   schema: IdentityLinkRow,
-  key: 'id',
   indexes: [{ name: 'agent', fields: ['agent_registry', 'agent_id'], unique: true }],
 })
 
 export const countedJobs = defineCollection('counted_jobs', {
   schema: CountedJobRow,
-  key: 'id',
   indexes: [{ name: 'entries', fields: ['provider_id', 'part', 'number'] }],
 })
 
 export const standings = defineCollection('standings', {
   schema: StandingRow,
-  key: 'id',
   indexes: [],
 })
 
 export const evidence = defineCollection('evidence', {
   schema: EvidenceRow,
-  key: 'id',
   indexes: [{ name: 'due', fields: ['due_at'], where: { field: 'due', equals: true } }],
 })
 
-export const documents = defineCollection('documents', { schema: DocumentRow, key: 'id', indexes: [] })
+export const documents = defineCollection('documents', { schema: DocumentRow, indexes: [] })
 
 export const publications = defineCollection('publications', {
   schema: PublicationRow,
-  key: 'id',
   indexes: [{ name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } }],
 })
 

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { defineCollection, stored } from '../../store/port.ts'
 /** Counts of one UTC day in business time; the key is the day's date. */
 export const WatchDayRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   trust_queries: z.int(),
   explorer_interactions: z.int(),
   distinct_callers: z.int(),
@@ -15,12 +14,11 @@ export const WatchDayRow = z.strictObject({
 export type WatchDayRow = z.infer<typeof WatchDayRow>
 
 /** A caller of a day; deleted when the day is closed. The key is date, colon, salted hash. */
-export const WatchCallerRow = z.strictObject({ id: z.string(), version: z.int(), date: z.string() })
+export const WatchCallerRow = z.strictObject({ ...stored, date: z.string() })
 export type WatchCallerRow = z.infer<typeof WatchCallerRow>
 
 export const watchDays = defineCollection('watch_days', {
   schema: WatchDayRow,
-  key: 'id',
   indexes: [
     { name: 'open', fields: ['id'], where: { field: 'closed', equals: false } },
     { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
@@ -29,7 +27,6 @@ export const watchDays = defineCollection('watch_days', {
 
 export const watchCallers = defineCollection('watch_callers', {
   schema: WatchCallerRow,
-  key: 'id',
   indexes: [{ name: 'date', fields: ['date'] }],
 })
 

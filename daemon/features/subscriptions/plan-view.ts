@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Plan, Subscription } from '../../../src/api/sections/plans.ts'
+import { Plan, Subscription } from '../../../src/api/sections/plans.ts'
+import { pick } from '../../../src/core/record.ts'
 import { shownStatus } from '../../kernel/participant.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -24,53 +25,29 @@ export async function planView(t: ReadTx, plan: PlanRow): Promise<z.output<typeo
   const prices = planSplit(plan, provider)
   const bundled = await t.table(services).getMany(plan.service_ids)
   return {
-    id: plan.id,
+    ...pick(plan, Plan.shape),
     plan_id: plan.id,
-    provider_id: provider.id,
     provider_name: provider.name,
-    name: plan.name,
-    description: plan.description,
-    price: plan.price,
     agent_price: prices.agent,
     provider_net_price: prices.net,
-    billing_period: plan.billing_period,
     service_ids: [...plan.service_ids],
     services: bundled.map(({ id, name, status }) => ({ service_id: id, name, status: shownStatus(status) })),
     status: shownStatus(plan.status),
     subscribers: await t.table(subscriptions).count('plan', [plan.id]),
-    created_at: plan.created_at,
-    updated_at: plan.updated_at,
   }
 }
 
 /** @param now - business time for access and next charge */
 export function subscriptionView(row: SubscriptionRow, now: number): z.output<typeof Subscription> {
   return {
-    id: row.id,
+    ...pick(row, Subscription.shape),
     subscription_id: row.id,
-    plan_id: row.plan_id,
-    plan_name: row.plan_name,
-    provider_id: row.provider_id,
     subscriber: { participant_id: row.participant_id, wallet: row.buyer_wallet },
-    status: row.status,
     has_access: hasAccess(row, now),
-    cancel_at_period_end: row.cancel_at_period_end,
-    billing_period: row.billing_period,
-    amount: row.amount,
-    fee: row.fee,
-    provider_amount: row.provider_amount,
     service_ids: [...row.service_ids],
-    current_period_start: row.current_period_start,
-    current_period_end: row.current_period_end,
     next_charge_at: row.next_event === 'renew' ? row.next_event_at : null,
     failed_charges: row.failures,
     periods_paid: row.charges,
     payment: { method: row.payment_method, transaction: row.transaction },
-    receipt_id: row.receipt_id,
-    paused_at: row.paused_at,
-    canceled_at: row.canceled_at,
-    ended_at: row.ended_at,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
   }
 }

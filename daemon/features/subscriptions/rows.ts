@@ -4,11 +4,10 @@ import { billingPeriods, PlanVersion, planStatuses, SaleTerms } from '../../../s
 import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/words.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
+import { type AnyCollection, type Draft, defineCollection, stored, type Tx } from '../../store/port.ts'
 /** A stored plan (decisions §9): services of one provider for a price per period. */
 export const PlanRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   provider_id: z.string(),
   name: z.string(),
   description: z.string(),
@@ -26,8 +25,7 @@ export type PlanRow = z.infer<typeof PlanRow>
  * micro-USDC, times in epoch milliseconds of business time.
  */
 export const SubscriptionRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   plan_id: z.string(),
   plan_name: z.string(),
   provider_id: z.string(),
@@ -75,8 +73,7 @@ export type SubscriptionRow = z.infer<typeof SubscriptionRow>
 /** A service that a live subscription covers; read by purchases, and before a listing is removed. */
 export const CoverageRow = z.strictObject({
   /** `<subscription id>:<service id>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   subscription_id: z.string(),
   service_id: z.string(),
   buyer_wallet: StoredWallet,
@@ -91,7 +88,6 @@ export const subscriptionParties = partiesOf('subscription_parties')
 
 export const plans = defineCollection('plans', {
   schema: PlanRow,
-  key: 'id',
   indexes: [
     { name: 'newest', fields: ['status', 'created_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'status', 'created_at'], order: 'desc' },
@@ -100,7 +96,6 @@ export const plans = defineCollection('plans', {
 
 export const subscriptions = defineCollection('subscriptions', {
   schema: SubscriptionRow,
-  key: 'id',
   indexes: [
     { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'live', equals: true } },
     { name: 'live', fields: ['buyer_wallet', 'plan_id'], unique: true, where: { field: 'live', equals: true } },
@@ -111,7 +106,6 @@ export const subscriptions = defineCollection('subscriptions', {
 
 export const coverage = defineCollection('coverage', {
   schema: CoverageRow,
-  key: 'id',
   indexes: [
     { name: 'own', fields: ['buyer_wallet', 'service_id', 'until'], order: 'desc' },
     { name: 'service', fields: ['service_id', 'until'], order: 'desc' },
@@ -138,8 +132,7 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   subscription_id: z.string(),
   provider_id: z.string(),
   /** Participant who receives the adjustment. */
@@ -158,7 +151,6 @@ export type UnservedPeriodRow = z.infer<typeof UnservedPeriodRow>
 
 export const unservedPeriods = defineCollection('unserved_periods', {
   schema: UnservedPeriodRow,
-  key: 'id',
   indexes: [
     { name: 'open', fields: ['opened_at'], where: { field: 'open', equals: true } },
     { name: 'running', fields: ['provider_id'], where: { field: 'open', equals: true } },

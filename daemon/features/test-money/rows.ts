@@ -1,20 +1,18 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/codecs.ts'
 import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { defineCollection, stored } from '../../store/port.ts'
 
 /** Faucet grants of a day: in total, or of a wallet or network address. */
 const GrantDayRow = z.strictObject({
   /** `<day>:<bucket>`. The day is the number of UTC days since the epoch. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   day: z.int(),
   granted: Micro,
 })
 
 export const grantDays = defineCollection('grant_days', {
   schema: GrantDayRow,
-  key: 'id',
   indexes: [{ name: 'day', fields: ['day'] }],
 })
 

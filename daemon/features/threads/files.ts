@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import type { Attachment } from '../../../src/api/sections/thread-files.ts'
+import { Attachment } from '../../../src/api/sections/thread-files.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
+import { pick } from '../../../src/core/record.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type ThreadFileRow, threadFiles } from './rows.ts'
 
@@ -9,14 +10,10 @@ const MAX_FILES = 20
 
 export function attachmentView(row: ThreadFileRow, baseUrl: string): z.output<typeof Attachment> {
   return {
-    id: row.id,
+    ...pick(row, Attachment.shape),
     file_id: row.id,
-    thread_id: row.thread_id,
-    message_id: row.message_id,
-    author_role: row.author_role,
     ...row.file,
     download_url: `${baseUrl}/v1/threads/${row.thread_id}/files/${row.id}`,
-    created_at: row.created_at,
   }
 }
 

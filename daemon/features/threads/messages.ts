@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import type { Message, messageQuery, Thread } from '../../../src/api/sections/threads.ts'
+import { type Message, type messageQuery, Thread } from '../../../src/api/sections/threads.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_PAGE } from '../../../src/core/limits.ts'
+import { pick } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Proposal } from '../../../src/model/thread.ts'
 import { type ProposalStatus, proposalStatuses } from '../../../src/model/words.ts'
@@ -164,17 +165,9 @@ export function messageView(row: MessageRow): z.output<typeof Message> {
 /** A conversation without messages, for lists. */
 export function threadView(row: ThreadRow, now: number): z.output<typeof Thread> {
   return {
-    id: row.id,
+    ...pick(row, Thread.shape),
     thread_id: row.id,
-    service_id: row.service_id,
-    agent_id: row.agent_id,
-    provider_id: row.provider_id,
-    status: row.status,
     proposal: proposalView(row.proposal, now),
-    job_id: row.job_id,
-    message_count: row.message_count,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
   }
 }
 

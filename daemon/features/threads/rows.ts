@@ -4,11 +4,10 @@ import { Proposal } from '../../../src/model/thread.ts'
 import { authorRoles, messageTypes, partyRoles, threadStatuses } from '../../../src/model/words.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import { type AnyCollection, type Draft, defineCollection, type Tx } from '../../store/port.ts'
+import { type AnyCollection, type Draft, defineCollection, stored, type Tx } from '../../store/port.ts'
 /** A stored message (decisions §9). Its text is stored as sent. */
 export const MessageRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   thread_id: z.string(),
   /** Number in its thread, from 1 without gaps. */
   number: z.int(),
@@ -22,8 +21,7 @@ export type MessageRow = z.infer<typeof MessageRow>
 
 /** A stored file of a conversation (decisions §9). */
 export const ThreadFileRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   thread_id: z.string(),
   /** Id of the message that shows the file. */
   message_id: z.string(),
@@ -36,8 +34,7 @@ export type ThreadFileRow = z.infer<typeof ThreadFileRow>
 
 /** A stored conversation. Every job has one (decisions §9). */
 export const ThreadRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   service_id: z.string(),
   buyer_wallet: StoredWallet,
   agent_id: z.string().nullable(),
@@ -55,7 +52,6 @@ export type ThreadRow = z.infer<typeof ThreadRow>
 
 export const threads = defineCollection('threads', {
   schema: ThreadRow,
-  key: 'id',
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
@@ -74,13 +70,11 @@ export const threadParties = partiesOf('thread_parties')
 
 export const messages = defineCollection('messages', {
   schema: MessageRow,
-  key: 'id',
   indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
 })
 
 export const threadFiles = defineCollection('thread_files', {
   schema: ThreadFileRow,
-  key: 'id',
   indexes: [
     { name: 'thread', fields: ['thread_id', 'created_at'] },
     { name: 'file', fields: ['file_sha256'] },

@@ -2,11 +2,10 @@ import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { defineCollection, stored } from '../../store/port.ts'
 /** One recorded purchase attempt (decisions §11). Kept for 90 days. */
 export const TraceRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Owner of the trace: the wallet of the API key or of the signature. */
   signer: StoredWallet,
   /** Chosen by the signer. Unique for each signer. */
@@ -25,7 +24,6 @@ export type TraceRow = z.infer<typeof TraceRow>
 
 export const traces = defineCollection('traces', {
   schema: TraceRow,
-  key: 'id',
   indexes: [
     { name: 'event', fields: ['signer', 'event_id'], unique: true },
     { name: 'signer', fields: ['signer', 'at'] },

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { verificationApi } from '../../../src/api/sections/verification.ts'
+import { Attempt } from '../../../src/api/sections/verification.ts'
+import { pick } from '../../../src/core/record.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
@@ -14,25 +15,11 @@ import {
 } from './machine.ts'
 import { type AttemptRow, attempts } from './rows.ts'
 
-type AttemptView = NonNullable<z.output<typeof verificationApi.getVerificationStatus.reply.schema>['attempt']>
-
 /** The view of an attempt for its participant and the administrator. `times` decides whether it has expired. */
-export function attemptView(row: AttemptRow, times: Times): AttemptView {
+export function attemptView(row: AttemptRow, times: Times): z.output<typeof Attempt> {
   const status = attemptStatusAt(row, times)
-  const { id, participant_id, operator_name, consented_at, vendor_url, reason, created_at, expires_at } = row
-  return {
-    id,
-    attempt_id: id,
-    participant_id,
-    status,
-    operator_name,
-    consented_at,
-    vendor_url,
-    reason,
-    created_at,
-    expires_at,
-    ended_at: status === 'expired' ? (row.ended_at ?? expires_at) : row.ended_at,
-  }
+  const endedAt = row.ended_at ?? (status === 'expired' ? row.expires_at : null)
+  return { ...pick(row, Attempt.shape), attempt_id: row.id, status, ended_at: endedAt }
 }
 
 export async function liveAttempt(t: ReadTx, participantId: string): Promise<AttemptRow | undefined> {

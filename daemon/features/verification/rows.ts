@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { attemptStatuses } from '../../../src/model/words.ts'
-import { type AnyCollection, defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** A verification attempt (decisions §6). */
 export const AttemptRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   participant_id: z.string(),
   status: z.enum(attemptStatuses),
   /** True while the attempt is open. A participant has at most one open attempt. */
@@ -29,7 +28,6 @@ export type AttemptRow = z.infer<typeof AttemptRow>
 
 export const attempts = defineCollection('verification_attempts', {
   schema: AttemptRow,
-  key: 'id',
   indexes: [
     { name: 'token', fields: ['token_hash'], unique: true },
     { name: 'session', fields: ['vendor_session'] },

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
 import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { defineCollection, stored } from '../../store/port.ts'
 /** A stored delivery. Times are epoch milliseconds of business time, unless stated otherwise. */
 export const DeliveryRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   /** Delivery number, in order of creation. */
   number: z.int(),
   /** The same for all attempts and replays, so that receivers can deduplicate. */
@@ -48,7 +47,6 @@ export type DeliveryRow = z.infer<typeof DeliveryRow>
 
 export const deliveries = defineCollection('deliveries', {
   schema: DeliveryRow,
-  key: 'id',
   indexes: [
     { name: 'due', fields: ['next_at'], where: { field: 'open', equals: true } },
     {

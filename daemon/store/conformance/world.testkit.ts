@@ -23,7 +23,6 @@ export const accounts = defineCollection('accounts', {
     email: z.string().nullable(),
     note: z.string().optional(),
   }),
-  key: 'id',
   indexes: [
     { name: 'owner', fields: ['owner', 'balance'] },
     { name: 'richest', fields: ['balance'], order: 'desc' },
@@ -48,7 +47,6 @@ export const deeds = defineCollection('deeds', {
     ]),
     anything: z.json(),
   }),
-  key: 'id',
   indexes: [],
 })
 

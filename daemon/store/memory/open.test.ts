@@ -4,7 +4,7 @@ import { collections } from '../../app.ts'
 import { conformance } from '../conformance/suite.testkit.ts'
 import { RowInvalid } from '../errors.ts'
 import { defineCollection } from '../port.ts'
-import { openMemoryStore } from './open.ts'
+import { openMemoryStore } from './open.testkit.ts'
 
 conformance({
   name: 'memory',
@@ -21,7 +21,6 @@ test('the collections of the marketplace can be stored', () => {
 test('rows are frozen all the way down', async () => {
   const trees = defineCollection('trees', {
     schema: z.object({ id: z.string(), version: z.number(), leaves: z.array(z.object({ n: z.number() })) }),
-    key: 'id',
     indexes: [],
   })
   const store = openMemoryStore([trees])
@@ -41,13 +40,12 @@ const unstorable = {
 }
 
 test.each(Object.entries(unstorable))('%s is refused when the store opens', (_what, schema) => {
-  expect(() => openMemoryStore([{ name: 'x', schema, key: 'id', indexes: [] }])).toThrow(TypeError)
+  expect(() => openMemoryStore([{ name: 'x', schema, indexes: [] }])).toThrow(TypeError)
 })
 
 test('a bigint that the schema does not show is refused when it is written', async () => {
   const hidden = defineCollection('hidden', {
     schema: z.object({ id: z.string(), version: z.number(), n: z.custom<bigint>((v) => typeof v === 'bigint') }),
-    key: 'id',
     indexes: [],
   })
   const store = openMemoryStore([hidden])

@@ -4,7 +4,7 @@ import type { Dom } from '../../../ports/dom/dom.ts'
 import { EngineGone } from '../../../ports/engine.ts'
 import { checkAddress, readFirst } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { defineService, type JsonInput, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, type JsonInput, textOf } from '../service/service.ts'
 import { decode } from '../web/page.ts'
 import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
 import { MAX_DOM_BYTES, runAxeInDom, withoutLayout } from './axe-dom.ts'
@@ -28,7 +28,6 @@ type Sent = {
 }
 type Source = Seen | Sent
 
-const AUTOMATED_MS = 120_000
 const MAX_ISSUES = 100
 
 /** Checks a page against the automatic WCAG rules, in a browser or, without one, in jsdom. */

@@ -6,7 +6,7 @@ import { factsOfPage } from '../docs/seo-facts.ts'
 import { seoRules } from '../docs/seo-rules.ts'
 import type { ResultEngine } from '../service/engines.ts'
 import { type Finding, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
 import { engineOf } from './opened.ts'
@@ -16,7 +16,6 @@ import { speedRules } from './speed-rules.ts'
 
 const MAX_MARKUP_CHARS = 1_000_000
 const MAX_CHARS = 300
-const AUTOMATED_MS = 120_000
 const MAX_SHOWN = 3
 
 const Document = z.object({ markup: z.string(), doctype: z.boolean(), charset: z.string(), standards: z.boolean() })

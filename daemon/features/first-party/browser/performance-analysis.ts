@@ -2,7 +2,7 @@ import type { Json } from '../../../../src/core/json.ts'
 import { checkAddress } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { engineOf } from './opened.ts'
 import { type Device, measure, type PageSpeed, speedScore } from './speed.ts'
 import { cacheSeconds, speedRules, thirdPartyBytes, weightOf } from './speed-rules.ts'
@@ -14,7 +14,6 @@ type Source = {
   readonly engine: ResultEngine
 }
 
-const AUTOMATED_MS = 120_000
 const MAX_RESOURCES = 50
 const MAX_URL_CHARS = 500
 

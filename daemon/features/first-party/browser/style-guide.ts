@@ -4,7 +4,7 @@ import type { BrowserPage } from '../../../ports/browser/page.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { checkAddress, MAX_PAGES } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { defineService, type JsonInput, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, type JsonInput, textOf } from '../service/service.ts'
 import { contrastOf, distanceOf, hexOf, type Rgb, rgbOf } from './colors.ts'
 import { type BrowserCtx, engineOf, loadedOk, onPage } from './opened.ts'
 import { pagesWithSheets, type StyledPage } from './sheets-of-page.ts'
@@ -21,7 +21,6 @@ type Seen = {
 /** What a browser shows of a site (`Seen`), or else its pages and style sheets as the server sent them. */
 type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
-const AUTOMATED_MS = 120_000
 /** OKLab distance below which colours look the same. */
 const SAME_COLOR = 0.03
 const MAX_COLORS = 24

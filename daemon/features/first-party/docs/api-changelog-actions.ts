@@ -1,13 +1,12 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { DEFAULT_WINDOW, windowOf } from './change-window.ts'
 import { actionsOf } from './changelog-actions.ts'
 import { entriesOf } from './changelog-entries.ts'
 import { checkAddress, readFirst } from './pages.ts'
 
-const AUTOMATED_MS = 120_000
 const MAX_ACTIONS = 100
 const DAY_MS = 86_400_000
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import type { WebPage } from '../web/page.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
@@ -17,7 +17,6 @@ import {
   type SaidLine,
 } from './readiness-evidence.ts'
 
-const AUTOMATED_MS = 120_000
 const MAX_ENDPOINTS = 20
 const WHOLE = 100
 /** A page without endpoints is API documentation only if it covers at least this many areas. */

@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml'
 import { AppError } from '../../../../src/core/error.ts'
 import { isObject, type Json } from '../../../../src/core/json.ts'
 import { WebError } from '../../../ports/web/error.ts'
-import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
 import { defineStep, type ThreadStep } from '../service/step.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage } from './blocks.ts'
@@ -12,7 +12,6 @@ import { methods } from './operation-names.ts'
 import { type ApiOperation, operationsIn, proseOf } from './operations.ts'
 import { bestLinks, checkAddress, isOk, isSameSite, readPages } from './pages.ts'
 
-const AUTOMATED_MS = 120_000
 const MAX_PUBLISHED_BYTES = 2_000_000
 const MAX_CANDIDATES = 2
 const MAX_OPERATIONS = 200

@@ -1,6 +1,6 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
-import { defineService, type ServiceCtx, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, type ServiceCtx, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { bestLinks, checkAddress, readFurther, readPages } from './pages.ts'
@@ -15,7 +15,6 @@ type Source = {
 }
 
 const MAX_SITEMAPS = 20
-const AUTOMATED_MS = 120_000
 
 const pagesIn = defineStep('seo_audit.pages', (page: WebPage) => bestLinks(page, ({ url }) => (isPage(url) ? 1 : 0)))
 const sitemapsIn = defineStep('seo_audit.sitemaps', sitemapsOf)

@@ -1,6 +1,6 @@
 import { isObject, type Json, jsonIn } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { summarize } from '../text/summary.ts'
 import { documentOf } from '../web/document.ts'
@@ -10,7 +10,6 @@ import { decode, type WebPage } from '../web/page.ts'
 import { bestLinks, checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 
-const AUTOMATED_MS = 120_000
 const MAX_MARKDOWN_BYTES = 24_000
 const MAX_LISTED = 30
 const MAX_QUOTE_CHARS = 300

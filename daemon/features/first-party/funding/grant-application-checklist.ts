@@ -1,10 +1,9 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { applicantOf, daysLeft } from './fit.ts'
 import { daysUntil, knownNotice, type Notice } from './notice.ts'
 
-const AUTOMATED_MS = 120_000
 const DEFAULT_DAYS = 21
 const DAY_MS = 86_400_000
 const MAX_QUOTE_CHARS = 200

@@ -1,6 +1,6 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
-import { defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import {
   type Applicant,
   applicantOf,
@@ -13,7 +13,6 @@ import {
 } from './fit.ts'
 import { knownNotice, type Notice } from './notice.ts'
 
-const AUTOMATED_MS = 120_000
 const DEFAULT_DAYS = 14
 const MAX_QUOTE_CHARS = 300
 

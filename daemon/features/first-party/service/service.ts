@@ -112,6 +112,8 @@ export type FirstPartyService = {
 
 /** Default time limit of a run: that of an instant response (decisions §10). */
 export const DEFAULT_TIMEOUT_MS = 30_000
+/** Time limit of the services that read whole sites. */
+export const AUTOMATED_MS = 120_000
 /** Largest deliverable, since it is stored and shown whole (decisions §8). */
 export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openMemoryStore } from '../../../store/memory/open.ts'
+import { openMemoryStore } from '../../../store/memory/open.testkit.ts'
 import type { Store } from '../../../store/port.ts'
 import {
   buyers,

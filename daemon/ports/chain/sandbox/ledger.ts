@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../../src/core/codecs.ts'
-import { defineCollection } from '../../../store/port.ts'
+import { defineCollection, stored } from '../../../store/port.ts'
 import { sandboxRegistryCollections } from './registry-rows.ts'
 
 const wallet = StoredWallet
@@ -29,8 +29,7 @@ export type SandboxAccountRow = z.infer<typeof SandboxAccountRow>
 
 const SandboxTransferRow = z.strictObject({
   /** `<from>:<nonce>` of an authorization, `payout:<id>`, or `mint:<wallet>:<account version>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   kind: z.enum(['authorization', 'payout', 'mint']),
   /** null for minted money. */
   from: wallet.nullable(),
@@ -46,7 +45,6 @@ export type SandboxTransferRow = z.infer<typeof SandboxTransferRow>
 
 export const sandboxTokens = defineCollection('sandbox_tokens', {
   schema: SandboxTokenRow,
-  key: 'id',
   addresses: ['asset', 'pay_to'],
   indexes: [],
 })
@@ -60,7 +58,6 @@ export const sandboxAccounts = defineCollection('sandbox_accounts', {
 
 export const sandboxTransfers = defineCollection('sandbox_transfers', {
   schema: SandboxTransferRow,
-  key: 'id',
   addresses: ['from', 'to'],
   indexes: [{ name: 'transaction', fields: ['transaction'], unique: true }],
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../../src/core/codecs.ts'
-import { defineCollection } from '../../../store/port.ts'
+import { defineCollection, stored } from '../../../store/port.ts'
 
 const wallet = StoredWallet
 const bytes32 = StoredHex
@@ -19,8 +19,7 @@ export type SandboxRegistriesRow = z.infer<typeof SandboxRegistriesRow>
 
 const SandboxAgentRow = z.strictObject({
   /** Agent id, decimal. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   owner: wallet,
   /** Epoch milliseconds of the machine, as in the rows below. */
   at: z.int(),
@@ -28,8 +27,7 @@ const SandboxAgentRow = z.strictObject({
 
 const SandboxFeedbackRow = z.strictObject({
   /** Order id. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   agent_id: z.string(),
   client: wallet,
   /** Number of this feedback for the agent and the client, from 1. */
@@ -47,8 +45,7 @@ const SandboxFeedbackRow = z.strictObject({
 
 const SandboxAnchorRow = z.strictObject({
   /** Order id. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   subject: bytes32,
   root: bytes32,
   seq: z.int(),
@@ -59,25 +56,21 @@ const SandboxAnchorRow = z.strictObject({
 
 export const sandboxRegistries = defineCollection('sandbox_registries', {
   schema: SandboxRegistriesRow,
-  key: 'id',
   indexes: [],
 })
 
 export const sandboxAgents = defineCollection('sandbox_agents', {
   schema: SandboxAgentRow,
-  key: 'id',
   indexes: [],
 })
 
 export const sandboxFeedback = defineCollection('sandbox_feedback', {
   schema: SandboxFeedbackRow,
-  key: 'id',
   indexes: [{ name: 'agent', fields: ['agent_id', 'client', 'tag1', 'tag2', 'index'] }],
 })
 
 export const sandboxAnchors = defineCollection('sandbox_anchors', {
   schema: SandboxAnchorRow,
-  key: 'id',
   indexes: [{ name: 'subject', fields: ['subject', 'seq'], unique: true, order: 'desc' }],
 })
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '../../../../../src/core/hex.ts'
-import { openMemoryStore } from '../../../../store/memory/open.ts'
+import { openMemoryStore } from '../../../../store/memory/open.testkit.ts'
 import {
   type Buyer,
   buyers,

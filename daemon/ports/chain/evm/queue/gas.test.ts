@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { openMemoryStore } from '../../../../store/memory/open.ts'
+import { openMemoryStore } from '../../../../store/memory/open.testkit.ts'
 import { accountAt } from '../anvil/anvil.testkit.ts'
 import {
   type Buyer,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openMemoryStore } from '../../../../store/memory/open.ts'
+import { openMemoryStore } from '../../../../store/memory/open.testkit.ts'
 import type { QueueEvent } from './core.ts'
 import { buyers, gasKey, type Opened, openQueue, openStage, order, type Stage } from './queue.testkit.ts'
 import { queueCollections } from './rows.ts'

@@ -1,7 +1,7 @@
 import { parseSignature, serializeSignature } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
-import { openMemoryStore } from '../../../../store/memory/open.ts'
+import { openMemoryStore } from '../../../../store/memory/open.testkit.ts'
 import { accountAt } from '../anvil/anvil.testkit.ts'
 import { walletContracts } from '../contracts/wallets/artifacts.testkit.ts'
 import type { QueueEvent } from './core.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '../../../../../src/core/hex.ts'
-import { openMemoryStore } from '../../../../store/memory/open.ts'
+import { openMemoryStore } from '../../../../store/memory/open.testkit.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Reversal } from '../../chain.ts'
 import { accountAt } from '../anvil/anvil.testkit.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { chainTxStates } from '../../../../../src/model/payment.ts'
-import { defineCollection } from '../../../../store/port.ts'
+import { defineCollection, stored } from '../../../../store/port.ts'
 
 /** A transfer in a transaction, with its authorization. The signature is kept until the transaction is final. */
 const ChainItem = z.strictObject({
@@ -29,8 +29,7 @@ const ChainSend = z.strictObject({
 
 const ChainTxRow = z.strictObject({
   /** `<signer>:<nonce>`. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   signer: StoredWallet,
   nonce: z.int(),
   to: StoredWallet,
@@ -60,8 +59,7 @@ export type ChainTxRow = z.infer<typeof ChainTxRow>
 
 const ChainTransferRow = z.strictObject({
   /** `<from>:<nonce>` of the authorization. */
-  id: z.string(),
-  version: z.int(),
+  ...stored,
   digest: StoredHex,
   /** Id of the transfer's latest transaction, or the hash of an external facilitator's transaction. */
   tx: z.string(),
@@ -96,7 +94,6 @@ const ChainSignerRow = z.strictObject({
 // Anonymised exports have another gas key, so they leave out these rows.
 export const chainTxs = defineCollection('chain_txs', {
   schema: ChainTxRow,
-  key: 'id',
   indexes: [
     { name: 'open', fields: ['signer', 'nonce'], where: { field: 'open', present: true } },
     { name: 'call', fields: ['call', 'nonce'], where: { field: 'call', present: true } },
@@ -108,7 +105,6 @@ export const chainTxs = defineCollection('chain_txs', {
 
 export const chainTransfers = defineCollection('chain_transfers', {
   schema: ChainTransferRow,
-  key: 'id',
   indexes: [
     { name: 'reversed', fields: ['id'], where: { field: 'reversed', present: true } },
     { name: 'watched', fields: ['id'], where: { field: 'watched', present: true } },
@@ -117,7 +113,6 @@ export const chainTransfers = defineCollection('chain_transfers', {
 
 export const chainSigners = defineCollection('chain_signers', {
   schema: ChainSignerRow,
-  key: 'id',
   indexes: [],
 })
 

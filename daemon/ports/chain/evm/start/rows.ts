@@ -27,7 +27,6 @@ export type ChainHomeRow = z.infer<typeof ChainHomeRow>
 
 export const chainHomes = defineCollection('chain_homes', {
   schema: ChainHomeRow,
-  key: 'id',
   addresses: ['gas_key', 'pay_to'],
   indexes: [],
 })
