@@ -30,8 +30,8 @@ export const command = defineCommand({
   hidden: true,
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'partial command line, after --' }) }),
   options: z.object({
-    next: z.boolean().default(false).meta({ description: 'complete a new word after the last one' }),
-    scoped: z.boolean().default(false).meta({ description: 'the global options in the line are already applied' }),
+    next: z.flag({ description: 'complete a new word after the last one' }),
+    scoped: z.flag({ description: 'the global options in the line are already applied' }),
   }),
   ownForm: true,
   examples: ['souk __complete --json -- services l', 'souk __complete --json --next -- endpoints list --status'],

@@ -19,13 +19,10 @@ export const accountEdit = defineCommand({
   name: 'account edit',
   summary: 'change your own profile',
   options: z.object({
-    name: z.string().optional().meta({ description: 'public name', value: 'name' }),
-    description: z.string().optional().meta({ description: 'public description', value: 'text' }),
-    webhook: z.string().optional().meta({ description: 'URL for jobs and notifications', value: 'url' }),
-    header: z
-      .string()
-      .optional()
-      .meta({ description: 'secret header sent to your endpoints; "none" removes it', value: 'name=value' }),
+    name: z.text({ description: 'public name', value: 'name' }),
+    description: z.text({ description: 'public description', value: 'text' }),
+    webhook: z.text({ description: 'URL for jobs and notifications', value: 'url' }),
+    header: z.text({ description: 'secret header sent to your endpoints; "none" removes it', value: 'name=value' }),
     capability: z.array(z.string()).default([]).meta({ description: 'what you can do', value: 'word' }),
     set: z
       .array(z.string())
@@ -79,11 +76,11 @@ export const accountRegister = defineCommand({
   description:
     'The payment proves that you own the wallet. Prints the API key and the webhook secret, and saves them in a private file. They are shown here once.',
   options: z.object({
-    name: z.string().optional().meta({ description: 'public name (default: wallet name)', value: 'name' }),
+    name: z.text({ description: 'public name (default: wallet name)', value: 'name' }),
     role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'role' }),
-    description: z.string().optional().meta({ description: 'public description', value: 'text' }),
-    webhook: z.string().optional().meta({ description: 'URL for jobs and notifications', value: 'url' }),
-    referralCode: z.string().optional().meta({ description: 'referral code of your referrer', value: 'code' }),
+    description: z.text({ description: 'public description', value: 'text' }),
+    webhook: z.text({ description: 'URL for jobs and notifications', value: 'url' }),
+    referralCode: z.text({ description: 'referral code of your referrer', value: 'code' }),
   }),
   examples: ['souk account register --name "Ada\'s tools"', 'souk account register --role provider --json'],
   async run(context) {

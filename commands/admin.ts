@@ -42,12 +42,12 @@ export const adminAdjust = defineCall({
     amount: z.string().meta({ description: 'amount in USDC, such as 1.50' }),
   }),
   options: z.object({
-    take: z.boolean().default(false).meta({ description: 'take from the balance (default: add to it)' }),
+    take: z.flag({ description: 'take from the balance (default: add to it)' }),
     reason: z.string().meta({ description: 'reason, saved in the log', value: 'text' }),
-    settles: z
-      .string()
-      .optional()
-      .meta({ description: 'id of the unserved period to compensate, from `souk attention`', value: 'id' }),
+    settles: z.text({
+      description: 'id of the unserved period that this compensates, from `souk attention`',
+      value: 'id',
+    }),
   }),
   examples: [
     'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',
@@ -76,7 +76,7 @@ export const adminBackup = defineCommand({
   description:
     'A consistent snapshot; the instance keeps running. The file holds the data of all participants: keep it private. Needs the admin key of the instance.',
   args: z.object({ file: z.string().meta({ description: 'file to write, - for stdout' }) }),
-  options: z.object({ force: z.boolean().default(false).meta({ description: 'overwrite an existing file' }) }),
+  options: z.object({ force: z.flag({ description: 'overwrite an existing file' }) }),
   examples: ['souk admin backup market.tar --force', 'souk admin backup market.tar --force --json'],
   async run(context) {
     const { args, options, globals, io } = context
@@ -216,7 +216,7 @@ export const adminSubsList = listCommand(subscription, {
   search: searchOptions(subscriptionFields),
   summary: 'list all subscriptions; filter and sort by any field',
   options: {
-    ended: z.boolean().default(false).meta({ description: 'show ended subscriptions instead of current ones' }),
+    ended: z.flag({ description: 'show ended subscriptions instead of current ones' }),
   },
   examples: ['souk admin subs list', 'souk admin subs list --filter "status:past_due" --sort -failed --json'],
 })

@@ -39,16 +39,16 @@ const options = z.object({
     .default([])
     .meta({ short: 'F', description: 'a field as number, true, null, JSON or @file', value: 'k=v' }),
   headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
-  input: z.string().optional().meta({ description: 'file with the request body, - for stdin', value: 'file' }),
-  include: z.boolean().default(false).meta({ short: 'i', description: 'print status and headers too' }),
-  paginate: z.boolean().default(false).meta({ description: 'fetch all pages of a list and merge them' }),
-  slurp: z.boolean().default(false).meta({ description: 'with --paginate: print an array of pages' }),
+  input: z.text({ description: 'file with the request body, - for stdin', value: 'file' }),
+  include: z.flag({ short: 'i', description: 'print status and headers too' }),
+  paginate: z.flag({ description: 'fetch all pages of a list and merge them' }),
+  slurp: z.flag({ description: 'with --paginate: print an array of pages' }),
   cache: Duration.optional().meta({
     description: 'reuse a cached response to the same GET up to this age; only you can read the cache',
     value: 'duration',
   }),
-  silent: z.boolean().default(false).meta({ description: 'do not print the response' }),
-  curl: z.boolean().default(false).meta({ description: 'print a curl command instead; credentials stay in a file' }),
+  silent: z.flag({ description: 'do not print the response' }),
+  curl: z.flag({ description: 'print a curl command instead; credentials stay in a file' }),
 })
 type Options = z.output<typeof options>
 type Context = CommandContext<{ target: string }, Options>

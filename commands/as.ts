@@ -9,7 +9,7 @@ export const command = defineCommand({
   summary: 'run a command as another wallet: `souk as NAME COMMAND`',
   description:
     'Same as adding --as NAME. Without a command, shows the wallet in use. For a new name, creates a wallet with test money and an account, after confirmation; without a terminal add --yes. With real money nothing is created.',
-  args: z.object({ name: z.string().optional().meta({ description: 'wallet to act as (default: the active one)' }) }),
+  args: z.object({ name: z.text({ description: 'wallet to act as (default: the active one)' }) }),
   examples: ['souk as', 'souk as main', 'souk as main balance show', 'souk as ann account show --yes --json'],
   async run(context) {
     const session = await context.session()

@@ -31,7 +31,7 @@ export const command = defineCommand({
     'With the admin key, it lists problems of the instance. Without the key, or with --as, it lists what waits for you.',
   args: z.object({}),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if there is a problem' }),
     ...watchOptions,
   }),
   examples: ['souk attention', 'souk attention --exit-status', 'souk attention --json'],

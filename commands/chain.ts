@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { defineCommand } from '../src/cli/command.ts'
+import { andJson, defineCommand } from '../src/cli/command.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { bold, cyan, green, red, yellow } from '../src/text/text.ts'
@@ -33,7 +33,7 @@ export const chainQueue = defineCommand({
   description:
     'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
   options: z.object({
-    all: z.boolean().default(false).meta({ description: 'include final transactions, newest first' }),
+    all: z.flag({ description: 'include final ones, newest first' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
@@ -68,10 +68,7 @@ export const chainStatus = defineCommand({
     'While the chain is down, the instance asks nobody for signed payments. Transactions signed before continue when the chain is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
   isDefault: true,
   options: z.object({
-    exitStatus: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'exit with code 11 if the chain fails or differs from the ledger' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if the chain fails or the books differ' }),
   }),
   examples: ['souk chain', 'souk chain status --json', 'souk chain status --exit-status'],
   async run(context) {
@@ -116,10 +113,7 @@ export const chainTx = defineCommand({
   args: z.object({
     id: z.string().min(1).max(MAX_ID_CHARS).meta({ description: 'id, nonce or hash of the transaction' }),
   }),
-  examples: [
-    'souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210',
-    'souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210 --json',
-  ],
+  examples: andJson('souk chain tx 0xfedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210'),
   async run(context) {
     const { transactions } = await (await context.session()).call('getChain', { query: { tx: context.args.id } })
     const [found] = transactions

@@ -14,10 +14,7 @@ export const clockAdvance = defineCommand({
   description: 'Test money only. Payment windows and signatures use real time, which this command does not move.',
   args: z.object({ duration: Duration.optional().meta({ description: 'duration, such as 90s, 48h, 31d' }) }),
   options: z.object({
-    until: z
-      .string()
-      .optional()
-      .meta({ description: `stop after this cron has run: ${NEXT_CRON} or a name`, value: 'cron' }),
+    until: z.text({ description: `stop after this cron has run: ${NEXT_CRON} or a name`, value: 'cron' }),
   }),
   examples: ['souk clock advance 1h', 'souk clock advance 31d --json', 'souk clock advance --until next-cron'],
   prints: 'moveClock',

@@ -121,10 +121,7 @@ export const command = defineCommand({
     'The script asks souk for completions, so it stays current. --install adds one line to the startup file. The PowerShell script is tested only where PowerShell is installed.',
   args: z.object({ shell: z.enum(shells).meta({ description: shells.join(', ') }) }),
   options: z.object({
-    install: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'add the line to the startup file of the shell, after confirmation' }),
+    install: z.flag({ description: 'add the line to the startup file of the shell, after confirmation' }),
   }),
   ownText: true,
   ownForm: true,

@@ -37,7 +37,7 @@ export const complianceScreen = defineCommand({
   description: 'Needs the admin key of the instance. Wallets are sent to that instance only.',
   args: z.object({ wallets: z.array(z.string()).min(1).meta({ description: 'wallet addresses to check' }) }),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 12 if a wallet is sanctioned' }),
+    exitStatus: z.flag({ description: 'exit with code 12 if a wallet is sanctioned' }),
   }),
   examples: [
     'souk compliance screen 0x00000000000000000000000000000000000000aa',
@@ -75,10 +75,7 @@ export const complianceShow = defineCommand({
   summary: 'show the sanctions list and refused requests',
   isDefault: true,
   options: z.object({
-    exitStatus: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'exit with code 11 if the list is stale or was rejected' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if the list is stale or was rejected' }),
   }),
   examples: ['souk compliance', 'souk compliance show --exit-status --json'],
   async run(context) {

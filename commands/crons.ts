@@ -59,7 +59,7 @@ export const cronsRun = defineCommand({
   summary: 'run a scheduled job now',
   args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object({
-    at: z.string().optional().meta({ description: 'advance business time first; due events happen', value: 'time' }),
+    at: z.text({ description: 'advance business time first; due events happen', value: 'time' }),
   }),
   examples: [
     'souk crons run auto-refund',

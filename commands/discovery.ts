@@ -9,9 +9,9 @@ import { dim, linesOf } from '../src/text/text.ts'
 type Discovered = WireAnswer<Api['listResources']>['items'][number]
 
 export const discoveryOptions = {
-  payTo: z.string().optional().meta({ description: 'only with this payee', value: 'address' }),
-  scheme: z.string().optional().meta({ description: 'only with this x402 scheme', value: 'name' }),
-  network: z.string().optional().meta({ description: 'only on this chain, by name or CAIP-2 id', value: 'name' }),
+  payTo: z.text({ description: 'only with this payee', value: 'address' }),
+  scheme: z.text({ description: 'only with this x402 scheme', value: 'name' }),
+  network: z.text({ description: 'only on this chain, by name or CAIP-2 id', value: 'name' }),
   limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }),
 }
 
@@ -76,7 +76,7 @@ export const discoverySearch = defineCall({
   args: z.object({ words: z.array(z.string()).min(1).meta({ description: 'search words' }) }),
   options: z.object({
     ...discoveryOptions,
-    cursor: z.string().optional().meta({ description: 'next_cursor of the previous page', value: 'cursor' }),
+    cursor: z.text({ description: 'next_cursor of the previous page', value: 'cursor' }),
   }),
   examples: ['souk discovery search qr code', 'souk discovery search translate --limit 3 --json'],
   asks: 'searchResources',

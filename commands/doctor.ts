@@ -29,14 +29,11 @@ export const command = defineCommand({
   description:
     '--fix fixes file modes, a stale registration and unreferenced files, without data loss. --repair makes a damaged store open again; removed parts are kept in a file next to the store. --online sends one free request to each external service, at most once an hour; without --online, no service is contacted.',
   options: z.object({
-    online: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'also check the external services that house services use' }),
+    online: z.flag({ description: 'also check the external services that house services use' }),
     only: z.array(z.enum(ids)).default([]).meta({ description: 'run only this check', value: 'name' }),
-    fix: z.boolean().default(false).meta({ description: 'fix problems that can be fixed without data loss' }),
-    repair: z.boolean().default(false).meta({ description: 'repair the store of a stopped daemon' }),
-    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
+    fix: z.flag({ description: 'fix problems that can be fixed without data loss' }),
+    repair: z.flag({ description: 'repair the store of a stopped daemon' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if there is a problem' }),
   }),
   examples: [
     'souk doctor',

@@ -11,8 +11,8 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'stop the local daemon; kill it if it does not stop in time',
   options: z.object({
-    all: z.boolean().default(false).meta({ description: 'all instances on this machine' }),
-    force: z.boolean().default(false).meta({ description: 'kill immediately (SIGKILL)' }),
+    all: z.flag({ description: 'all instances on this machine' }),
+    force: z.flag({ description: 'kill immediately (SIGKILL)' }),
     grace: Duration.default(GRACE_MS).meta({ description: 'wait before killing the daemon', value: 'duration' }),
   }),
   examples: ['souk down', 'souk down --grace 30s', 'souk down --all'],

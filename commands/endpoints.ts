@@ -35,7 +35,7 @@ const columns: readonly Column<Row>[] = [
 
 const options = z.object({
   status: z.enum(['live', 'paused', 'deferred']).optional().meta({ description: 'only endpoints with this status' }),
-  diff: z.string().optional().meta({ description: 'compare with this remote', value: 'remote' }),
+  diff: z.text({ description: 'compare with this remote', value: 'remote' }),
 })
 
 export const endpointsList = defineCommand({
@@ -108,10 +108,7 @@ export const endpointsView = defineCommand({
   summary: 'show one API endpoint with its description',
   args: z.object({ path: z.string().meta({ description: 'path, such as /v1/services/:id/purchase' }) }),
   options: z.object({
-    method: z
-      .string()
-      .optional()
-      .meta({ short: 'X', description: 'HTTP method, if the path has several', value: 'method' }),
+    method: z.text({ short: 'X', description: 'HTTP method, if the path has several', value: 'method' }),
   }),
   examples: ['souk endpoints view /v1/services/catalog', 'souk endpoints view /v1/services/:id/purchase --json'],
   async run(context) {

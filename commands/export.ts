@@ -12,14 +12,8 @@ import { cyan, green, shellLine } from '../src/text/text.ts'
 const STDOUT = '-'
 
 const options = z.object({
-  all: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'export the complete marketplace (needs the admin key); see `souk import`' }),
-  only: z
-    .string()
-    .optional()
-    .meta({ description: 'only these kinds of records, such as job,message,payment', value: 'kinds' }),
+  all: z.flag({ description: 'export the complete marketplace (needs the admin key); see `souk import`' }),
+  only: z.text({ description: 'only these kinds of records, such as job,message,payment', value: 'kinds' }),
 })
 type Context = CommandContext<{ file: string }, z.output<typeof options>>
 
@@ -80,22 +74,18 @@ async function* own(context: Context): AsyncGenerator<ExportLine | Written> {
   const { io, args, options: wanted } = context
   const session = await context.session()
   const { linesOf, saveLines } = await import('../src/cli/nouns/export-lines.ts')
-  const progress = io.progress('exporting')
+  using progress = io.progress('exporting')
   const watch = (records: number, kind: string) => progress.update(`exporting   ${records} records   ${kind}`)
-  try {
-    const lines = linesOf(await session.open('getExport', { query: compact({ only: wanted.only }) }), watch)
-    if (args.file === STDOUT) {
-      for await (const { parsed } of lines) {
-        yield parsed
-        await io.flush() // write no faster than the reader reads
-      }
-    } else {
-      const { records, counts } = await saveLines(args.file, lines)
-      progress.stop()
-      yield { file: args.file, records, counts }
+  const lines = linesOf(await session.open('getExport', { query: compact({ only: wanted.only }) }), watch)
+  if (args.file === STDOUT) {
+    for await (const { parsed } of lines) {
+      yield parsed
+      await io.flush() // write no faster than the reader reads
     }
-  } finally {
+  } else {
+    const { records, counts } = await saveLines(args.file, lines)
     progress.stop()
+    yield { file: args.file, records, counts }
   }
 }
 

@@ -87,7 +87,7 @@ export const facilitatorShow = defineCommand({
       .enum(packages)
       .default('@x402/express')
       .meta({ description: 'package that the server uses', value: 'package' }),
-    codeOnly: z.boolean().default(false).meta({ description: 'print only the server code' }),
+    codeOnly: z.flag({ description: 'print only the server code' }),
   }),
   examples: ['souk facilitator', 'souk facilitator show --server x402-express --code-only', 'souk facilitator --json'],
   async run(context) {

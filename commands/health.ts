@@ -23,10 +23,7 @@ export const command = defineCommand({
   summary: 'show the health report',
   options: z.object({
     section: z.enum(sections).optional().meta({ description: 'only this part' }),
-    exitStatus: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'exit with code 11 if paused, or if a cron is late or failing' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if paused, or if a cron is late or failing' }),
     ...watchOptions,
   }),
   examples: ['souk health', 'souk health --section crons', "souk health --json -q '.crons | keys'"],

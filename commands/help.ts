@@ -18,7 +18,7 @@ export const command = defineCommand({
   summary: 'explain a command or a topic',
   description: `Topics: ${Object.keys(topics).join(', ')}. Without a topic it shows where to start.`,
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'command or topic' }) }),
-  options: z.object({ all: z.boolean().default(false).meta({ description: 'list every command with its options' }) }),
+  options: z.object({ all: z.flag({ description: 'list every command with its options' }) }),
   ownText: true,
   examples: ['souk help services list', 'souk help exit-codes', 'souk help --all'],
   async run({ args, entries, system }) {

@@ -15,10 +15,7 @@ export const command = defineCommand({
     'Reads a file of `souk export --all` into an instance without data. The file and its books are checked before anything changes. The new marketplace gets its own pay-to address, asset and admin key, so that old signatures are not valid here. --replace overwrites existing data and keeps the identity from the file: never run both copies.',
   args: z.object({ file: z.string().meta({ description: 'file from `souk export --all`, - for stdin' }) }),
   options: z.object({
-    replace: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'replace existing data and identity with those of the file' }),
+    replace: z.flag({ description: 'replace existing data and identity with those of the file' }),
   }),
   examples: ['souk import market.ndjson --instance copy', 'souk import market.ndjson --replace --yes --json'],
   async run(context) {

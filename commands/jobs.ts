@@ -62,7 +62,7 @@ export const jobsList = defineCommand({
   summary: 'list your jobs as buyer and provider, newest first',
   description: 'Without an account, the wallet signs in for free.',
   options: z.object({
-    status: z.string().optional().meta({ description: 'only in this state, such as dispatched', value: 'state' }),
+    status: z.text({ description: 'only in this state, such as dispatched', value: 'state' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
     ...pageOptions,
     ...watchOptions,
@@ -131,12 +131,9 @@ const options = z.object({
     .enum(['in_progress', 'completed', 'failed'])
     .optional()
     .meta({ description: 'new status (default: completed with a deliverable, else in_progress)' }),
-  progress: z.string().optional().meta({ description: 'progress, such as 40%', value: 'text' }),
-  deliverable: z
-    .string()
-    .optional()
-    .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
-  notes: z.string().optional().meta({ description: 'message to the buyer', value: 'text' }),
+  progress: z.text({ description: 'progress, such as 40%', value: 'text' }),
+  deliverable: z.text({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
+  notes: z.text({ description: 'message to the buyer', value: 'text' }),
 })
 type Context = CommandContext<{ job: string }, z.output<typeof options>>
 
@@ -172,7 +169,7 @@ export const jobsVerify = defineCommand({
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
-    comment: z.string().optional().meta({ description: 'comment', value: 'text' }),
+    comment: z.text({ description: 'comment', value: 'text' }),
   }),
   examples: [
     'souk jobs verify job_0123456789abcdef',
@@ -204,7 +201,7 @@ export const jobsView = defineCommand({
   summary: 'show a job: status, money, deliverable',
   args: z.object({ job: z.string().meta({ description: 'id of the job, or of its receipt (rcp_…)' }) }),
   options: z.object({
-    save: z.string().optional().meta({ description: 'save the deliverable into a folder', value: 'dir' }),
+    save: z.text({ description: 'save the deliverable into a folder', value: 'dir' }),
     ...watchOptions,
   }),
   examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],
@@ -276,7 +273,7 @@ export const jobsWatch = defineCommand({
   description: 'Waiting costs nothing. Reading the job needs its token, the API key of the wallet, or a sign-in.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if it ended without a delivery' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if it ended without a delivery' }),
   }),
   examples: ['souk jobs watch job_0123456789abcdef', 'souk jobs watch job_0123456789abcdef --exit-status --json'],
   prints: 'getJob',

@@ -23,28 +23,17 @@ const MAX_RECONNECT = 1_000
 const ONCE_PAGES_MAX = 1_000
 
 const options = z.object({
-  events: z
-    .string()
-    .optional()
-    .meta({ description: 'only these event types, such as job.*,message.created', value: 'types' }),
-  forwardTo: z
-    .string()
-    .optional()
-    .meta({ description: 'POST each event to this URL, signed like a webhook (localhost:3000 works)', value: 'url' }),
-  header: z.array(z.string()).default([]).meta({ description: 'extra header for --forward-to', value: 'name:value' }),
-  printSecret: z.boolean().default(false).meta({
-    description: 'print the secret used for --forward-to (not the one of your account) and exit',
+  events: z.text({ description: 'only these event types, such as job.*,message.created', value: 'types' }),
+  forwardTo: z.text({
+    description: 'POST each event to this URL, signed like a webhook (localhost:3000 works)',
+    value: 'url',
   }),
-  exec: z
-    .string()
-    .optional()
-    .meta({ description: 'run this command for each event, with JSON on stdin', value: 'command' }),
-  shell: z.boolean().default(false).meta({ description: 'run the command in a shell' }),
-  since: z
-    .string()
-    .optional()
-    .meta({ description: 'start after this cursor, or this long ago (default: now)', value: 'cursor|duration' }),
-  once: z.boolean().default(false).meta({ description: 'print the events so far and exit' }),
+  header: z.array(z.string()).default([]).meta({ description: 'extra header for --forward-to', value: 'name:value' }),
+  printSecret: z.flag({ description: 'print the secret used for --forward-to (not the one of your account) and exit' }),
+  exec: z.text({ description: 'run this command for each event, with JSON on stdin', value: 'command' }),
+  shell: z.flag({ description: 'run the command in a shell' }),
+  since: z.text({ description: 'start after this cursor, or this long ago (default: now)', value: 'cursor|duration' }),
+  once: z.flag({ description: 'print the events so far and exit' }),
   maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'maximum attempts to reconnect' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>

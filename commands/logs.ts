@@ -24,14 +24,11 @@ const DEFAULT_TAIL_LINES = 100
 const REMOTE_LINES_MAX = 1_000
 
 const options = z.object({
-  follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new lines, across restarts' }),
+  follow: z.flag({ short: 'f', description: 'keep printing new lines, across restarts' }),
   tail: z.int().min(0).default(DEFAULT_TAIL_LINES).meta({ description: 'number of last lines' }),
   since: Duration.optional().meta({ description: 'only lines newer than this', value: 'duration' }),
   level: z.enum(logLevels).default('debug').meta({ description: 'lowest level' }),
-  source: z
-    .string()
-    .optional()
-    .meta({ description: 'only of this component: http, cron, webhook, x402, store', value: 'name' }),
+  source: z.text({ description: 'only of this component: http, cron, webhook, x402, store', value: 'name' }),
   status: z
     .string()
     .regex(/^[1-5](\d\d|xx)$/, 'must be like 402 or 4xx')
@@ -41,10 +38,10 @@ const options = z.object({
     .enum(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
     .optional()
     .meta({ description: 'only this HTTP method' }),
-  path: z.string().optional().meta({ description: 'part of the path; * matches any text' }),
-  grep: z.string().optional().meta({ description: 'only lines that match a regular expression', value: 'regex' }),
-  request: z.string().optional().meta({ description: 'only this request and its log lines', value: 'req_…' }),
-  job: z.string().optional().meta({ description: 'only requests about this job', value: 'job_…' }),
+  path: z.text({ description: 'part of the path; * matches any text' }),
+  grep: z.text({ description: 'only lines that match a regular expression', value: 'regex' }),
+  request: z.text({ description: 'only this request and its log lines', value: 'req_…' }),
+  job: z.text({ description: 'only requests about this job', value: 'job_…' }),
 })
 type Options = z.output<typeof options>
 type Running = CommandContext<unknown, Options>

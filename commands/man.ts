@@ -16,7 +16,7 @@ const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 
 const options = z.object({
-  dir: z.string().optional().meta({ description: 'write all pages into a folder', value: 'dir' }),
+  dir: z.text({ description: 'write all pages into a folder', value: 'dir' }),
 })
 type Context = CommandContext<{ readonly words: readonly string[] }, z.output<typeof options>>
 

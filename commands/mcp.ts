@@ -7,12 +7,12 @@ import { bold, cyan, shellWord } from '../src/text/text.ts'
 
 /** Options of `mcp` and `mcp install` that select the tools which the server offers. */
 export const toolOptions = z.object({
-  admin: z.boolean().default(false).meta({ description: 'add operator tools' }),
-  readonly: z.boolean().default(false).meta({ description: 'only tools that change nothing and cost nothing' }),
-  tools: z
-    .string()
-    .optional()
-    .meta({ description: 'groups of tools, such as default,postings or all (default: default)', value: 'groups' }),
+  admin: z.flag({ description: 'add operator tools' }),
+  readonly: z.flag({ description: 'only tools that change nothing and cost nothing' }),
+  tools: z.text({
+    description: 'groups of tools, such as default,postings or all (default: default)',
+    value: 'groups',
+  }),
 })
 
 /** How a client starts the server: program file, arguments and environment. */

@@ -10,8 +10,8 @@ export const command = defineCommand({
   heading: 'Health and interface',
   summary: 'print the OpenAPI description, or compare it with the health report',
   options: z.object({
-    check: z.boolean().default(false).meta({ description: 'compare with /health; exit with code 11 if they differ' }),
-    yaml: z.boolean().default(false).meta({ description: 'print it as YAML' }),
+    check: z.flag({ description: 'compare with /health; exit with code 11 if they differ' }),
+    yaml: z.flag({ description: 'print it as YAML' }),
   }),
   ownText: true, // YAML has lines; untrusted text in them is escaped when printed
   examples: ['souk openapi', 'souk openapi --yaml', 'souk openapi --check', "souk openapi -q '.info.version'"],

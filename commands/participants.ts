@@ -30,8 +30,8 @@ export const participantsList = defineCommand({
   options: z.object({
     type: z.enum(['agent', 'provider', 'both']).optional().meta({ description: 'only of this kind' }),
     limit: pageOptions.limit,
-    cursor: z.string().optional().meta({ description: 'next_cursor of the previous page', value: 'text' }),
-    all: z.boolean().default(false).meta({ description: 'fetch all pages' }),
+    cursor: z.text({ description: 'next_cursor of the previous page', value: 'text' }),
+    all: z.flag({ description: 'fetch all pages' }),
   }),
   examples: ['souk participants list', 'souk participants list --all', 'souk participants list --type provider --json'],
   async run(context) {

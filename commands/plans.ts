@@ -21,16 +21,13 @@ export const plansCreate = defineCommand({
   summary: 'create a subscription plan for your services',
   args: z.object({}),
   options: z.object({
-    file: z
-      .string()
-      .optional()
-      .meta({ short: 'f', description: `${DOCUMENT} of the plan, - for stdin`, value: 'file' }),
+    file: z.text({ short: 'f', description: `${DOCUMENT} of the plan, - for stdin`, value: 'file' }),
     example: exampleOption,
-    name: z.string().optional().meta({ description: 'public name', value: 'name' }),
-    price: z.string().optional().meta({ description: 'what you earn per period', value: 'usd' }),
+    name: z.text({ description: 'public name', value: 'name' }),
+    price: z.text({ description: 'what you earn per period', value: 'usd' }),
     period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period (default: monthly)' }),
     service: z.array(z.string()).default([]).meta({ description: 'id of one of your listings', value: 'service' }),
-    description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
+    description: z.text({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [
     'souk plans create --example',
@@ -91,14 +88,14 @@ export const plansEdit = defineCall({
     'A new price or period applies to new subscribers. New services apply to current subscribers from their next period.',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   options: z.object({
-    name: z.string().optional().meta({ description: 'public name', value: 'name' }),
-    price: z.string().optional().meta({ description: 'what you earn per period', value: 'usd' }),
+    name: z.text({ description: 'public name', value: 'name' }),
+    price: z.text({ description: 'what you earn per period', value: 'usd' }),
     period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period' }),
     service: z.array(z.string()).default([]).meta({
       description: 'id of a listing in the plan (repeatable); replaces all current listings',
       value: 'service',
     }),
-    description: z.string().optional().meta({ description: 'description for subscribers', value: 'text' }),
+    description: z.text({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [
     'souk plans edit plan_0123456789abcdef --price 6.00',
@@ -124,7 +121,7 @@ export const plansList = listCommand(plan, {
   name: 'plans list',
   summary: 'browse plans, newest first',
   list: 'listPlans',
-  options: { provider: z.string().optional().meta({ description: 'only of this provider', value: 'participant' }) },
+  options: { provider: z.text({ description: 'only of this provider', value: 'participant' }) },
   examples: ['souk plans list', 'souk plans list --provider p_0123456789abcdef --json'],
 })
 

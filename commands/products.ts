@@ -1,4 +1,4 @@
-import { type CommandContext, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
@@ -17,17 +17,14 @@ import { bold, byteSize, cyan, green } from '../src/text/text.ts'
 export const productArg = z.object({ product: z.string().meta({ description: 'id of the product' }) })
 
 export const productOptions = {
-  name: z.string().optional().meta({ description: 'name', value: 'text' }),
-  price: z.string().optional().meta({ description: 'your price in USDC', value: 'usd' }),
-  description: z.string().optional().meta({ description: 'description', value: 'text' }),
-  category: z.string().optional().meta({ description: 'category', value: 'name' }),
-  upload: z.string().optional().meta({ description: 'file to sell, at most 100 MiB', value: 'file' }),
+  name: z.text({ description: 'name', value: 'text' }),
+  price: z.text({ description: 'your price in USDC', value: 'usd' }),
+  description: z.text({ description: 'description', value: 'text' }),
+  category: z.text({ description: 'category', value: 'name' }),
+  upload: z.text({ description: 'file to sell, at most 100 MiB', value: 'file' }),
 }
 
-export const outputOption = z
-  .string()
-  .optional()
-  .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
+export const outputOption = z.text({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' })
 
 /** Reads a product. With an API key, the caller's own drafts can be read too. */
 export async function readProduct(session: Session, id: string): Promise<Product> {
@@ -100,10 +97,7 @@ export const productsCreate = defineCommand({
   description: 'Without --upload it is a draft. Put it up for sale with `souk products edit ID --upload FILE`.',
   args: z.object({}),
   options: z.object({
-    file: z
-      .string()
-      .optional()
-      .meta({ short: 'f', description: `${DOCUMENT} of the product fields, - for stdin`, value: 'file' }),
+    file: z.text({ short: 'f', description: `${DOCUMENT} of the product fields, - for stdin`, value: 'file' }),
     example: exampleOption,
     ...productOptions,
   }),
@@ -144,10 +138,7 @@ export const productsDelete = defineCommand({
   summary: 'delete a product; buyers keep their files',
   description: 'Asks for confirmation; skip it with --yes.',
   args: productArg,
-  examples: [
-    'souk products delete prod_0123456789abcdef --yes',
-    'souk products delete prod_0123456789abcdef --yes --json',
-  ],
+  examples: andJson('souk products delete prod_0123456789abcdef --yes'),
   prints: 'deleteProduct',
   async run(context) {
     const { product: id } = context.args
@@ -164,10 +155,7 @@ export const productsDownload = defineCommand({
   description: 'The file is checked against its hash. A damaged file is deleted.',
   args: productArg,
   options: z.object({ output: outputOption }),
-  examples: [
-    'souk products download prod_0123456789abcdef -o ./downloads --yes',
-    'souk products download prod_0123456789abcdef -o ./downloads --yes --json',
-  ],
+  examples: andJson('souk products download prod_0123456789abcdef -o ./downloads --yes'),
   async run(context) {
     const { product: id } = context.args
     const { output } = context.options
@@ -215,10 +203,10 @@ export const productsList = listCommand(product, {
   summary: 'browse digital products',
   list: 'listProducts',
   options: {
-    search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
-    category: z.string().optional().meta({ description: 'only of this category', value: 'name' }),
-    provider: z.string().optional().meta({ description: 'only of this provider', value: 'id' }),
-    mine: z.boolean().default(false).meta({ description: 'your own products, including drafts and withdrawn ones' }),
+    search: z.text({ short: 's', description: 'search words', value: 'words' }),
+    category: z.text({ description: 'only of this category', value: 'name' }),
+    provider: z.text({ description: 'only of this provider', value: 'id' }),
+    mine: z.flag({ description: 'your own products, including drafts and withdrawn ones' }),
   },
   examples: [
     'souk products list',

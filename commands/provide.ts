@@ -16,12 +16,9 @@ const options = z.object({
   exec: z
     .string()
     .meta({ description: 'command that does a job: input on stdin, deliverable on stdout', value: 'command' }),
-  listing: z.string().optional().meta({
-    description: 'YAML or JSON file of a listing; creates or updates the listing',
-    value: 'file',
-  }),
-  watch: z.boolean().default(false).meta({ description: 'reload when the listing file or the program changes' }),
-  name: z.string().optional().meta({
+  listing: z.text({ description: 'YAML or JSON file of a listing; creates or updates the listing', value: 'file' }),
+  watch: z.flag({ description: 'reload when the listing file or the program changes' }),
+  name: z.text({
     description: 'your public name, if you are not registered yet (default: wallet name)',
     value: 'name',
   }),
@@ -29,11 +26,11 @@ const options = z.object({
     .enum(['changed', 'always', 'never'])
     .default('changed')
     .meta({ description: 'when to make a practice run: buy the listing once with test money' }),
-  practiceInput: z.string().optional().meta({
+  practiceInput: z.text({
     description: 'input of the practice run, as YAML or JSON (default: generated from the schema)',
     value: 'file',
   }),
-  shell: z.boolean().default(false).meta({ description: 'run the command in a shell' }),
+  shell: z.flag({ description: 'run the command in a shell' }),
   concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(1).meta({ description: 'parallel jobs' }),
   timeout: Duration.optional().meta({ description: 'time limit per job', value: 'duration' }),
   retries: z.int().min(0).max(MAX_RETRIES).default(3).meta({ description: 'retries after exit code 75' }),
@@ -45,12 +42,12 @@ const options = z.object({
     .string()
     .default(deliverForms[0])
     .meta({ description: `deliverable: ${deliverForms.join(', ')}, or a folder for files`, value: 'how' }),
-  cwd: z.string().optional().meta({ description: 'working directory of the command', value: 'dir' }),
+  cwd: z.text({ description: 'working directory of the command', value: 'dir' }),
   env: z
     .array(z.string())
     .default([])
     .meta({ description: 'environment variable for the command', value: 'name=value' }),
-  once: z.boolean().default(false).meta({ description: 'process waiting jobs, then exit' }),
+  once: z.flag({ description: 'process waiting jobs, then exit' }),
 })
 export type ProvideOptions = z.output<typeof options>
 export type ProvideHost = CommandContext<{ services: string[] }, ProvideOptions>

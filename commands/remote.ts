@@ -21,10 +21,10 @@ export const remoteCheck = defineCommand({
   name: 'remote check',
   summary: 'check a remote: reachable, unchanged, credentials valid',
   args: z.object({
-    name: z.string().optional().meta({ description: 'remote name or local (default: the one in use)' }),
+    name: z.text({ description: 'remote name or local (default: the one in use)' }),
   }),
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 11 if there is a problem' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if there is a problem' }),
   }),
   examples: ['souk remote check', 'souk remote check local --exit-status --json'],
   async run(context) {
@@ -139,7 +139,7 @@ export const remoteProtect = defineCommand({
   summary: 'require typing the name of a remote before changes',
   args: z.object({ name: z.string().meta({ description: 'remote name' }) }),
   options: z.object({
-    off: z.boolean().default(false).meta({ description: 'remove the protection; the name must be typed to confirm' }),
+    off: z.flag({ description: 'remove the protection; the name must be typed to confirm' }),
   }),
   examples: ['souk remote protect shop', 'souk remote protect shop --off --confirm shop --json'],
   async run(context) {

@@ -1,6 +1,6 @@
 import type { Request, WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument, readObjectFile, textOf, unjudged } from '../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
@@ -46,10 +46,7 @@ export const requestsAward = defineCommand({
     request: z.string().meta({ description: 'id of the request' }),
     bid: z.string().meta({ description: 'id of the bid' }),
   }),
-  examples: [
-    'souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20',
-    'souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20 --json',
-  ],
+  examples: andJson('souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20'),
   async run(context) {
     const { request, bid } = context.args
     const session = await context.session()
@@ -131,10 +128,7 @@ export const requestsCancel = defineCommand({
   summary: 'cancel one of your requests',
   aliases: ['postings cancel'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
-  examples: [
-    'souk requests cancel post_0123456789abcdef --yes',
-    'souk requests cancel post_0123456789abcdef --yes --json',
-  ],
+  examples: andJson('souk requests cancel post_0123456789abcdef --yes'),
   prints: 'cancelPosting',
   async run(context) {
     const session = await context.session()
@@ -147,25 +141,16 @@ export const requestsCancel = defineCommand({
 type Body = Request<Api['createPosting']>['body']
 
 const options = z.object({
-  file: z
-    .string()
-    .optional()
-    .meta({ short: 'f', description: `${DOCUMENT} of the request, - for stdin`, value: 'file' }),
+  file: z.text({ short: 'f', description: `${DOCUMENT} of the request, - for stdin`, value: 'file' }),
   example: exampleOption,
-  title: z.string().optional().meta({ description: 'title of the request', value: 'text' }),
-  brief: z.string().optional().meta({ description: 'details: JSON object or text', value: 'text' }),
-  briefFile: z
-    .string()
-    .optional()
-    .meta({ description: 'file with the details (text, YAML or JSON), - for stdin', value: 'file' }),
+  title: z.text({ description: 'title of the request', value: 'text' }),
+  brief: z.text({ description: 'details: JSON object or text', value: 'text' }),
+  briefFile: z.text({ description: 'file with the details (text, YAML or JSON), - for stdin', value: 'file' }),
   budget: z.number().optional().meta({ description: 'highest price to pay', value: 'usd' }),
   minBudget: z.number().optional().meta({ description: 'lowest price', value: 'usd' }),
-  category: z.string().optional().meta({ description: 'category of the request', value: 'name' }),
-  deadline: z
-    .string()
-    .optional()
-    .meta({ description: 'deadline for the award, at most 30 days from now', value: 'time' }),
-  parentJob: z.string().optional().meta({ description: 'your job of which this request is a subtask', value: 'job' }),
+  category: z.text({ description: 'category of the request', value: 'name' }),
+  deadline: z.text({ description: 'deadline for the award, at most 30 days from now', value: 'time' }),
+  parentJob: z.text({ description: 'your job of which this request is a subtask', value: 'job' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
@@ -232,13 +217,13 @@ const listOptions = z.object({
     .enum(['open', 'awarded', 'completed', 'cancelled', 'expired'])
     .optional()
     .meta({ description: 'only in this state' }),
-  category: z.string().optional().meta({ description: 'only of this category', value: 'name' }),
-  search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
-  minBudget: z.string().optional().meta({ description: 'lowest budget', value: 'usd' }),
-  maxBudget: z.string().optional().meta({ description: 'highest budget', value: 'usd' }),
-  createdAfter: z.string().optional().meta({ description: 'only created after this time', value: 'time' }),
-  cursor: z.string().optional().meta({ description: 'continue after this next_cursor', value: 'cursor' }),
-  follow: z.boolean().default(false).meta({ short: 'f', description: 'keep printing new requests' }),
+  category: z.text({ description: 'only of this category', value: 'name' }),
+  search: z.text({ short: 's', description: 'search words', value: 'words' }),
+  minBudget: z.text({ description: 'lowest budget', value: 'usd' }),
+  maxBudget: z.text({ description: 'highest budget', value: 'usd' }),
+  createdAfter: z.text({ description: 'only created after this time', value: 'time' }),
+  cursor: z.text({ description: 'continue after this next_cursor', value: 'cursor' }),
+  follow: z.flag({ short: 'f', description: 'keep printing new requests' }),
   ...pageOptions,
   ...watchOptions,
 })
@@ -310,12 +295,12 @@ export const requestsNotifications = defineCommand({
   description: 'Without options, shows the current setting. --on or a filter opts in; --off opts out.',
   aliases: ['postings notifications'],
   options: z.object({
-    on: z.boolean().default(false).meta({ description: 'turn notifications on' }),
-    off: z.boolean().default(false).meta({ description: 'turn notifications off' }),
+    on: z.flag({ description: 'turn notifications on' }),
+    off: z.flag({ description: 'turn notifications off' }),
     minBudget: z.number().optional().meta({ description: 'lowest budget', value: 'usd' }),
     maxBudget: z.number().optional().meta({ description: 'highest budget', value: 'usd' }),
     category: z.array(z.string()).default([]).meta({ description: 'only of this category', value: 'name' }),
-    all: z.boolean().default(false).meta({ description: 'remove all filters' }),
+    all: z.flag({ description: 'remove all filters' }),
   }),
   examples: [
     'souk requests notifications',
@@ -369,10 +354,7 @@ export const requestsWithdraw = defineCall({
     request: z.string().meta({ description: 'id of the request' }),
     bid: z.string().meta({ description: 'id of the bid' }),
   }),
-  examples: [
-    'souk requests withdraw post_0123456789abcdef bid_0123456789abcdef',
-    'souk requests withdraw post_0123456789abcdef bid_0123456789abcdef --json',
-  ],
+  examples: andJson('souk requests withdraw post_0123456789abcdef bid_0123456789abcdef'),
   asks: 'withdrawBid',
   asked(context) {
     const { request, bid } = context.args

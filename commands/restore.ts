@@ -14,7 +14,7 @@ export const command = defineCommand({
   description:
     'Stop the daemon first. The backup is checked before anything is replaced. The old data is kept until the new data has opened.',
   args: z.object({ file: z.string().meta({ description: 'file from `souk admin backup`' }) }),
-  options: z.object({ force: z.boolean().default(false).meta({ description: 'replace existing data' }) }),
+  options: z.object({ force: z.flag({ description: 'replace existing data' }) }),
   examples: ['souk restore market.tar --force', 'souk restore market.tar --force --json'],
   async run(context) {
     const { args, options, globals, io } = context

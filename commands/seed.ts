@@ -71,7 +71,7 @@ async function isThere(context: Context): Promise<boolean> {
 }
 
 const options = z.object({
-  file: z.string().optional().meta({ description: 'YAML file with users, services and actions', value: 'file' }),
+  file: z.text({ description: 'YAML file with users, services and actions', value: 'file' }),
 })
 
 export const seedLoad = defineCommand({
@@ -110,7 +110,7 @@ export const seedTraffic = defineCommand({
     'Demo buyers buy at the rate of --rate and demo sellers deliver, with normal requests and test money. Missing users register first.',
   options: z.object({
     rate: Rate.default(30).meta({ description: 'sales per minute', value: 'n/min' }),
-    for: z.string().optional().meta({ description: 'stop after this time', value: 'duration' }),
+    for: z.text({ description: 'stop after this time', value: 'duration' }),
   }),
   examples: ['souk seed traffic --rate 60/min --for 2s', 'souk seed traffic --rate 120 --for 1s --ndjson'],
   endsItself: true,

@@ -1,5 +1,5 @@
 import { ownId } from '../src/cli/account.ts'
-import { defineCommand } from '../src/cli/command.ts'
+import { andJson, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts'
 import { inEditor } from '../src/cli/files/editor.ts'
@@ -25,13 +25,10 @@ export const servicesCreate = defineCommand({
   name: 'services create',
   summary: 'create a listing',
   options: z.object({
-    file: z
-      .string()
-      .optional()
-      .meta({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
+    file: z.text({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
     example: exampleOption,
-    editor: z.boolean().default(false).meta({ description: 'write the listing in $VISUAL or $EDITOR' }),
+    editor: z.flag({ description: 'write the listing in $VISUAL or $EDITOR' }),
   }),
   examples: [
     'souk services create --example',
@@ -75,10 +72,7 @@ export const servicesDelete = defineCommand({
   name: 'services delete',
   summary: 'remove one of your listings',
   args: z.object({ service: z.string().meta({ description: 'id of the listing' }) }),
-  examples: [
-    'souk services delete svc_0123456789abcdef --yes',
-    'souk services delete svc_0123456789abcdef --yes --json',
-  ],
+  examples: andJson('souk services delete svc_0123456789abcdef --yes'),
   prints: 'deleteService',
   async run(context) {
     const session = await context.session()
@@ -92,7 +86,7 @@ export const servicesDiscover = defineCommand({
   name: 'services discover',
   summary: 'get the complete catalog with runnable example requests ($0.001)',
   description: 'Made for agents. The catalog alone is free: `souk services list`.',
-  options: z.object({ guide: z.boolean().default(false).meta({ description: 'print only the guide, as Markdown' }) }),
+  options: z.object({ guide: z.flag({ description: 'print only the guide, as Markdown' }) }),
   examples: [
     'souk services discover',
     'souk services discover --guide',
@@ -163,12 +157,9 @@ export const servicesEdit = defineCommand({
   summary: 'change one of your listings',
   args: z.object({ service: z.string().meta({ description: 'id of the listing' }) }),
   options: z.object({
-    file: z
-      .string()
-      .optional()
-      .meta({ short: 'f', description: `${DOCUMENT} of the changes, - for stdin`, value: 'file' }),
+    file: z.text({ short: 'f', description: `${DOCUMENT} of the changes, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
-    editor: z.boolean().default(false).meta({ description: 'edit the listing in $VISUAL or $EDITOR' }),
+    editor: z.flag({ description: 'edit the listing in $VISUAL or $EDITOR' }),
   }),
   examples: [
     'souk services edit svc_0123456789abcdef --set price=0.75',
@@ -200,12 +191,12 @@ export const servicesInquire = defineCommand({
   summary: 'ask a provider about a service ($0.001); opens a conversation',
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options: z.object({
-    message: z.string().optional().meta({ short: 'm', description: 'your question, or - for stdin', value: 'text' }),
+    message: z.text({ short: 'm', description: 'your question, or - for stdin', value: 'text' }),
     input: z
       .array(z.string())
       .default([])
       .meta({ short: 'i', description: 'one input field; needs no --message', value: 'name=value' }),
-    interactive: z.boolean().default(false).meta({ description: 'ask for each input, then confirm the price' }),
+    interactive: z.flag({ description: 'ask for each input, then confirm the price' }),
   }),
   examples: [
     'souk services inquire svc_0123456789abcdef -m "Could you do ten at once?"',

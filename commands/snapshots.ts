@@ -56,7 +56,7 @@ export const snapshotsSave = defineCommand({
   summary: 'save a named copy of the local data',
   description: 'Works while the daemon runs and while it is stopped.',
   args: z.object({ name: z.string().meta({ description: 'name: lower-case letters, digits, - and _' }) }),
-  options: z.object({ force: z.boolean().default(false).meta({ description: 'overwrite a copy with this name' }) }),
+  options: z.object({ force: z.flag({ description: 'overwrite a copy with this name' }) }),
   examples: ['souk snapshots save before-upgrade --force', 'souk snapshots save before-upgrade --force --json'],
   async run(context) {
     const { args, options, globals, places } = context

@@ -46,7 +46,7 @@ export const statsEvent = defineCommand({
   summary: 'record one explorer page view',
   args: z.object({ kind: z.enum(kinds).meta({ description: kinds.join(', ') }) }),
   options: z.object({
-    dnt: z.boolean().default(false).meta({ description: 'send Do Not Track: nothing is recorded' }),
+    dnt: z.flag({ description: 'send Do Not Track: nothing is recorded' }),
   }),
   examples: ['souk stats event subject_view', 'souk stats event expand_io --dnt --json'],
   async run({ args: { kind }, options: { dnt }, session }) {
@@ -79,7 +79,7 @@ export const statsSeries = defineCommand({
     'begin when the daemon starts. Needs the admin key of the instance.',
   options: z.object({
     span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
-    all: z.boolean().default(false).meta({ description: 'include intervals without activity' }),
+    all: z.flag({ description: 'include intervals without activity' }),
   }),
   examples: ['souk stats series', 'souk stats series --span week --all', 'souk stats series --json'],
   prints: 'getSeries',

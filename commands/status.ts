@@ -14,7 +14,7 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'show whether the daemon runs, and its state',
   options: z.object({
-    exitStatus: z.boolean().default(false).meta({ description: 'exit with code 10 if it is not running' }),
+    exitStatus: z.flag({ description: 'exit with code 10 if it is not running' }),
     ...watchOptions,
   }),
   examples: ['souk status', 'souk status --exit-status', 'souk status --json'],

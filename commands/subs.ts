@@ -12,8 +12,8 @@ export const subsCancel = defineCommand({
     '`souk subs resume --keep` undoes the cancellation until that period ends. --now ends the subscription immediately, without a refund.',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({
-    atPeriodEnd: z.boolean().default(false).meta({ description: 'cancel at the end of the paid period (default)' }),
-    now: z.boolean().default(false).meta({ description: 'cancel immediately, without a refund' }),
+    atPeriodEnd: z.flag({ description: 'cancel at the end of the paid period (default)' }),
+    now: z.flag({ description: 'cancel immediately, without a refund' }),
   }),
   examples: [
     'souk subs cancel sub_0123456789abcdef --at-period-end',
@@ -56,7 +56,7 @@ export const subsResume = defineCall({
   name: 'subs resume',
   summary: 'resume a paused subscription, or undo a cancellation',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
-  options: z.object({ keep: z.boolean().default(false).meta({ description: 'undo a scheduled cancellation' }) }),
+  options: z.object({ keep: z.flag({ description: 'undo a scheduled cancellation' }) }),
   examples: ['souk subs resume sub_0123456789abcdef', 'souk subs resume sub_0123456789abcdef --keep --json'],
   asks: 'resumeSubscription',
   asked: ({ args, options: { keep } }) => ({ params: { id: args.subscription }, ...(keep ? { body: { keep } } : {}) }),

@@ -6,10 +6,7 @@ export const termsAccept = defineCommand({
   name: 'terms accept',
   summary: 'accept the terms (required of providers on some instances)',
   options: z.object({
-    version: z
-      .string()
-      .optional()
-      .meta({ description: 'version to accept (default: the current one)', value: 'version' }),
+    version: z.text({ description: 'version to accept (default: the current one)', value: 'version' }),
   }),
   examples: ['souk terms accept --yes', 'souk terms accept --yes --json'],
   prints: 'acceptTerms',

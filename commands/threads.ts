@@ -1,5 +1,5 @@
 import { headersAt } from '../src/cli/account.ts'
-import { type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument } from '../src/cli/files/document.ts'
 import { download, sending, showDownloaded } from '../src/cli/files/transfer.ts'
@@ -32,10 +32,7 @@ export const threadsAccept = defineCommand({
     'Asks for confirmation; skip it with --yes. Pays only the offer that it shows. With --proposal, it also refuses an offer that changed since you saw it.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
-    proposal: z.string().optional().meta({
-      description: 'accept only the offer with this `proposed_at`',
-      value: 'time',
-    }),
+    proposal: z.text({ description: 'accept only the offer with this `proposed_at`', value: 'time' }),
   }),
   examples: [
     'souk threads accept thr_0123456789abcdef --yes',
@@ -93,7 +90,7 @@ export const threadsAttach = defineCommand({
     files: z.array(z.string()).meta({ description: 'files to attach' }),
   }),
   options: z.object({
-    message: z.string().optional().meta({ short: 'm', description: 'caption of the first file', value: 'text' }),
+    message: z.text({ short: 'm', description: 'caption of the first file', value: 'text' }),
   }),
   examples: [
     'souk threads attach thr_0123456789abcdef book.pdf',
@@ -129,7 +126,7 @@ export const threadsDecline = defineCommand({
   summary: 'end a negotiation, or cancel a job that is not delivered',
   description: 'Cancelling a job refunds the full payment, after a confirmation.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
-  options: z.object({ reason: z.string().optional().meta({ description: 'reason, for the other party' }) }),
+  options: z.object({ reason: z.text({ description: 'reason, for the other party' }) }),
   examples: [
     'souk threads decline thr_0123456789abcdef',
     'souk threads decline thr_0123456789abcdef --reason "Too slow" --json',
@@ -194,15 +191,9 @@ export const threadsDownload = defineCommand({
     file: z.string().meta({ description: 'id of the file' }),
   }),
   options: z.object({
-    output: z
-      .string()
-      .optional()
-      .meta({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' }),
+    output: z.text({ short: 'o', description: 'file or folder to write, - for stdout', value: 'file' }),
   }),
-  examples: [
-    'souk threads download thr_0123456789abcdef file_0123456789abcdef -o ./downloads --yes',
-    'souk threads download thr_0123456789abcdef file_0123456789abcdef -o ./downloads --yes --json',
-  ],
+  examples: andJson('souk threads download thr_0123456789abcdef file_0123456789abcdef -o ./downloads --yes'),
   async run(context) {
     const { thread, file } = context.args
     const session = await context.session()
@@ -226,8 +217,8 @@ export const threadsPropose = defineCall({
   options: z.object({
     price: z.string().meta({ description: 'your price in USDC, such as 25.00', value: 'usd' }),
     days: z.int().min(1).max(MAX_DAYS).optional().meta({ description: 'delivery time' }),
-    delivery: z.string().optional().meta({ description: 'delivery time in words, such as "2 hours"', value: 'time' }),
-    message: z.string().optional().meta({ short: 'm', description: 'message to send with the offer', value: 'text' }),
+    delivery: z.text({ description: 'delivery time in words, such as "2 hours"', value: 'time' }),
+    message: z.text({ short: 'm', description: 'message to send with the offer', value: 'text' }),
   }),
   examples: [
     'souk threads propose thr_0123456789abcdef --price 0.50',
@@ -272,12 +263,9 @@ export const threadsUpdate = defineCall({
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     status: z.enum(['in_progress', 'completed', 'failed']).meta({ description: 'status of the work' }),
-    deliverable: z
-      .string()
-      .optional()
-      .meta({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
-    progress: z.string().optional().meta({ description: 'progress', value: 'text' }),
-    notes: z.string().optional().meta({ description: 'message to send with the update', value: 'text' }),
+    deliverable: z.text({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
+    progress: z.text({ description: 'progress', value: 'text' }),
+    notes: z.text({ description: 'message to send with the update', value: 'text' }),
   }),
   examples: [
     'souk threads update thr_0123456789abcdef --status in_progress --progress 40',
@@ -298,7 +286,7 @@ export const threadsVerify = defineCommand({
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
-    comment: z.string().optional().meta({ description: 'comment', value: 'text' }),
+    comment: z.text({ description: 'comment', value: 'text' }),
   }),
   examples: [
     'souk threads verify thr_0123456789abcdef',
@@ -318,7 +306,7 @@ export const threadsVerify = defineCommand({
 const POLL_MS = 1_000
 
 const options = z.object({
-  follow: z.boolean().default(false).meta({ description: 'keep printing new messages until ctrl-c' }),
+  follow: z.flag({ description: 'keep printing new messages until ctrl-c' }),
 })
 type Context = CommandContext<{ thread: string }, z.output<typeof options>>
 

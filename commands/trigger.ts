@@ -15,16 +15,16 @@ const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook
 const REPEATS_MAX = 100
 
 const args = z.object({
-  event: z.string().optional().meta({ description: 'event type, such as job.disputed; see --list' }),
+  event: z.text({ description: 'event type, such as job.disputed; see --list' }),
 })
 const options = z.object({
-  for: z.string().optional().meta({ description: 'id of your object for the event; see --list', value: 'id' }),
+  for: z.text({ description: 'id of your object for the event; see --list', value: 'id' }),
   set: z
     .array(z.string())
     .default([])
     .meta({ description: 'event parameter, such as rating=2; see --list', value: 'name=value' }),
   repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
-  list: z.boolean().default(false).meta({ description: 'list events with their parameters' }),
+  list: z.flag({ description: 'list events with their parameters' }),
 })
 type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
@@ -134,17 +134,13 @@ async function made(context: Context, words: Words & { readonly type: EventType 
   const headers = await session.adminHeaders()
   const events = (signal: AbortSignal) => session.open('streamEvents', { query: {}, headers, signal, timeoutMs: 0 })
   const { repeat } = context.options
-  const progress = context.io.progress(words.type)
-  try {
-    return await inFolder(async (folder) => {
-      const found: Triggered[] = []
-      for (let turn = 1; turn <= repeat && !context.signal.aborted; turn += 1) {
-        progress.update(repeat > 1 ? `${words.type}   ${turn} of ${repeat}` : words.type)
-        found.push(await trigger({ ...opened, ...words, folder, events }, situation))
-      }
-      return found
-    })
-  } finally {
-    progress.stop()
-  }
+  using progress = context.io.progress(words.type)
+  return await inFolder(async (folder) => {
+    const found: Triggered[] = []
+    for (let turn = 1; turn <= repeat && !context.signal.aborted; turn += 1) {
+      progress.update(repeat > 1 ? `${words.type}   ${turn} of ${repeat}` : words.type)
+      found.push(await trigger({ ...opened, ...words, folder, events }, situation))
+    }
+    return found
+  })
 }

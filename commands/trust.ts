@@ -80,11 +80,8 @@ export type ReputationAnswer = WireAnswer<Api['getReputation']>
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 
 const publishedOptions = z.object({
-  check: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
-  save: z.string().optional().meta({ description: 'save the file under this name', value: 'file' }),
+  check: z.flag({ description: 'recompute the keccak-256 hash; exit with code 11 if it differs' }),
+  save: z.text({ description: 'save the file under this name', value: 'file' }),
 })
 
 export const trustEvidence = defineCommand({
@@ -192,10 +189,7 @@ export const trustShow = defineCommand({
     wallets: z.array(z.string()).min(1).meta({ description: 'addresses, participant ids or wallet names' }),
   }),
   options: z.object({
-    exitStatus: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'exit with code 11 unless all wallets are verified or reach --min-score' }),
+    exitStatus: z.flag({ description: 'exit with code 11 unless all wallets are verified or reach --min-score' }),
     minScore: z.int().optional().meta({ description: 'lowest accepted score, with --exit-status' }),
   }),
   examples: [

@@ -48,13 +48,13 @@ const REAL_MONEY = 'real money'
 
 const options = z.object({
   ...typedOptions,
-  clock: z
-    .string()
-    .optional()
-    .meta({ description: 'business time: real, frozen, or a start time in the future', value: 'real|frozen|time' }),
+  clock: z.text({
+    description: 'business time: real, frozen, or a start time in the future',
+    value: 'real|frozen|time',
+  }),
   traffic: Rate.optional().meta({ description: 'make the demo users trade until ctrl-c', value: 'n/min' }),
-  systemd: z.boolean().default(false).meta({ description: 'print a systemd unit and exit' }),
-  foreground: z.boolean().default(false).meta({ description: 'run in the foreground and log to the terminal' }),
+  systemd: z.flag({ description: 'print a systemd unit and exit' }),
+  foreground: z.flag({ description: 'run in the foreground and log to the terminal' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
@@ -217,12 +217,8 @@ function noSeed(seed: string): CliError {
 
 async function playFile(context: Context, seedFile: SeedFile): Promise<void> {
   const { play } = await import('../src/market/file/play.ts')
-  const progress = context.io.progress('loading the seed file')
-  try {
-    for await (const { did } of play(context, await context.session(), seedFile)) progress.update(did)
-  } finally {
-    progress.stop()
-  }
+  using progress = context.io.progress('loading the seed file')
+  for await (const { did } of play(context, await context.session(), seedFile)) progress.update(did)
 }
 
 function requireNew({ places }: Context, isNew: boolean, file: string): void {

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { patienceMs } from '../src/cli/globals.ts'
 import type { Io } from '../src/cli/io.ts'
@@ -52,10 +52,7 @@ export const verifyApprove = defineCommand({
   description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
   args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
   options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
-  examples: [
-    'souk verify approve vat_0123456789abcdef --reason "Papers seen"',
-    'souk verify approve vat_0123456789abcdef --reason "Papers seen" --json',
-  ],
+  examples: andJson('souk verify approve vat_0123456789abcdef --reason "Papers seen"'),
   prints: 'decideVerification',
   run: (context) => decide(context, 'approved'),
   view: showDecided,
@@ -94,10 +91,7 @@ export const verifyReject = defineCommand({
   description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
   args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
   options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
-  examples: [
-    'souk verify reject vat_0123456789abcdef --reason "Papers missing"',
-    'souk verify reject vat_0123456789abcdef --reason "Papers missing" --json',
-  ],
+  examples: andJson('souk verify reject vat_0123456789abcdef --reason "Papers missing"'),
   prints: 'decideVerification',
   run: (context) => decide(context, 'rejected'),
   view: showDecided,
@@ -123,7 +117,7 @@ const POLL_MS = 500
 export const verifyStatus = defineCommand({
   name: 'verify status',
   summary: 'show your verification tier and current attempt',
-  options: z.object({ watch: z.boolean().default(false).meta({ description: 'wait until the current attempt ends' }) }),
+  options: z.object({ watch: z.flag({ description: 'wait until the current attempt ends' }) }),
   examples: ['souk verify status', 'souk verify status --watch --json'],
   prints: 'getVerificationStatus',
   async run(context) {
@@ -146,15 +140,11 @@ async function read(session: Session): Promise<Status> {
 /** Waits until the current attempt ends, or until the time of `--wait` is over. */
 async function watched({ globals, io, signal, system }: SessionHost, session: Session): Promise<Status> {
   const limitMs = patienceMs(globals)
-  const progress = io.progress('waiting for the verification')
-  try {
-    for (let waited = 0; ; waited += POLL_MS) {
-      const status = await read(session)
-      if (status.attempt === null || waited >= limitMs || signal.aborted) return status
-      progress.update(`waiting for the verification: ${status.attempt.status}`)
-      await system.sleep(POLL_MS, signal)
-    }
-  } finally {
-    progress.stop()
+  using progress = io.progress('waiting for the verification')
+  for (let waited = 0; ; waited += POLL_MS) {
+    const status = await read(session)
+    if (status.attempt === null || waited >= limitMs || signal.aborted) return status
+    progress.update(`waiting for the verification: ${status.attempt.status}`)
+    await system.sleep(POLL_MS, signal)
   }
 }

@@ -25,14 +25,11 @@ export const walletFund = defineCommand({
   description:
     'With the admin key you choose the amount. Without it you get $10.00 per call, if the marketplace has a public faucet.',
   args: z.object({
-    who: z.string().optional().meta({ description: 'wallet name or address (default: the active wallet)' }),
+    who: z.text({ description: 'wallet name or address (default: the active wallet)' }),
   }),
   options: z.object({
-    amount: z
-      .string()
-      .optional()
-      .meta({ description: `amount to give; needs the admin key (default: ${DEFAULT_AMOUNT})`, value: 'usd' }),
-    identity: z.boolean().default(false).meta({ description: 'also register an ERC-8004 identity' }),
+    amount: z.text({ description: `amount to give; needs the admin key (default: ${DEFAULT_AMOUNT})`, value: 'usd' }),
+    identity: z.flag({ description: 'also register an ERC-8004 identity' }),
   }),
   examples: [
     'souk wallet fund',
@@ -148,9 +145,9 @@ export const walletNew = defineCommand({
     'The key is saved in a file that only you can read. With a passphrase it is also encrypted (scrypt, AES-256-GCM). Secrets are never read from flags.',
   args: z.object({ name: z.string().default('main').meta({ description: 'name of the wallet' }) }),
   options: z.object({
-    encrypt: z.boolean().default(false).meta({ description: 'ask for a passphrase and encrypt the key' }),
-    passphraseStdin: z.boolean().default(false).meta({ description: 'read the passphrase from stdin and encrypt' }),
-    keyStdin: z.boolean().default(false).meta({ description: 'read an existing private key from stdin' }),
+    encrypt: z.flag({ description: 'ask for a passphrase and encrypt the key' }),
+    passphraseStdin: z.flag({ description: 'read the passphrase from stdin and encrypt' }),
+    keyStdin: z.flag({ description: 'read an existing private key from stdin' }),
   }),
   examples: ['souk wallet new main', 'souk wallet new shop --json'],
   async run({ args, options, places, io, globals, system }) {
@@ -207,7 +204,7 @@ export const walletRemove = defineCommand({
 export const walletShow = defineCommand({
   name: 'wallet show',
   summary: 'show one wallet and what it holds; the key itself is never shown',
-  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
+  args: z.object({ name: z.text({ description: 'wallet name (default: the active one)' }) }),
   examples: ['souk wallet show', 'souk wallet show main --json'],
   async run(context) {
     const { args, globals, places } = context

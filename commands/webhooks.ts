@@ -26,7 +26,7 @@ export const webhooksList = defineCommand({
   name: 'webhooks list',
   summary: 'list webhook deliveries to your endpoints, newest first',
   isDefault: true,
-  args: z.object({ service: z.string().optional().meta({ description: 'only of this listing, by id or name' }) }),
+  args: z.object({ service: z.text({ description: 'only of this listing, by id or name' }) }),
   options: listOptions,
   examples: [
     'souk webhooks list',
@@ -75,7 +75,7 @@ async function readOf(
 }
 
 const replayOptions = z.object({
-  all: z.boolean().default(false).meta({ description: 'resend all dead deliveries, except test messages' }),
+  all: z.flag({ description: 'resend all dead deliveries, except test messages' }),
 })
 type ReplayContext = CommandContext<{ delivery: string[] }, z.output<typeof replayOptions>>
 
@@ -122,7 +122,7 @@ async function chosen({ args, options: { all } }: ReplayContext, session: Sessio
 }
 
 const secretOptions = z.object({
-  rotate: z.boolean().default(false).meta({ description: 'create a new secret first' }),
+  rotate: z.flag({ description: 'create a new secret first' }),
 })
 type SecretContext = CommandContext<unknown, z.output<typeof secretOptions>>
 

@@ -49,7 +49,7 @@ export const adminFeaturesSet = defineCommand({
     name: z.string().meta({ description: `${switches.join(', ')}, or the name of a feature` }),
     state: z.enum(states).meta({ description: 'on or off' }),
   }),
-  options: z.object({ reason: z.string().optional().meta({ description: 'reason, saved in the log', value: 'text' }) }),
+  options: z.object({ reason: z.text({ description: 'reason, saved in the log', value: 'text' }) }),
   examples: [
     'souk admin features set checkout_v2 off --dry-run --yes',
     'souk admin features set terms_required off --yes --json',

@@ -4,7 +4,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { jobFields } from '../../src/api/endpoint/list-fields.ts'
 import { jobOrders } from '../../src/api/endpoint/list-orders.ts'
 import type { Api } from '../../src/api/index.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { andJson, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
@@ -26,14 +26,8 @@ export const adminJobsBundle = defineCommand({
     'Includes the job, schema report, deliverable hashes, messages, payment and ledger postings. Needs the admin key. Saving the private conversation files is logged.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    output: z
-      .string()
-      .optional()
-      .meta({ short: 'o', description: 'write to this file, readable by you only', value: 'file' }),
-    save: z.string().optional().meta({
-      description: 'folder to write bundle.json and the conversation files to',
-      value: 'folder',
-    }),
+    output: z.text({ short: 'o', description: 'write to this file, readable by you only', value: 'file' }),
+    save: z.text({ description: 'folder to write bundle.json and the conversation files to', value: 'folder' }),
   }),
   examples: [
     'souk admin jobs bundle job_0123456789abcdef',
@@ -104,10 +98,9 @@ export const adminJobsEmergencyWithdraw = defineCommand({
   options: z.object({
     reason: z.string().meta({ description: 'reason, shown to both parties and in the log', value: 'text' }),
   }),
-  examples: [
+  examples: andJson(
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes',
-    'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes --json',
-  ],
+  ),
   prints: 'withdrawJob',
   async run(context) {
     const session = await context.session()
@@ -126,7 +119,7 @@ export const adminJobsList = listCommand(job, {
   summary: 'list all jobs, newest first',
   options: {
     status: z.enum(jobStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
-    participant: z.string().optional().meta({ description: 'only of this participant, by id or wallet', value: 'id' }),
+    participant: z.text({ description: 'only of this participant, by id or wallet', value: 'id' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of the participant in the job' }),
   },
   examples: [
@@ -145,7 +138,7 @@ export const adminJobsResolve = defineCommand({
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     outcome: z.enum(rulings).meta({ description: 'outcome; release pays the provider' }),
-    buyerAmount: z.string().optional().meta({ description: 'amount that a split refunds to the buyer', value: 'usd' }),
+    buyerAmount: z.text({ description: 'amount that a split refunds to the buyer', value: 'usd' }),
     reason: z.string().meta({ description: 'reason, for both parties', value: 'text' }),
   }),
   examples: [

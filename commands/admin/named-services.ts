@@ -53,13 +53,10 @@ export const adminNamedServicesSet = defineCall({
     off: z.literal(OFF).optional().meta({ description: 'close the path' }),
   }),
   options: z.object({
-    from: z.string().optional().meta({ description: 'house function', value: 'function' }),
-    price: z
-      .string()
-      .optional()
-      .meta({ description: 'price of the function in --from, within the advertised range', value: 'amount' }),
-    listing: z.string().optional().meta({ description: 'id of a listing', value: 'id' }),
-    plan: z.string().optional().meta({ description: 'id of a monthly plan', value: 'id' }),
+    from: z.text({ description: 'house function', value: 'function' }),
+    price: z.text({ description: 'price of the function in --from, within the advertised range', value: 'amount' }),
+    listing: z.text({ description: 'id of a listing', value: 'id' }),
+    plan: z.text({ description: 'id of a monthly plan', value: 'id' }),
   }),
   examples: [
     'souk admin named-services set site-audit --from seo_audit --price 5.00',

@@ -1,5 +1,5 @@
 import { participantFields } from '../../src/api/endpoint/list-fields.ts'
-import { defineCommand } from '../../src/cli/command.ts'
+import { andJson, defineCommand } from '../../src/cli/command.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import { setStanding, showStanding, whose, why } from '../../src/cli/nouns/participants.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
@@ -30,10 +30,7 @@ export const adminParticipantsSuspend = defineCommand({
     'Hides its listings, plans, products and open requests until `unsuspend`. Subscribers are not charged; buyers keep their files. Open jobs continue. Needs the admin key of the instance; asks for confirmation.',
   args: z.object(whose),
   options: why,
-  examples: [
-    'souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run',
-    'souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run --json',
-  ],
+  examples: andJson('souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run'),
   prints: 'setParticipant',
   async run(context) {
     const { participant: id } = context.args
@@ -73,10 +70,7 @@ export const adminParticipantsUnsuspend = defineCommand({
     'Anything that the participant itself had hidden stays hidden. Paused subscriptions continue when their subscribers resume them. Needs the admin key of the instance.',
   args: z.object(whose),
   options: why,
-  examples: [
-    'souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn"',
-    'souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn" --json',
-  ],
+  examples: andJson('souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn"'),
   prints: 'setParticipant',
   async run(context) {
     const asked = { id: context.args.participant, change: { suspended: false }, reason: context.options.reason }

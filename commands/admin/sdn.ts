@@ -1,4 +1,4 @@
-import { defineCall } from '../../src/cli/command.ts'
+import { andJson, defineCall } from '../../src/cli/command.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
 import { id, name, time, word } from '../../src/nouns/columns.ts'
@@ -11,10 +11,7 @@ export const adminSdnAdd = defineCall({
   description: 'Needs the admin key of the instance. The action is logged with its reason.',
   args: z.object({ wallet: z.string().meta({ description: 'wallet address' }) }),
   options: z.object({ reason: z.string().meta({ description: 'why', value: 'text' }) }),
-  examples: [
-    'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order"',
-    'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order" --json',
-  ],
+  examples: andJson('souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order"'),
   asks: 'addSanction',
   asked: (context) => ({ body: { wallet: context.args.wallet, reason: context.options.reason } }),
   view: ({ wallet, changed }, io) =>
@@ -37,7 +34,7 @@ export const adminSdnList = listCommand(sanctions, {
   name: 'admin sdn list',
   summary: 'list the sanctioned wallets',
   description: 'Needs the admin key of the instance.',
-  options: { manual: z.boolean().default(false).meta({ description: 'only wallets added by hand' }) },
+  options: { manual: z.flag({ description: 'only wallets added by hand' }) },
   examples: ['souk admin sdn list', 'souk admin sdn list --manual --json'],
 })
 
@@ -46,10 +43,7 @@ export const adminSdnRemove = defineCall({
   summary: 'unblock a wallet that was added by hand',
   description: 'Needs the admin key of the instance. Withheld payouts are paid with the next run.',
   args: z.object({ wallet: z.string().meta({ description: 'wallet address' }) }),
-  examples: [
-    'souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run',
-    'souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run --json',
-  ],
+  examples: andJson('souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run'),
   asks: 'removeSanction',
   asked: ({ args }) => ({ params: { wallet: args.wallet } }),
   view: ({ wallet, sanctioned }, io) =>

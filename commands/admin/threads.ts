@@ -14,7 +14,7 @@ export const adminThreadsList = listCommand(thread, {
   description: 'Needs the admin key of the instance. Reading is logged.',
   options: {
     status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
-    participant: z.string().optional().meta({ description: 'only of this participant, by id or wallet', value: 'id' }),
+    participant: z.text({ description: 'only of this participant, by id or wallet', value: 'id' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of the participant' }),
   },
   examples: [

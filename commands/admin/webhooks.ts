@@ -1,5 +1,5 @@
 import { deliveryFields } from '../../src/api/endpoint/list-fields.ts'
-import { defineCall } from '../../src/cli/command.ts'
+import { andJson, defineCall } from '../../src/cli/command.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import * as z from '../../src/cli/params.ts'
@@ -15,7 +15,7 @@ export const adminWebhooksList = listCommand(delivery, {
   summary: 'list webhook deliveries of all participants, newest first',
   options: {
     status: z.enum(deliveryStates).optional().meta({ description: 'only in this state', value: 'state' }),
-    participant: z.string().optional().meta({ description: 'only of this participant', value: 'id' }),
+    participant: z.text({ description: 'only of this participant', value: 'id' }),
   },
   examples: [
     'souk admin webhooks list',
@@ -38,10 +38,7 @@ export const adminWebhooksReplay = defineCall({
   description:
     'Needs the admin key of the instance. Sends the same bytes with a full set of retries. The action is logged.',
   args: z.object({ delivery: z.string().meta({ description: 'id of the delivery' }) }),
-  examples: [
-    'souk admin webhooks replay whd_0123456789abcdef --dry-run',
-    'souk admin webhooks replay whd_0123456789abcdef --dry-run --json',
-  ],
+  examples: andJson('souk admin webhooks replay whd_0123456789abcdef --dry-run'),
   asks: 'replayForOperator',
   asked: ({ args }) => ({ params: { id: args.delivery } }),
   view({ id, status, url }, io) {

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../src/cli/command.ts'
+import { andJson, defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 import { bold, green } from '../../src/text/text.ts'
 
@@ -11,10 +11,9 @@ export const command = defineCommand({
     agentId: z.string().meta({ description: 'id in the registry, 0 or more', value: 'number' }),
     registry: z.string().meta({ description: 'eip155:<chain id>:<registry address>', value: 'name' }),
   }),
-  examples: [
+  examples: andJson(
     'souk identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432',
-    'souk identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432 --json',
-  ],
+  ),
   prints: 'linkIdentity',
   async run(context) {
     const { agentId, registry } = context.options

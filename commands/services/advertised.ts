@@ -23,8 +23,8 @@ const endpoints = {
 
 const options = z.object({
   ...inputOptions,
-  quote: z.boolean().default(false).meta({ description: 'show the price and exit; pays nothing' }),
-  interactive: z.boolean().default(false).meta({ description: 'ask for the input, then confirm the price' }),
+  quote: z.flag({ description: 'show the price and exit; pays nothing' }),
+  interactive: z.flag({ description: 'ask for the input, then confirm the price' }),
 })
 
 export const command = defineCommand({

@@ -23,9 +23,9 @@ const SUBSCRIPTIONS_MAX = 100
 
 const options = z.object({
   ...inputOptions,
-  save: z.string().optional().meta({ description: 'save the deliverable into a folder', value: 'dir' }),
-  quote: z.boolean().default(false).meta({ description: 'show the price and exit; pays nothing' }),
-  interactive: z.boolean().default(false).meta({ description: 'ask for each input, then confirm the price' }),
+  save: z.text({ description: 'save the deliverable into a folder', value: 'dir' }),
+  quote: z.flag({ description: 'show the price and exit; pays nothing' }),
+  interactive: z.flag({ description: 'ask for each input, then confirm the price' }),
 })
 type Input = Readonly<Record<string, unknown>>
 type Context = CommandContext<{ service: string }, z.output<typeof options>>
@@ -163,30 +163,26 @@ async function buy(context: Context, session: Session, { listing, input }: Order
     costs: costsOf(listing),
     stated: ({ amount }: Ticket) => amount,
   } as const
-  const progress = io.progress(`buying ${listing.name}`)
-  try {
-    const { answer, payment } = await pay(context, session, purchased).catch((error) => {
-      throw error instanceof DryRun ? new DryRun({ ...error.held, price: listing.agent_price.fixed }) : error
-    })
-    const bought = await settle(context, session, answer)
-    const result = resultOf(bought)
-    const files: readonly SavedFile[] =
-      given.save === undefined || !isThere(result) ? [] : saveResult(given.save, bought.job_id, result)
-    return {
-      kind: 'purchase' as const,
-      job_id: bought.job_id,
-      status: bought.status,
-      service_id: listing.id,
-      service_name: listing.name,
-      subscription_id: bought.subscription_id ?? null,
-      payment: shownPayment(payment, bought.receipt_id),
-      result,
-      files,
-      idempotency_key: idempotencyKey,
-      took_ms: io.now() - startedAt,
-    }
-  } finally {
-    progress.stop()
+  using _progress = io.progress(`buying ${listing.name}`)
+  const { answer, payment } = await pay(context, session, purchased).catch((error) => {
+    throw error instanceof DryRun ? new DryRun({ ...error.held, price: listing.agent_price.fixed }) : error
+  })
+  const bought = await settle(context, session, answer)
+  const result = resultOf(bought)
+  const files: readonly SavedFile[] =
+    given.save === undefined || !isThere(result) ? [] : saveResult(given.save, bought.job_id, result)
+  return {
+    kind: 'purchase' as const,
+    job_id: bought.job_id,
+    status: bought.status,
+    service_id: listing.id,
+    service_name: listing.name,
+    subscription_id: bought.subscription_id ?? null,
+    payment: shownPayment(payment, bought.receipt_id),
+    result,
+    files,
+    idempotency_key: idempotencyKey,
+    took_ms: io.now() - startedAt,
   }
 }
 

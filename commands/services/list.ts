@@ -30,21 +30,21 @@ export const command = defineCommand({
   name: 'services list',
   summary: 'browse the catalog',
   options: z.object({
-    mine: z.boolean().default(false).meta({ description: 'your own listings, active or not; allows no filters' }),
-    search: z.string().optional().meta({ short: 's', description: 'search words', value: 'words' }),
-    verified: z.boolean().default(false).meta({ description: 'only of identity-verified providers' }),
-    category: z.string().optional().meta({ description: 'only of this category', value: 'name' }),
+    mine: z.flag({ description: 'your own listings, active or not; allows no filters' }),
+    search: z.text({ short: 's', description: 'search words', value: 'words' }),
+    verified: z.flag({ description: 'only of identity-verified providers' }),
+    category: z.text({ description: 'only of this category', value: 'name' }),
     kind: z.enum(['instant', 'automated', 'human']).optional().meta({ description: 'only of this fulfillment type' }),
-    minPrice: z.string().optional().meta({ description: 'lowest price to pay', value: 'usd' }),
-    maxPrice: z.string().optional().meta({ description: 'highest price to pay', value: 'usd' }),
-    minRep: z.string().optional().meta({ description: 'lowest reputation of the provider', value: '0-100' }),
-    tag: z.string().optional().meta({ description: 'only with this tag', value: 'tag' }),
+    minPrice: z.text({ description: 'lowest price to pay', value: 'usd' }),
+    maxPrice: z.text({ description: 'highest price to pay', value: 'usd' }),
+    minRep: z.text({ description: 'lowest reputation of the provider', value: '0-100' }),
+    tag: z.text({ description: 'only with this tag', value: 'tag' }),
     sort: z
       .enum(['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'])
       .optional()
       .meta({ description: 'sort order', value: 'sort order' }),
     ...pageOptions,
-    all: z.boolean().default(false).meta({ description: 'fetch all pages' }),
+    all: z.flag({ description: 'fetch all pages' }),
     ...watchOptions,
   }),
   examples: [

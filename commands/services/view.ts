@@ -13,8 +13,8 @@ export const command = defineCommand({
   summary: 'show one service',
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options: z.object({
-    schema: z.boolean().default(false).meta({ description: 'print only the JSON Schema of the input' }),
-    example: z.boolean().default(false).meta({ description: 'print only a valid example input' }),
+    schema: z.flag({ description: 'print only the JSON Schema of the input' }),
+    example: z.flag({ description: 'print only a valid example input' }),
   }),
   examples: [
     'souk services view qr_code',

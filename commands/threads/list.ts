@@ -21,7 +21,7 @@ export const command = defineCommand({
   options: z.object({
     status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
-    unread: z.boolean().default(false).meta({ description: 'only with unread messages' }),
+    unread: z.flag({ description: 'only with unread messages' }),
     ...pageOptions,
     ...watchOptions,
   }),

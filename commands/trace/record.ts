@@ -15,7 +15,7 @@ type Body = Request<Api['recordTrace']>['body']
 
 const options = z.object({
   file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
-  sign: z.boolean().default(false).meta({ description: 'sign with the wallet, even if an API key exists' }),
+  sign: z.flag({ description: 'sign with the wallet, even if an API key exists' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 

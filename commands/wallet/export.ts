@@ -17,7 +17,7 @@ export const command = defineCommand({
     'The file is readable by you only. Anyone with the key can spend the money of the wallet, so this asks for confirmation. The key is never printed on a terminal; for a pipe use - and --yes.',
   args: z.object({
     file: z.string().meta({ description: 'file to write; - for stdout, needs --yes' }),
-    name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }),
+    name: z.text({ description: 'wallet name (default: the active one)' }),
   }),
   examples: ['souk wallet export ./main.key --yes', 'souk wallet export ./copy.key main --yes --json'],
   async run(context) {

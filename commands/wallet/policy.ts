@@ -31,7 +31,7 @@ import { compact } from '../../src/core/record.ts'
 import { bold, cyan, green, nearest, red } from '../../src/text/text.ts'
 
 const NONE = 'none'
-const limit = (description: string) => z.string().optional().meta({ description, value: 'usd' })
+const limit = (description: string) => z.text({ description, value: 'usd' })
 const names = (description: string) => z.array(z.string()).default([]).meta({ description, value: 'name' })
 
 const options = z.object({
@@ -51,7 +51,7 @@ export const walletPolicySet = defineCommand({
   summary: 'set the spending limits of a wallet',
   description:
     'Applies to every payment of the wallet on this machine, by signature or balance, from any command and from `souk mcp`. Limits that you omit keep their values. A day is any 24 hours. A payment counts when it is signed, even without an answer; deposits count too. Approval needs a terminal or the program that runs `souk mcp`; --yes does not approve. Ids refer to the chosen instance.',
-  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
+  args: z.object({ name: z.text({ description: 'wallet name (default: the active one)' }) }),
   options,
   examples: [
     'souk wallet policy set --per-payment 0.75 --per-day 5.00',
@@ -108,7 +108,7 @@ export const walletPolicyShow = defineCommand({
   name: 'wallet policy show',
   isDefault: true,
   summary: 'show the spending limits of a wallet',
-  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
+  args: z.object({ name: z.text({ description: 'wallet name (default: the active one)' }) }),
   examples: ['souk wallet policy show', 'souk wallet policy show main --json'],
   async run({ args, globals, places }) {
     const { name, address } = chosenWallet(places, args.name ?? globals.as)
@@ -129,8 +129,8 @@ export const walletPolicyTest = defineCommand({
   description: 'Sends and signs nothing. Exits with code 5 if a limit stops the payment.',
   args: z.object({ amount: z.string().meta({ description: 'amount in USDC, such as 0.50' }) }),
   options: z.object({
-    seller: z.string().optional().meta({ description: 'seller, listing or instance', value: 'name' }),
-    to: z.string().optional().meta({ description: 'payee address', value: 'address' }),
+    seller: z.text({ description: 'seller, listing or instance', value: 'name' }),
+    to: z.text({ description: 'payee address', value: 'address' }),
   }),
   examples: ['souk wallet policy test 0.50', 'souk wallet policy test 0.50 --seller p_0123456789abcdef --json'],
   async run(context) {

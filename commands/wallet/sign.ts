@@ -15,8 +15,8 @@ const PAYMENT_REQUIRED = 402
 const SIGNED_HERE = { method: 'POST', path: '/' } as const
 
 const options = z.object({
-  to: z.string().optional().meta({ description: 'payee (with x402)', value: 'address' }),
-  amount: z.string().optional().meta({ description: 'amount (with x402)', value: 'usd' }),
+  to: z.text({ description: 'payee (with x402)', value: 'address' }),
+  amount: z.text({ description: 'amount (with x402)', value: 'usd' }),
 })
 type Context = CommandContext<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
 
@@ -27,7 +27,7 @@ export const command = defineCommand({
     '`x402` prints a payment header in the token of the instance, within --max-price. Keep it private: anyone with it can take the money. `message` signs a text (EIP-191); - reads the text from stdin.',
   args: z.object({
     what: z.enum(['x402', 'message']).meta({ description: 'x402 or message' }),
-    text: z.string().optional().meta({ description: 'message to sign' }),
+    text: z.text({ description: 'message to sign' }),
   }),
   options,
   examples: [

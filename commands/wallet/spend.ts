@@ -24,7 +24,7 @@ export const command = defineCommand({
   summary: 'list payments that a wallet authorised, with daily and total sums',
   description:
     'Saved on this machine. States: settled (paid), sent (no confirmed answer; counts toward daily limits), reserved (expires by itself), released (never used).',
-  args: z.object({ name: z.string().optional().meta({ description: 'wallet name (default: the active one)' }) }),
+  args: z.object({ name: z.text({ description: 'wallet name (default: the active one)' }) }),
   options: z.object({
     limit: z
       .int()

@@ -21,8 +21,8 @@ const options = z.object({
     .max(LAST_MAX)
     .default(DEFAULT_LAST)
     .meta({ description: 'number of earlier tries to show first' }),
-  failed: z.boolean().default(false).meta({ description: 'only failed tries' }),
-  once: z.boolean().default(false).meta({ description: 'print the tries so far and exit' }),
+  failed: z.flag({ description: 'only failed tries' }),
+  once: z.flag({ description: 'print the tries so far and exit' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 

@@ -81,6 +81,9 @@ const wordless = { args: object({}), options: object({}) }
 type Wordless<C extends Pick<Command, 'args' | 'options'>> = Omit<C, keyof typeof wordless> &
   Partial<Pick<C, keyof typeof wordless>>
 
+/** An example, and the same with --json. */
+export const andJson = (line: string): [string, string] => [line, `${line} --json`]
+
 /** Declares a command; the types of its parameters and data are inferred. */
 export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   command: Wordless<Command<A, O, D, R>>,

@@ -50,11 +50,13 @@ export const plainSettings: IoSettings = {
   pager: true,
 }
 
-export type Progress = {
+type Shown = {
   update(text: string): void
   /** Removes the spinner; idempotent. */
   stop(): void
 }
+/** Held by `using`, it stops where its block ends. */
+export type Progress = Shown & Disposable
 
 /** The only writer of stdout and stderr. */
 export type Io = {
@@ -136,7 +138,7 @@ export function createIo(system: System, settings: IoSettings): Io {
       if (settings.debug !== 'nothing' || (level === 'verbose' && settings.verbose)) err(text)
     },
     progress: (text) => {
-      progress = startProgress({ system, settings, say: err }, text)
+      progress = disposable(startProgress({ system, settings, say: err }, text))
       return progress
     },
     confirm: (question) => {
@@ -198,9 +200,10 @@ async function drained(system: System, said: boolean): Promise<void> {
 
 type ProgressHost = { system: System; settings: IoSettings; say: (text: string) => void }
 
-const silent: Progress = { update: () => undefined, stop: () => undefined }
+export const disposable = (shown: Shown): Progress => ({ ...shown, [Symbol.dispose]: shown.stop })
+export const silent = disposable({ update: () => undefined, stop: () => undefined })
 
-function startProgress(host: ProgressHost, text: string): Progress {
+function startProgress(host: ProgressHost, text: string): Shown {
   const { settings, system } = host
   if (settings.quiet) return silent
   const forPeople = settings.format === 'human' && canRedraw(system.stderr) && !system.env.CI
@@ -213,7 +216,7 @@ function canRedraw(stream: System['stderr']): boolean {
   return stream.isTTY === true && 'cursorTo' in stream && 'clearLine' in stream
 }
 
-function spinner(system: System, text: string): Progress {
+function spinner(system: System, text: string): Shown {
   let current = text
   let stopped = false
   let shown: { text: string; stop(): unknown } | undefined
@@ -238,7 +241,7 @@ function spinner(system: System, text: string): Progress {
   }
 }
 
-function waitingLines({ say }: ProgressHost, text: string): Progress {
+function waitingLines({ say }: ProgressHost, text: string): Shown {
   let current = text
   let timer: NodeJS.Timeout
   const again = () => {

@@ -148,6 +148,16 @@ export function boolean(): Param<boolean> {
   return param('flag', (given) => (typeof given === 'boolean' ? read(given) : refused('must be a boolean', given)))
 }
 
+/** A text that may be left out. */
+export function text(meta: Meta): Param<string | undefined> {
+  return string().optional().meta(meta)
+}
+
+/** A flag that is off unless given. */
+export function flag(meta: Meta): Param<boolean> {
+  return boolean().default(false).meta(meta)
+}
+
 export function number(): Param<number> {
   return param('number', (given) => (Number.isFinite(given) ? read(given) : refused('must be a number', given)))
 }

@@ -42,11 +42,8 @@ export const publicOptions = {
     .max(MOST_NAMES)
     .default([])
     .meta({ description: 'proxy whose X-Forwarded-* headers are trusted', value: 'address' }),
-  plainPayments: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'accept payments over plain HTTP from other machines' }),
-  publicFaucet: z.boolean().default(false).meta({ description: 'also give test money to clients on other machines' }),
+  plainPayments: z.flag({ description: 'accept payments over plain HTTP from other machines' }),
+  publicFaucet: z.flag({ description: 'also give test money to clients on other machines' }),
 } as const
 
 const Public = z.object(publicOptions)

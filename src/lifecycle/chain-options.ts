@@ -28,18 +28,15 @@ export const chainOptions = {
     .max(MOST_NODES)
     .default([])
     .meta({ description: 'chain node URL; the preferred one first', value: 'url' }),
-  anvil: z.string().optional().meta({ description: 'devnet program (default: search PATH)', value: 'path' }),
+  anvil: z.text({ description: 'devnet program (default: search PATH)', value: 'path' }),
   blockTime: z
     .int()
     .min(1)
     .max(LONGEST_BLOCK_S)
     .optional()
     .meta({ description: 'seconds between devnet blocks (default: a block per transaction)', value: 'n' }),
-  payToKeyFile: z
-    .string()
-    .optional()
-    .meta({ description: 'file with the key that receives payments and sends payouts', value: 'file' }),
-  gasKeyFile: z.string().optional().meta({ description: 'file with the key that pays gas', value: 'file' }),
+  payToKeyFile: z.text({ description: 'file with the key that receives payments and sends payouts', value: 'file' }),
+  gasKeyFile: z.text({ description: 'file with the key that pays gas', value: 'file' }),
   maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
   instantLimit: Amount.optional().meta({
     description: 'amount in USDC above which payments wait for more confirmations (default: 100.00)',
@@ -53,10 +50,7 @@ export const chainOptions = {
     description: 'external facilitator that settles payments and pays their gas',
     value: 'url',
   }),
-  realMoney: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'confirm real money, for the first start with --chain base' }),
+  realMoney: z.flag({ description: 'confirm real money, for the first start with --chain base' }),
 } as const
 
 const Chain = z.object(chainOptions)

@@ -13,7 +13,7 @@ const Value = z
   .refine((text) => (parseAmount(text) ?? 0n) > 0n, `must be an amount of USDC like ${formatAmount(1_000n)}`)
 
 export const facilitatorOptions = {
-  facilitator: z.boolean().default(false).meta({ description: 'verify and settle x402 payments for other servers' }),
+  facilitator: z.flag({ description: 'verify and settle x402 payments for other servers' }),
   facilitatorPayTo: z
     .array(Payee)
     .max(MOST_PAYEES)

@@ -23,12 +23,8 @@ export async function joinStart(
 ): Promise<DaemonRegistration> {
   if (other.state === 'serving') return other
   refuseOther(other, said)
-  const progress = host.io.progress(startWords(other))
-  try {
-    return await follow(host, other, progress.update)
-  } finally {
-    progress.stop()
-  }
+  using progress = host.io.progress(startWords(other))
+  return await follow(host, other, progress.update)
 }
 
 /** Follows the start of another command through its registration. Never stops that start. */

@@ -63,14 +63,11 @@ function isTick(ms: number | undefined): boolean {
 
 /** Start options of `up`, `restart` and the child process. */
 export const launchOptions = {
-  host: z.string().optional().meta({
-    description: 'address to listen on (default: loopback; with --tls: all)',
-    value: 'address',
-  }),
-  tls: z.boolean().default(false).meta({ description: 'serve HTTPS on the network with a self-signed certificate' }),
+  host: z.text({ description: 'address to listen on (default: loopback; with --tls: all)', value: 'address' }),
+  tls: z.flag({ description: 'serve HTTPS on the network with a self-signed certificate' }),
   ...publicOptions,
-  ephemeral: z.boolean().default(false).meta({ description: 'keep no data after the daemon stops' }),
-  seed: z.string().optional().meta({
+  ephemeral: z.flag({ description: 'keep no data after the daemon stops' }),
+  seed: z.text({
     description: 'initial data: house (built-in services), demo (users with history), none, or a file (default: house)',
     value: 'name',
   }),
@@ -86,16 +83,13 @@ export const launchOptions = {
     .refine((text) => isTick(parseDuration(text)), 'must be a duration from 100ms to 1m')
     .optional()
     .meta({ description: 'interval between checks for due events (default: 1s)', value: 'duration' }),
-  metricsOpen: z.boolean().default(false).meta({ description: 'serve /metrics without the admin key, on loopback' }),
+  metricsOpen: z.flag({ description: 'serve /metrics without the admin key, on loopback' }),
   sdnSource: z
     .string()
     .regex(/^(?!http:)/i, 'must be a file or an https URL')
     .optional()
     .meta({ description: 'sanctions list in SDN.XML format (default: a synthetic sample)', value: 'file|url' }),
-  sdnAcceptShrink: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'accept a sanctions list that has less than half as many addresses as the current one' }),
+  sdnAcceptShrink: z.flag({ description: 'accept a list with fewer than half of the current addresses' }),
   payees: Payees.optional().meta({
     description: 'fee shares in percent, such as operator=60,0x…=40 (default: operator=100)',
     value: 'shares',
@@ -110,10 +104,10 @@ export const launchOptions = {
       value: 'url',
     }),
   ...facilitatorOptions,
-  engines: z
-    .string()
-    .optional()
-    .meta({ description: 'JSON file that configures external engines of the built-in services', value: 'file' }),
+  engines: z.text({
+    description: 'JSON file that configures external engines of the built-in services',
+    value: 'file',
+  }),
   logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 

@@ -54,11 +54,7 @@ export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
 
 export async function restoreFrom({ places, io, system }: Context, file: string): Promise<Restored> {
   const replaced = hasStore({ places })
-  const progress = io.progress(`checking ${io.path(file)} and putting it in place`)
-  try {
-    const { storeId, records, blobs } = await (await system.daemon()).replaceData(places.data, file)
-    return { data_dir: places.data, store_id: storeId, records, blobs, replaced }
-  } finally {
-    progress.stop()
-  }
+  using _progress = io.progress(`checking ${io.path(file)} and putting it in place`)
+  const { storeId, records, blobs } = await (await system.daemon()).replaceData(places.data, file)
+  return { data_dir: places.data, store_id: storeId, records, blobs, replaced }
 }

@@ -27,21 +27,17 @@ export async function saveBackup(
   file: string | null,
 ) {
   const what = `backing up to ${file === null ? 'stdout' : io.path(file)}`
-  const progress = io.progress(what)
+  using progress = io.progress(what)
   const watch = (bytes: number) => progress.update(`${what}   ${byteSize(bytes)}`)
-  try {
-    if (file === null) {
-      const sink = (chunk: Uint8Array) => {
-        io.bytes(chunk)
-        return io.flush() // no faster than it is read
-      }
-      return { file, ...(await written(chunks, { watch, sink })) }
+  if (file === null) {
+    const sink = (chunk: Uint8Array) => {
+      io.bytes(chunk)
+      return io.flush() // no faster than it is read
     }
-    const save = (sink: Writing['sink']) => written(chunks, { watch, sink })
-    return { file, ...(await writeWhole(file, save, PRIVATE_FILE_MODE)) }
-  } finally {
-    progress.stop()
+    return { file, ...(await written(chunks, { watch, sink })) }
   }
+  const save = (sink: Writing['sink']) => written(chunks, { watch, sink })
+  return { file, ...(await writeWhole(file, save, PRIVATE_FILE_MODE)) }
 }
 
 type Writing = { readonly sink: (chunk: Uint8Array) => Promise<void>; readonly watch: (bytes: number) => void }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
+import { silent } from '../cli/io.ts'
 import { makeFolder } from '../core/folder.ts'
 import { nearest } from '../text/text.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
@@ -58,7 +59,7 @@ export function findSnapshot(host: Context, name: string): string {
 export async function keepSnapshot(context: CommandContext<unknown, unknown>, name: string): Promise<string> {
   const file = snapshotFile(context, name)
   makeFolder(snapshotFolder(context))
-  const io = { ...context.io, progress: () => ({ update: () => undefined, stop: () => undefined }) }
+  const io = { ...context.io, progress: () => silent }
   await saveBackup({ io }, await askBackup(await context.session(), context.globals), file)
   return file
 }

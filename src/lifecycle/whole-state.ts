@@ -59,19 +59,15 @@ export type WrittenLine =
 /** Exports the marketplace to a file or stdout, whether the daemon runs or not. */
 export async function exportWhole(context: Context, file: string): Promise<SavedState> {
   const { io } = context
-  const progress = io.progress('reading the export')
+  using progress = io.progress('reading the export')
   let lines = 0
   const watch = (text: string) => {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
     progress.update(`exporting   ${lines} lines`)
   }
-  try {
-    const write = sinkOf(context, file, watch)
-    const { rows, ...saved } = await write((sink) => stateOf(context, { lines: sink }))
-    return { file: file === STDOUT ? null : file, records: rows, ...saved }
-  } finally {
-    progress.stop()
-  }
+  const write = sinkOf(context, file, watch)
+  const { rows, ...saved } = await write((sink) => stateOf(context, { lines: sink }))
+  return { file: file === STDOUT ? null : file, records: rows, ...saved }
 }
 
 type Sink = ExportQuery['lines']
@@ -144,15 +140,11 @@ export type LoadedState = {
 export async function importWhole(context: Context, file: string, keep: boolean): Promise<LoadedState> {
   const { io, places, system } = context
   const replaced = hasStore(context)
-  const progress = io.progress('reading the export')
+  using progress = io.progress('reading the export')
   const watch = (rows: number) => progress.update(`importing   ${rows} records`)
-  try {
-    const chunks = file === STDOUT ? bytesOf(context) : createReadStream(file)
-    const { records, files, sha256 } = await (await system.daemon()).importData(places.data, { chunks, keep, watch })
-    return { data_dir: places.data, records, files, sha256, replaced, kept_installation: keep }
-  } finally {
-    progress.stop()
-  }
+  const chunks = file === STDOUT ? bytesOf(context) : createReadStream(file)
+  const { records, files, sha256 } = await (await system.daemon()).importData(places.data, { chunks, keep, watch })
+  return { data_dir: places.data, records, files, sha256, replaced, kept_installation: keep }
 }
 
 async function* bytesOf({ system }: Context): AsyncGenerator<Uint8Array> {

@@ -18,7 +18,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { CommandContext } from '../cli/command.ts'
 import type { System } from '../cli/env.ts'
 import { explain, withPayments } from '../cli/failure.ts'
-import { createIo, type Io } from '../cli/io.ts'
+import { createIo, disposable, type Io } from '../cli/io.ts'
 import { DryRun, openSession, type Session, type SessionHost } from '../cli/session.ts'
 import { createBudget } from '../client/spending/budget.ts'
 import type { SpendPolicy } from '../client/spending/policy.ts'
@@ -230,7 +230,7 @@ function progressOf({ mcpReq }: ServerContext, io: Io): Io['progress'] {
       mcpReq.notify({ method: 'notifications/progress', params }).catch((error: unknown) => io.debug(String(error)))
     }
     update(text)
-    return { update, stop: () => undefined }
+    return disposable({ update, stop: () => undefined })
   }
 }
 

@@ -28,7 +28,7 @@ export const command = defineCommand({
       .max(MAX_DEFAULT_DAYS)
       .optional()
       .meta({ description: 'days without a ruling before the outcome applies', value: 'n' }),
-    reason: z.string().optional().meta({ description: 'reason, saved in the log', value: 'text' }),
+    reason: z.text({ description: 'reason, saved in the log', value: 'text' }),
   }),
   examples: [
     'souk admin disputes default',

@@ -93,7 +93,4 @@ export function exampleOf(name: ExampleName, given: Readonly<Record<string, stri
   return `${lines.join('\n')}\n`
 }
 
-export const exampleOption = z
-  .boolean()
-  .default(false)
-  .meta({ description: 'print an example file for --file, with types and bounds' })
+export const exampleOption = z.flag({ description: 'print an example file for --file, with types and bounds' })

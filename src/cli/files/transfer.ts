@@ -91,15 +91,11 @@ export async function download<K extends FileEndpoint>(
   }
   const target = targetOf(output, downloadName(response, otherwise))
   if (!wanted.agreed && existsSync(target)) await io.confirm(`Replace ${io.path(target)}?`)
-  const progress = io.progress(`downloading ${io.path(target)}`)
-  try {
-    const kept = await receiveFile(response, target, (received, total) => {
-      progress.update(`downloading ${io.path(target)}   ${byteSize(received)}${total ? ` of ${byteSize(total)}` : ''}`)
-    })
-    return { file: target, size_bytes: kept.sizeBytes, sha256: kept.sha256 }
-  } finally {
-    progress.stop()
-  }
+  using progress = io.progress(`downloading ${io.path(target)}`)
+  const kept = await receiveFile(response, target, (received, total) => {
+    progress.update(`downloading ${io.path(target)}   ${byteSize(received)}${total ? ` of ${byteSize(total)}` : ''}`)
+  })
+  return { file: target, size_bytes: kept.sizeBytes, sha256: kept.sha256 }
 }
 
 function targetOf(output: string | undefined, name: string): string {

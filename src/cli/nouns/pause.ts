@@ -11,7 +11,7 @@ import { confirmName, type Session, type SessionHost } from '../session.ts'
 type PauseState = WireAnswer<Api['getPlatformStatus']>
 type PauseChange = WireAnswer<Api['pausePlatform']>
 
-const reason = z.string().optional().meta({ description: 'reason, shown in status and log', value: 'text' })
+const reason = z.text({ description: 'reason, shown in status and log', value: 'text' })
 
 export const changeOptions = z.object({ reason })
 type Changing = CommandContext<unknown, z.output<typeof changeOptions>>

@@ -17,10 +17,10 @@ export async function readThread(host: Pick<SessionHost, 'places'>, session: Ses
 export const messageWords = {
   args: z.object({
     thread: z.string().meta({ description: 'id of the conversation' }),
-    text: z.string().optional().meta({ description: 'message, or - for stdin' }),
+    text: z.text({ description: 'message, or - for stdin' }),
   }),
   options: z.object({
-    message: z.string().optional().meta({ short: 'm', description: 'message, or - for stdin', value: 'text' }),
+    message: z.text({ short: 'm', description: 'message, or - for stdin', value: 'text' }),
   }),
   view: ({ id }: { readonly id: string }, io: Io) => io.line(`${green('✓')} sent   ${id}`),
 } as const

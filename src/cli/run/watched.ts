@@ -6,7 +6,7 @@ const INTERVAL_MS = 2_000
 const INTERVAL_MS_MIN = 200
 
 export const watchOptions = {
-  watch: z.boolean().default(false).meta({ description: 'repeat until ctrl-c' }),
+  watch: z.flag({ description: 'repeat until ctrl-c' }),
   interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),
 }
 

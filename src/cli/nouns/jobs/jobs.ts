@@ -59,21 +59,17 @@ export async function waitForJob(host: SessionHost, session: Session, id: string
   const limitMs = patienceMs(globals)
   const asked = await askedAs(host, session, id)
   const read = freeReader(host, session)
-  const progress = io.progress(`waiting for ${id}`)
-  try {
-    for (let waited = 0; ; waited += POLL_MS) {
-      const job = await read('getJob', asked)
-      if (job === undefined) return { end: 'unreadable' }
-      if (overStates.includes(job.status)) return { end: 'over', job }
-      progress.update(`waiting for ${id}: ${job.status}`)
-      if (waited >= limitMs || signal.aborted) {
-        progress.stop()
-        io.warn(`! ${id} is still ${job.status} and continues without you: ${io.hint(`souk jobs watch ${id}`)}`)
-        return { end: 'pending', job }
-      }
-      await system.sleep(Math.min(POLL_MS, limitMs - waited), signal)
+  using progress = io.progress(`waiting for ${id}`)
+  for (let waited = 0; ; waited += POLL_MS) {
+    const job = await read('getJob', asked)
+    if (job === undefined) return { end: 'unreadable' }
+    if (overStates.includes(job.status)) return { end: 'over', job }
+    progress.update(`waiting for ${id}: ${job.status}`)
+    if (waited >= limitMs || signal.aborted) {
+      progress.stop()
+      io.warn(`! ${id} is still ${job.status} and continues without you: ${io.hint(`souk jobs watch ${id}`)}`)
+      return { end: 'pending', job }
     }
-  } finally {
-    progress.stop()
+    await system.sleep(Math.min(POLL_MS, limitMs - waited), signal)
   }
 }
