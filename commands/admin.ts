@@ -45,7 +45,7 @@ export const adminAdjust = defineCall({
     take: z.flag({ description: 'take from the balance (default: add to it)' }),
     reason: z.string().meta({ description: 'reason, saved in the log', value: 'text' }),
     settles: z.text({
-      description: 'id of the unserved period that this compensates, from `souk attention`',
+      description: 'id of the unserved period to compensate, from `souk attention`',
       value: 'id',
     }),
   }),

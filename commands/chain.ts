@@ -33,7 +33,7 @@ export const chainQueue = defineCommand({
   description:
     'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
   options: z.object({
-    all: z.flag({ description: 'include final ones, newest first' }),
+    all: z.flag({ description: 'include final transactions, newest first' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),
@@ -68,7 +68,7 @@ export const chainStatus = defineCommand({
     'While the chain is down, the instance asks nobody for signed payments. Transactions signed before continue when the chain is back. In the sandbox, the chain is a ledger inside the store. Needs the admin key of the instance.',
   isDefault: true,
   options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 11 if the chain fails or the books differ' }),
+    exitStatus: z.flag({ description: 'exit with code 11 if the chain fails or differs from the ledger' }),
   }),
   examples: ['souk chain', 'souk chain status --json', 'souk chain status --exit-status'],
   async run(context) {

@@ -22,7 +22,7 @@ const notExported: Readonly<Record<string, string>> = {
   admin_answers: 'copies of responses per Idempotency-Key, kept for a day',
   posting_fanouts: 'progress of notifications about a request; removed when done',
   posting_notices: 'notifications in progress; each attempt is exported as a delivery',
-  escrow_deals: 'escrow contract state of jobs; how a job ended is in the job',
+  escrow_deals: 'state of jobs in the escrow contract; the job shows how it ended',
   uncounted_jobs: 'jobs waiting to be counted',
   counted_jobs: 'effect of each job on reputation; everyone can read it in the evidence',
   standings: 'reputation totals of counted jobs; everyone can read them in the listings',
@@ -41,7 +41,7 @@ const notExported: Readonly<Record<string, string>> = {
   facilitated_resources: 'public list of resources declared by other servers',
   polls: "last time the participant's events were read; its listings show the effect",
   admin_acts: 'data of the administrator',
-  watch_days: 'counts of a day, settings of the installation',
+  watch_days: 'daily counts of the installation',
   watch_callers: 'anonymous hashes with a daily salt that is deleted at the end of the day',
 }
 
