@@ -28,7 +28,7 @@ export const command = defineCommand({
   name: '__complete',
   summary: 'list completions for a partial command line (used by shells)',
   hidden: true,
-  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'partial command line, after --' }) }),
+  args: z.object({ words: z.list({ description: 'partial command line, after --' }) }),
   options: z.object({
     next: z.flag({ description: 'complete a new word after the last one' }),
     scoped: z.flag({ description: 'the global options in the line are already applied' }),

@@ -23,12 +23,9 @@ export const accountEdit = defineCommand({
     description: z.text({ description: 'public description', value: 'text' }),
     webhook: z.text({ description: 'URL for jobs and notifications', value: 'url' }),
     header: z.text({ description: 'secret header sent to your endpoints; "none" removes it', value: 'name=value' }),
-    capability: z.array(z.string()).default([]).meta({ description: 'what you can do', value: 'word' }),
-    set: z
-      .array(z.string())
-      .default([])
-      .meta({ description: 'any field by name, such as webhook_url=null', value: 'field=value' }),
-    listable: z.enum(['yes', 'no', 'auto']).optional().meta({ description: 'list you in the public directory' }),
+    capability: z.list({ description: 'what you can do', value: 'word' }),
+    set: z.list({ description: 'any field by name, such as webhook_url=null', value: 'field=value' }),
+    listable: z.choice(['yes', 'no', 'auto'], { description: 'list you in the public directory' }),
   }),
   examples: [
     'souk account edit --description "Reads charts"',

@@ -100,7 +100,7 @@ export const adminHolds = listCommand(hold, {
   name: 'admin holds',
   search: searchOptions(holdFields, holdOrders),
   summary: 'list held money: owner, reason and what happens next',
-  options: { kind: z.enum(heldKinds).optional().meta({ description: 'only this kind of account', value: 'kind' }) },
+  options: { kind: z.choice(heldKinds, { description: 'only this kind of account', value: 'kind' }) },
   examples: [
     'souk admin holds',
     'souk admin holds --kind esc --json',
@@ -163,7 +163,7 @@ export const adminPayouts = listCommand(payout, {
   name: 'admin payouts',
   search: searchOptions(payoutFields),
   summary: 'list payouts on the chain, newest first',
-  options: { status: z.enum(payoutStates).optional().meta({ description: 'only in this state', value: 'state' }) },
+  options: { status: z.choice(payoutStates, { description: 'only in this state', value: 'state' }) },
   examples: [
     'souk admin payouts',
     'souk admin payouts --status confirmed --json',
@@ -191,10 +191,7 @@ export const adminRequestsList = listCommand(posting, {
   search: searchOptions(postingFields),
   summary: 'list all requests for work; filter and sort by any field',
   options: {
-    status: z
-      .enum(postingStatuses)
-      .optional()
-      .meta({ description: 'only in this state (default: open)', value: 'state' }),
+    status: z.choice(postingStatuses, { description: 'only in this state (default: open)', value: 'state' }),
   },
   examples: ['souk admin requests list', 'souk admin requests list --status expired --filter "bids:0" --json'],
 })
@@ -228,7 +225,7 @@ export const adminVerificationList = listCommand(verification, {
   summary: 'list identity verification attempts, newest first',
   description:
     'Needs the admin key of the instance. In the sandbox, decide an attempt with `souk verify approve` or `souk verify reject`.',
-  options: { status: z.enum(attemptStatuses).optional().meta({ description: 'only in this state', value: 'state' }) },
+  options: { status: z.choice(attemptStatuses, { description: 'only in this state', value: 'state' }) },
   examples: [
     'souk admin verification',
     'souk admin verification list --json',

@@ -33,12 +33,9 @@ const options = z.object({
     .anyCase(methods)
     .optional()
     .meta({ short: 'X', description: 'HTTP method (default: GET; with a body: POST)', value: 'method' }),
-  field: z.array(z.string()).default([]).meta({ short: 'f', description: 'a text field', value: 'k=v' }),
-  typed: z
-    .array(z.string())
-    .default([])
-    .meta({ short: 'F', description: 'a field as number, true, null, JSON or @file', value: 'k=v' }),
-  headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
+  field: z.list({ short: 'f', description: 'a text field', value: 'k=v' }),
+  typed: z.list({ short: 'F', description: 'a field as number, true, null, JSON or @file', value: 'k=v' }),
+  headers: z.list({ short: 'H', description: 'a request header', value: 'name: value' }),
   input: z.text({ description: 'file with the request body, - for stdin', value: 'file' }),
   include: z.flag({ short: 'i', description: 'print status and headers too' }),
   paginate: z.flag({ description: 'fetch all pages of a list and merge them' }),

@@ -34,7 +34,7 @@ const columns: readonly Column<Row>[] = [
 ]
 
 const options = z.object({
-  status: z.enum(['live', 'paused', 'deferred']).optional().meta({ description: 'only endpoints with this status' }),
+  status: z.choice(['live', 'paused', 'deferred'], { description: 'only endpoints with this status' }),
   diff: z.text({ description: 'compare with this remote', value: 'remote' }),
 })
 

@@ -28,7 +28,7 @@ export const facilitatorList = defineCall({
   description:
     'States: sent (waiting for the chain), settled (money moved, server not informed yet), handing (informing the server), handed (server informed). Needs the admin key of the instance.',
   options: z.object({
-    state: z.enum(facilitatedStates).optional().meta({ description: 'only in this state', value: 'state' }),
+    state: z.choice(facilitatedStates, { description: 'only in this state', value: 'state' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
     page: z.int().min(1).default(1).meta({ description: 'page number' }),
   }),

@@ -22,7 +22,7 @@ export const command = defineCommand({
   heading: 'Health and interface',
   summary: 'show the health report',
   options: z.object({
-    section: z.enum(sections).optional().meta({ description: 'only this part' }),
+    section: z.choice(sections, { description: 'only this part' }),
     exitStatus: z.flag({ description: 'exit with code 11 if paused, or if a cron is late or failing' }),
     ...watchOptions,
   }),

@@ -17,7 +17,7 @@ export const command = defineCommand({
   heading: 'Other',
   summary: 'explain a command or a topic',
   description: `Topics: ${Object.keys(topics).join(', ')}. Without a topic it shows where to start.`,
-  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'command or topic' }) }),
+  args: z.object({ words: z.list({ description: 'command or topic' }) }),
   options: z.object({ all: z.flag({ description: 'list every command with its options' }) }),
   ownText: true,
   examples: ['souk help services list', 'souk help exit-codes', 'souk help --all'],

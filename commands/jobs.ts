@@ -33,10 +33,7 @@ export const jobsDispute = defineCommand({
   options: z.object({
     reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
     category: z.enum(categories).default('quality').meta({ description: 'kind of problem' }),
-    evidence: z
-      .array(z.string())
-      .default([])
-      .meta({ description: 'id of a file in the conversation', value: 'file_…' }),
+    evidence: z.list({ description: 'id of a file in the conversation', value: 'file_…' }),
     recordOnly,
   }),
   examples: [
@@ -63,7 +60,7 @@ export const jobsList = defineCommand({
   description: 'Without an account, the wallet signs in for free.',
   options: z.object({
     status: z.text({ description: 'only in this state, such as dispatched', value: 'state' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    role: z.choice(['buyer', 'provider'], { description: 'only as buyer or as provider' }),
     ...pageOptions,
     ...watchOptions,
   }),
@@ -127,10 +124,9 @@ export const jobsSend = defineCall({
 })
 
 const options = z.object({
-  status: z
-    .enum(['in_progress', 'completed', 'failed'])
-    .optional()
-    .meta({ description: 'new status (default: completed with a deliverable, else in_progress)' }),
+  status: z.choice(['in_progress', 'completed', 'failed'], {
+    description: 'new status (default: completed with a deliverable, else in_progress)',
+  }),
   progress: z.text({ description: 'progress, such as 40%', value: 'text' }),
   deliverable: z.text({ description: `deliverable: ${DOCUMENT}, - for stdin`, value: 'file' }),
   notes: z.text({ description: 'message to the buyer', value: 'text' }),

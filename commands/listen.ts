@@ -28,7 +28,7 @@ const options = z.object({
     description: 'POST each event to this URL, signed like a webhook (localhost:3000 works)',
     value: 'url',
   }),
-  header: z.array(z.string()).default([]).meta({ description: 'extra header for --forward-to', value: 'name:value' }),
+  header: z.list({ description: 'extra header for --forward-to', value: 'name:value' }),
   printSecret: z.flag({ description: 'print the secret used for --forward-to (not the one of your account) and exit' }),
   exec: z.text({ description: 'run this command for each event, with JSON on stdin', value: 'command' }),
   shell: z.flag({ description: 'run the command in a shell' }),

@@ -34,10 +34,7 @@ const options = z.object({
     .regex(/^[1-5](\d\d|xx)$/, 'must be like 402 or 4xx')
     .optional()
     .meta({ description: 'only this HTTP status, such as 402 or 4xx', value: 'code' }),
-  method: z
-    .enum(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
-    .optional()
-    .meta({ description: 'only this HTTP method' }),
+  method: z.choice(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'], { description: 'only this HTTP method' }),
   path: z.text({ description: 'part of the path; * matches any text' }),
   grep: z.text({ description: 'only lines that match a regular expression', value: 'regex' }),
   request: z.text({ description: 'only this request and its log lines', value: 'req_…' }),

@@ -26,7 +26,7 @@ export const command = defineCommand({
   summary: 'show the manual page of a command, or write all of them',
   description:
     'Opens the page in man; in a pipe, prints its source. To let man find all pages, write them to a folder in MANPATH: `souk man --dir ~/.local/share/man/man1`.',
-  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'command or topic' }) }),
+  args: z.object({ words: z.list({ description: 'command or topic' }) }),
   options,
   ownText: true,
   ownForm: true,

@@ -101,10 +101,7 @@ export const mcpInstall = defineCommand({
   description:
     'Writes no file: paste the output into the file that it names. It uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
   args: z.object({
-    agent: z
-      .enum(names)
-      .optional()
-      .meta({ description: `agent program: ${names.join(', ')} (default: all)` }),
+    agent: z.choice(names, { description: `agent program: ${names.join(', ')} (default: all)` }),
   }),
   options: toolOptions,
   ownText: true, // a configuration is shown line by line

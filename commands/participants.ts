@@ -28,7 +28,7 @@ export const participantsList = defineCommand({
   name: 'participants list',
   summary: 'browse the public directory',
   options: z.object({
-    type: z.enum(['agent', 'provider', 'both']).optional().meta({ description: 'only of this kind' }),
+    type: z.choice(['agent', 'provider', 'both'], { description: 'only of this kind' }),
     limit: pageOptions.limit,
     cursor: z.text({ description: 'next_cursor of the previous page', value: 'text' }),
     all: z.flag({ description: 'fetch all pages' }),

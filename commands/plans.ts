@@ -25,8 +25,8 @@ export const plansCreate = defineCommand({
     example: exampleOption,
     name: z.text({ description: 'public name', value: 'name' }),
     price: z.text({ description: 'what you earn per period', value: 'usd' }),
-    period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period (default: monthly)' }),
-    service: z.array(z.string()).default([]).meta({ description: 'id of one of your listings', value: 'service' }),
+    period: z.choice(['monthly', 'annual'], { description: 'length of a period (default: monthly)' }),
+    service: z.list({ description: 'id of one of your listings', value: 'service' }),
     description: z.text({ description: 'description for subscribers', value: 'text' }),
   }),
   examples: [
@@ -90,8 +90,8 @@ export const plansEdit = defineCall({
   options: z.object({
     name: z.text({ description: 'public name', value: 'name' }),
     price: z.text({ description: 'what you earn per period', value: 'usd' }),
-    period: z.enum(['monthly', 'annual']).optional().meta({ description: 'length of a period' }),
-    service: z.array(z.string()).default([]).meta({
+    period: z.choice(['monthly', 'annual'], { description: 'length of a period' }),
+    service: z.list({
       description: 'id of a listing in the plan (repeatable); replaces all current listings',
       value: 'service',
     }),

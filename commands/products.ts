@@ -172,7 +172,7 @@ export const productsEdit = defineCommand({
   args: productArg,
   options: z.object({
     ...productOptions,
-    status: z.enum(['active', 'inactive']).optional().meta({ description: 'active: for sale; inactive: withdrawn' }),
+    status: z.choice(['active', 'inactive'], { description: 'active: for sale; inactive: withdrawn' }),
   }),
   examples: [
     'souk products edit prod_0123456789abcdef --price 6.00',

@@ -43,10 +43,7 @@ const options = z.object({
     .default(deliverForms[0])
     .meta({ description: `deliverable: ${deliverForms.join(', ')}, or a folder for files`, value: 'how' }),
   cwd: z.text({ description: 'working directory of the command', value: 'dir' }),
-  env: z
-    .array(z.string())
-    .default([])
-    .meta({ description: 'environment variable for the command', value: 'name=value' }),
+  env: z.list({ description: 'environment variable for the command', value: 'name=value' }),
   once: z.flag({ description: 'process waiting jobs, then exit' }),
 })
 export type ProvideOptions = z.output<typeof options>
@@ -62,7 +59,7 @@ export const command = defineCommand({
     'A line "progress: 40 text" on stderr is shown to the buyer. The command is stopped at the deadline. With --deliver DIR, the files in $SOUK_DELIVER_DIR (a folder for each job within DIR) are delivered.',
     'After a crash the command can run again for the same job: make it safe to repeat. A job keeps the price and terms of its purchase. No public address is needed.',
   ].join('\n\n'),
-  args: z.object({ services: z.array(z.string()).default([]).meta({ description: 'ids or names of your listings' }) }),
+  args: z.object({ services: z.list({ description: 'ids or names of your listings' }) }),
   options,
   examples: [
     'souk provide svc_0123456789abcdef --exec cat --once',

@@ -98,10 +98,7 @@ export const requestsBids = defineCall({
   aliases: ['postings bids'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   options: z.object({
-    status: z
-      .enum(['submitted', 'accepted', 'rejected', 'withdrawn'])
-      .optional()
-      .meta({ description: 'only in this state' }),
+    status: z.choice(['submitted', 'accepted', 'rejected', 'withdrawn'], { description: 'only in this state' }),
     ...pageOptions,
   }),
   examples: [
@@ -213,10 +210,7 @@ async function readBrief({ io, options: { brief, briefFile } }: Context): Promis
 const POLL_MS = 2_000
 
 const listOptions = z.object({
-  status: z
-    .enum(['open', 'awarded', 'completed', 'cancelled', 'expired'])
-    .optional()
-    .meta({ description: 'only in this state' }),
+  status: z.choice(['open', 'awarded', 'completed', 'cancelled', 'expired'], { description: 'only in this state' }),
   category: z.text({ description: 'only of this category', value: 'name' }),
   search: z.text({ short: 's', description: 'search words', value: 'words' }),
   minBudget: z.text({ description: 'lowest budget', value: 'usd' }),
@@ -299,7 +293,7 @@ export const requestsNotifications = defineCommand({
     off: z.flag({ description: 'turn notifications off' }),
     minBudget: z.number().optional().meta({ description: 'lowest budget', value: 'usd' }),
     maxBudget: z.number().optional().meta({ description: 'highest budget', value: 'usd' }),
-    category: z.array(z.string()).default([]).meta({ description: 'only of this category', value: 'name' }),
+    category: z.list({ description: 'only of this category', value: 'name' }),
     all: z.flag({ description: 'remove all filters' }),
   }),
   examples: [

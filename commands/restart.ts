@@ -23,10 +23,10 @@ export const command = defineCommand({
     publicUrl: publicUrl.meta({ description: 'new public URL', value: 'url' }),
     allowHost: allowHost.unwrap().optional().meta({ description: 'new list of additional host names', value: 'name' }),
     trustProxy: trustProxy.unwrap().optional().meta({ description: 'new list of trusted proxies', value: 'address' }),
-    facilitator: z
-      .enum(['on', 'off'])
-      .optional()
-      .meta({ description: 'turn the facilitator for other servers on or off', value: 'on|off' }),
+    facilitator: z.choice(['on', 'off'], {
+      description: 'turn the facilitator for other servers on or off',
+      value: 'on|off',
+    }),
   }),
   examples: ['souk restart', 'souk restart --log-level debug'],
   async run(context) {

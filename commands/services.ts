@@ -26,7 +26,7 @@ export const servicesCreate = defineCommand({
   summary: 'create a listing',
   options: z.object({
     file: z.text({ short: 'f', description: `${DOCUMENT} of the listing, - for stdin`, value: 'file' }),
-    set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
+    set: z.list({ description: 'a field of the listing', value: 'field=value' }),
     example: exampleOption,
     editor: z.flag({ description: 'write the listing in $VISUAL or $EDITOR' }),
   }),
@@ -158,7 +158,7 @@ export const servicesEdit = defineCommand({
   args: z.object({ service: z.string().meta({ description: 'id of the listing' }) }),
   options: z.object({
     file: z.text({ short: 'f', description: `${DOCUMENT} of the changes, - for stdin`, value: 'file' }),
-    set: z.array(z.string()).default([]).meta({ description: 'a field of the listing', value: 'field=value' }),
+    set: z.list({ description: 'a field of the listing', value: 'field=value' }),
     editor: z.flag({ description: 'edit the listing in $VISUAL or $EDITOR' }),
   }),
   examples: [
@@ -192,10 +192,7 @@ export const servicesInquire = defineCommand({
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options: z.object({
     message: z.text({ short: 'm', description: 'your question, or - for stdin', value: 'text' }),
-    input: z
-      .array(z.string())
-      .default([])
-      .meta({ short: 'i', description: 'one input field; needs no --message', value: 'name=value' }),
+    input: z.list({ short: 'i', description: 'one input field; needs no --message', value: 'name=value' }),
     interactive: z.flag({ description: 'ask for each input, then confirm the price' }),
   }),
   examples: [

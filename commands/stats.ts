@@ -1,9 +1,10 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { CALL_HOURS, seriesSpans } from '../src/api/sections/admin-figures.ts'
+import { CALL_HOURS } from '../src/api/sections/admin-figures.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
+import { seriesSpans } from '../src/model/words.ts'
 import { green } from '../src/text/text.ts'
 
 type Row = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]

@@ -36,8 +36,8 @@ export const subsList = listCommand(subscription, {
   summary: 'list subscriptions, yours and those to your plans, newest first',
   list: 'listSubscriptions',
   options: {
-    status: z.enum(subscriptionStatuses).optional().meta({ description: 'only in this state' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    status: z.choice(subscriptionStatuses, { description: 'only in this state' }),
+    role: z.choice(['buyer', 'provider'], { description: 'only as buyer or as provider' }),
   },
   examples: ['souk subs list', 'souk subs list --role buyer --status active --json'],
 })

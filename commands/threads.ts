@@ -155,7 +155,7 @@ export const threadsDispute = defineCommand({
   options: z.object({
     reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
     category: z.enum(disputeCategories).default('other').meta({ description: 'kind of problem' }),
-    evidence: z.array(z.string()).default([]).meta({ description: 'id of an attached file', value: 'file' }),
+    evidence: z.list({ description: 'id of an attached file', value: 'file' }),
     recordOnly,
   }),
   examples: [

@@ -36,7 +36,7 @@ export const command = defineCommand({
   summary: 'make a first purchase step by step: daemon, wallet, price, payment, result',
   description: 'Each step shows its command. Running it again is safe.',
   options: z.object({
-    chain: z.enum(['sandbox', 'devnet']).optional().meta({
+    chain: z.choice(['sandbox', 'devnet'], {
       description: 'chain of a new marketplace: sandbox, or devnet, a real local chain (default: sandbox)',
     }),
     port: publicOptions.port,

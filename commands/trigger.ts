@@ -19,10 +19,7 @@ const args = z.object({
 })
 const options = z.object({
   for: z.text({ description: 'id of your object for the event; see --list', value: 'id' }),
-  set: z
-    .array(z.string())
-    .default([])
-    .meta({ description: 'event parameter, such as rating=2; see --list', value: 'name=value' }),
+  set: z.list({ description: 'event parameter, such as rating=2; see --list', value: 'name=value' }),
   repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
   list: z.flag({ description: 'list events with their parameters' }),
 })

@@ -32,10 +32,7 @@ const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'refresh interval', value: 'duration' }),
   readonly: z.flag({ description: 'disable keys that change data (default for remotes)' }),
   write: z.flag({ description: 'enable keys that change data on a remote' }),
-  theme: z
-    .enum(themes)
-    .optional()
-    .meta({ description: 'terminal background: dark or light (default: ask the terminal)' }),
+  theme: z.choice(themes, { description: 'terminal background: dark or light (default: ask the terminal)' }),
 })
 type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 

@@ -13,10 +13,7 @@ import { type Delivery, delivery } from '../src/nouns/deliveries.ts'
 import { bold, cyan, green, red } from '../src/text/text.ts'
 
 const listOptions = z.object({
-  status: z
-    .enum(deliveryStates)
-    .optional()
-    .meta({ description: 'only in this state; dead: all tries failed', value: 'state' }),
+  status: z.choice(deliveryStates, { description: 'only in this state; dead: all tries failed', value: 'state' }),
   ...pageOptions,
   ...watchOptions,
 })
@@ -83,7 +80,7 @@ export const webhooksReplay = defineCommand({
   name: 'webhooks replay',
   summary: 'resend webhook deliveries with their original ids',
   description: 'The webhook-id stays the same, so that receivers can detect duplicates. Retries start over.',
-  args: z.object({ delivery: z.array(z.string()).default([]).meta({ description: 'delivery ids' }) }),
+  args: z.object({ delivery: z.list({ description: 'delivery ids' }) }),
   options: replayOptions,
   examples: ['souk webhooks replay whd_0123456789abcdef', 'souk webhooks replay --all --json'],
   async run(context) {

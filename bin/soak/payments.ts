@@ -10,10 +10,10 @@ import { auditBooks } from '../../daemon/features/audit/audit.ts'
 import { jobs } from '../../daemon/features/jobs/rows.ts'
 import { services } from '../../daemon/features/listings/rows.ts'
 import { createDaemon } from '../../daemon/index.ts'
-import type { Config } from '../../daemon/kernel/config.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import { toWallet, type Wallet } from '../../src/core/hex.ts'
+import type { Config } from '../../src/model/start.ts'
 
 const BUYERS = 16
 const FUNDS = '500.00'

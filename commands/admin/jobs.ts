@@ -118,9 +118,9 @@ export const adminJobsList = listCommand(job, {
   search: searchOptions(jobFields, jobOrders),
   summary: 'list all jobs, newest first',
   options: {
-    status: z.enum(jobStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
+    status: z.choice(jobStatuses, { description: 'only in this state', value: 'state' }),
     participant: z.text({ description: 'only of this participant, by id or wallet', value: 'id' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of the participant in the job' }),
+    role: z.choice(['buyer', 'provider'], { description: 'role of the participant in the job' }),
   },
   examples: [
     'souk admin jobs list',

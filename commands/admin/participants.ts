@@ -13,8 +13,8 @@ export const adminParticipantsList = listCommand(person, {
   search: searchOptions(participantFields),
   summary: 'list all participants, public or not, newest first',
   options: {
-    type: z.enum(participantTypes).optional().meta({ description: 'only of this kind' }),
-    tier: z.enum(tiers).optional().meta({ description: 'only of this verification tier' }),
+    type: z.choice(participantTypes, { description: 'only of this kind' }),
+    tier: z.choice(tiers, { description: 'only of this verification tier' }),
   },
   examples: [
     'souk admin participants list',

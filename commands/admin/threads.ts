@@ -13,9 +13,9 @@ export const adminThreadsList = listCommand(thread, {
   summary: 'list all conversations, most recently changed first',
   description: 'Needs the admin key of the instance. Reading is logged.',
   options: {
-    status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
+    status: z.choice(threadStatuses, { description: 'only in this state', value: 'state' }),
     participant: z.text({ description: 'only of this participant, by id or wallet', value: 'id' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'role of the participant' }),
+    role: z.choice(['buyer', 'provider'], { description: 'role of the participant' }),
   },
   examples: [
     'souk admin threads list',

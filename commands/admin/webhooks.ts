@@ -14,7 +14,7 @@ export const adminWebhooksList = listCommand(delivery, {
   isDefault: true,
   summary: 'list webhook deliveries of all participants, newest first',
   options: {
-    status: z.enum(deliveryStates).optional().meta({ description: 'only in this state', value: 'state' }),
+    status: z.choice(deliveryStates, { description: 'only in this state', value: 'state' }),
     participant: z.text({ description: 'only of this participant', value: 'id' }),
   },
   examples: [

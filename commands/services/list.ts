@@ -34,15 +34,15 @@ export const command = defineCommand({
     search: z.text({ short: 's', description: 'search words', value: 'words' }),
     verified: z.flag({ description: 'only of identity-verified providers' }),
     category: z.text({ description: 'only of this category', value: 'name' }),
-    kind: z.enum(['instant', 'automated', 'human']).optional().meta({ description: 'only of this fulfillment type' }),
+    kind: z.choice(['instant', 'automated', 'human'], { description: 'only of this fulfillment type' }),
     minPrice: z.text({ description: 'lowest price to pay', value: 'usd' }),
     maxPrice: z.text({ description: 'highest price to pay', value: 'usd' }),
     minRep: z.text({ description: 'lowest reputation of the provider', value: '0-100' }),
     tag: z.text({ description: 'only with this tag', value: 'tag' }),
-    sort: z
-      .enum(['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'])
-      .optional()
-      .meta({ description: 'sort order', value: 'sort order' }),
+    sort: z.choice(['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'], {
+      description: 'sort order',
+      value: 'sort order',
+    }),
     ...pageOptions,
     all: z.flag({ description: 'fetch all pages' }),
     ...watchOptions,

@@ -19,8 +19,8 @@ export const command = defineCommand({
   name: 'threads list',
   summary: 'list your conversations, most recently changed first',
   options: z.object({
-    status: z.enum(threadStatuses).optional().meta({ description: 'only in this state', value: 'state' }),
-    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'only as buyer or as provider' }),
+    status: z.choice(threadStatuses, { description: 'only in this state', value: 'state' }),
+    role: z.choice(['buyer', 'provider'], { description: 'only as buyer or as provider' }),
     unread: z.flag({ description: 'only with unread messages' }),
     ...pageOptions,
     ...watchOptions,

@@ -32,7 +32,7 @@ import { bold, cyan, green, nearest, red } from '../../src/text/text.ts'
 
 const NONE = 'none'
 const limit = (description: string) => z.text({ description, value: 'usd' })
-const names = (description: string) => z.array(z.string()).default([]).meta({ description, value: 'name' })
+const names = (description: string) => z.list({ description, value: 'name' })
 
 const options = z.object({
   perPayment: limit('limit per payment; `none` removes a limit'),

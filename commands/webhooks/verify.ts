@@ -19,7 +19,7 @@ const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/\d/
 const options = z.object({
   body: z.string().default('-').meta({ description: 'file with the raw body, - for stdin', value: 'file' }),
   request: z.text({ description: 'file with the full request: headers, a blank line, the body', value: 'file' }),
-  headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a received header', value: 'name: value' }),
+  headers: z.list({ short: 'H', description: 'a received header', value: 'name: value' }),
   secretFile: z.text({
     description: `file with the secret; after a rotation one per line (default: $${SECRET_VARIABLE}, else the saved one)`,
     value: 'file',

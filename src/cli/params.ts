@@ -158,6 +158,16 @@ export function flag(meta: Meta): Param<boolean> {
   return boolean().default(false).meta(meta)
 }
 
+/** One of some words, which may be left out. */
+export function choice<const T extends string>(choices: readonly T[], meta: Meta): Param<T | undefined> {
+  return oneOf(choices).optional().meta(meta)
+}
+
+/** Texts; none unless given. */
+export function list(meta: Meta): Param<string[]> {
+  return array(string()).default([]).meta(meta)
+}
+
 export function number(): Param<number> {
   return param('number', (given) => (Number.isFinite(given) ? read(given) : refused('must be a number', given)))
 }

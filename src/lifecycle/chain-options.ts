@@ -19,10 +19,9 @@ const Amount = z.string().refine((text) => parseAmount(text) !== undefined, 'mus
 
 /** Chain options. Keys are given as files, since other users can see the options of a process. */
 export const chainOptions = {
-  chain: z
-    .enum(keysOf(chainNetworks))
-    .optional()
-    .meta({ description: 'where payments settle; fixed at the first start of a data folder (default: sandbox)' }),
+  chain: z.choice(keysOf(chainNetworks), {
+    description: 'where payments settle; fixed at the first start of a data folder (default: sandbox)',
+  }),
   rpcUrl: z
     .array(NodeUrl)
     .max(MOST_NODES)

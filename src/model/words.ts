@@ -127,3 +127,7 @@ export const threadStatuses = [
 /** Proposal states. `expired` is computed from the time; `superseded` means replaced. */
 export const proposalStatuses = ['open', 'accepted', 'declined', 'expired', 'superseded'] as const
 export type ProposalStatus = (typeof proposalStatuses)[number]
+
+/** How far back the figures of a series go. */
+export const seriesSpans = ['hour', 'day', 'week'] as const
+export type SeriesSpan = (typeof seriesSpans)[number]

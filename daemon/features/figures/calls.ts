@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../../src/api/endpoint/define.ts'
 import { api } from '../../../src/api/index.ts'
-import { CALL_HOURS, type CallOutcome, type SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
+import { CALL_HOURS, type CallOutcome } from '../../../src/api/sections/admin-figures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import type { SeriesSpan } from '../../../src/model/words.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { type CallRing, type CallSums, callRing } from './buckets.ts'
 

@@ -40,7 +40,7 @@ const unstorable = {
 }
 
 test.each(Object.entries(unstorable))('%s is refused when the store opens', (_what, schema) => {
-  expect(() => openMemoryStore([{ name: 'x', schema, indexes: [] }])).toThrow(TypeError)
+  expect(() => openMemoryStore([{ name: 'x', schema, key: 'id', indexes: [] }])).toThrow(TypeError)
 })
 
 test('a bigint that the schema does not show is refused when it is written', async () => {

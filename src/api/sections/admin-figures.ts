@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { Amount, namedObject } from '../../core/codecs.ts'
 import { accountKinds } from '../../model/ledger.ts'
+import { seriesSpans } from '../../model/words.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { admin, endpointsWith, json } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
-export const seriesSpans = ['hour', 'day', 'week'] as const
-export type SeriesSpan = (typeof seriesSpans)[number]
 /** How long calls of an endpoint are remembered, in hours. */
 export const CALL_HOURS = 24
 

@@ -22,10 +22,10 @@ export function pageOf({ limit, page }: { readonly limit: number; readonly page:
   return { limit: String(limit), offset: String((page - 1) * limit) }
 }
 
-export const offeredStatus = z
-  .enum(['active', 'inactive'])
-  .optional()
-  .meta({ description: 'only with this status (default: active)', value: 'state' })
+export const offeredStatus = z.choice(['active', 'inactive'], {
+  description: 'only with this status (default: active)',
+  value: 'state',
+})
 
 /** Row range: `1 to 20 of 41`; for searches `1 to 3 of 3 found among 1,204`. */
 function listNote({ total, offset, searched }: NounPage, rows: number, none: string): string {

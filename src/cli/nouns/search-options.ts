@@ -27,9 +27,6 @@ export function searchOptions(fields: ListFields, orders?: ListOrders) {
         description: `one or more of: words  !word  field:a,b  field:!a  field:>1; fields: ${Object.keys(fields).join(', ')}`,
         value: 'words',
       }),
-    sort: z
-      .enum(sortWords(fields, orders))
-      .optional()
-      .meta({ description: sortDescription(orders), value: 'field' }),
+    sort: z.choice(sortWords(fields, orders), { description: sortDescription(orders), value: 'field' }),
   }
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { seriesSpans } from '../../model/words.ts'
 import { attentionWords, type MendAct, mendOf } from '../../nouns/attention.ts'
 import { safe } from '../../text/text.ts'
 import { liveLines } from '../feed/lines.ts'
@@ -25,7 +26,7 @@ import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
-import { chosenIndex, type OverviewPanel, overviewPanels, seriesSpans, type Ui } from '../shell/ui.ts'
+import { chosenIndex, type OverviewPanel, overviewPanels, type Ui } from '../shell/ui.ts'
 import { inboxLines, needDetail } from './inbox.ts'
 import {
   callsLines,

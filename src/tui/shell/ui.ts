@@ -1,5 +1,5 @@
 import type { Held } from '../../client/link.ts'
-import type { LogLevel, PostingStatus, ScreenId } from '../../model/words.ts'
+import type { LogLevel, PostingStatus, ScreenId, SeriesSpan } from '../../model/words.ts'
 import type { Cursor } from '../parts/edit.ts'
 import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
@@ -16,9 +16,6 @@ export type JobTab = (typeof jobTabs)[number]
 
 export const serviceTabs = ['about', 'schema', 'deliveries', 'sales', 'json'] as const
 export type ServiceTab = (typeof serviceTabs)[number]
-
-export const seriesSpans = ['hour', 'day', 'week'] as const
-export type SeriesSpanShown = (typeof seriesSpans)[number]
 
 /** Panels of the overview, in focus order. */
 export const overviewPanels = ['needs', 'calls', 'live', 'money', 'pulse', 'work', 'crons'] as const
@@ -108,7 +105,7 @@ export type Ui = {
   /** The wallet to write as in conversations, if not the default one. */
   readonly speaker: Held | undefined
   readonly requestView: 'all' | PostingStatus
-  readonly span: SeriesSpanShown
+  readonly span: SeriesSpan
   readonly panel: OverviewPanel
   /** Page by screen, counted from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>

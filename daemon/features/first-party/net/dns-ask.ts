@@ -29,6 +29,6 @@ export async function hostOf(ask: Ask, name: string): Promise<HostFacts> {
 }
 
 /** Addresses that cannot be reached from the internet. */
-export function unreachable(addresses: readonly string[]): string[] {
+export function notPublic(addresses: readonly string[]): string[] {
   return addresses.filter((address) => reachOf(address) !== 'public')
 }

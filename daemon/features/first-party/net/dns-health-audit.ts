@@ -1,7 +1,7 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
 import { defineService } from '../service/service.ts'
-import { unreachable } from './dns-ask.ts'
+import { notPublic } from './dns-ask.ts'
 import { type DnsFacts, dnsFacts } from './dns-facts.ts'
 import { domainOf } from './domain.ts'
 import { usualSelectors } from './mail-records.ts'
@@ -91,7 +91,7 @@ const rules: readonly Rule<DnsFacts>[] = [
     weight: 8,
     judge: (facts) => {
       const addresses = [...values(facts, 'a'), ...values(facts, 'aaaa')]
-      const inside = unreachable(addresses)
+      const inside = notPublic(addresses)
       if (addresses.length === 0) return undefined
       return inside.length === 0
         ? ['pass', 'All addresses are public.']

@@ -11,12 +11,12 @@ export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, ho
     return await engines.tls.handshake(host, { signal, who })
   } catch (error) {
     if (error instanceof TlsError) throw new AppError('provider_failed', error.message, { cause: error })
-    throw unreachable(error)
+    throw hostFault(error)
   }
 }
 
 /** Converts a web error about the host's addresses to an error for the buyer; returns other errors unchanged. */
-export function unreachable(error: unknown): unknown {
+export function hostFault(error: unknown): unknown {
   if (!(error instanceof WebError) || error.failure === 'aborted') return error
   if (error.isRefusal || error.failure === 'dns_failed') return wrongField('domain', error.message, error)
   return new AppError('provider_failed', error.message, { cause: error })

@@ -1,5 +1,5 @@
 import type { Judged, Rule } from '../service/findings.ts'
-import { type HostFacts, unreachable } from './dns-ask.ts'
+import { type HostFacts, notPublic } from './dns-ask.ts'
 import type { DnsFacts } from './dns-facts.ts'
 import { MAX_SPF_LOOKUPS, MAX_SPF_VOIDS, type SpfFacts } from './mail-facts.ts'
 import { readDmarc, readSpf } from './mail-records.ts'
@@ -45,7 +45,7 @@ function exchangerFault({ name, addresses, alias }: HostFacts): string[] {
   if (alias) return [`${name} is an alias`]
   if (/^[\d.]+$|:/.test(name)) return [`${name} is an address, not a name`]
   if (addresses?.length === 0) return [`${name} has no address`]
-  const inside = unreachable(addresses ?? [])
+  const inside = notPublic(addresses ?? [])
   return inside.length > 0 ? [`${name} is at ${inside.join(' and ')}, which is not public`] : []
 }
 

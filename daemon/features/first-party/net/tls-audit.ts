@@ -5,7 +5,7 @@ import type { WebResponse } from '../../../ports/web/exchange.ts'
 import { type Finding, type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
 import { defineService, type ServiceCtx } from '../service/service.ts'
 import { domainOf } from './domain.ts'
-import { daysLeft, faultOf, isWeakKey, lacksIntermediate, unreachable } from './handshake.ts'
+import { daysLeft, faultOf, hostFault, isWeakKey, lacksIntermediate } from './handshake.ts'
 import { hstsOf, isLongEnough, shownHeaders } from './security-headers.ts'
 import { rootOf } from './tls-security-evidence.ts'
 
@@ -88,7 +88,7 @@ async function mainHandshake(
     return await engines.tls.handshake(host, { signal, who })
   } catch (error) {
     if (error instanceof TlsError && !signal.aborted) return undefined
-    throw unreachable(error)
+    throw hostFault(error)
   }
 }
 
@@ -101,7 +101,7 @@ async function offerOf(
     const { protocol } = await engines.tls.handshake(host, { ...how, signal, who })
     return protocol === how.version ? 'yes' : 'no'
   } catch (error) {
-    if (!(error instanceof TlsError) || signal.aborted) throw unreachable(error)
+    if (!(error instanceof TlsError) || signal.aborted) throw hostFault(error)
     return error.failure === 'refused' ? 'no' : 'untested'
   }
 }
