@@ -9,11 +9,11 @@ const kinds = ['instant', 'human'] as const
 const isEven = (text: string) => text.length % 2 === 0
 
 const declared = {
-  text: [params.string().optional(), z.string().optional()],
+  text: [params.text({}), z.string().optional()],
   count: [params.int().min(1).max(9).default(2), z.int().min(1).max(9).default(2)],
   weight: [params.number().max(0.5), z.number().max(0.5)],
-  on: [params.boolean().default(false), z.boolean().default(false)],
-  kind: [params.enum(kinds).optional(), z.enum(kinds).optional()],
+  on: [params.flag({}), z.boolean().default(false)],
+  kind: [params.choice(kinds, {}), z.enum(kinds).optional()],
   off: [params.literal('off').optional(), z.literal('off').optional()],
   tags: [params.array(params.string()).max(2).default([]), z.array(z.string()).max(2).default([])],
   forms: [params.array(params.enum(kinds)).min(1), z.array(z.enum(kinds)).min(1)],
