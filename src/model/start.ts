@@ -86,7 +86,7 @@ export type Config = {
 export type PastMarket = {
   readonly url: string
   readonly adminKey: string
-  /** Epoch milliseconds. */
+  /** Both the business time and the machine time of the marketplace, in epoch milliseconds. */
   readonly now: () => number
   /** Moves to a time and processes what falls due. Resolves when all messages are sent. */
   readonly goTo: (at: number) => Promise<void>
