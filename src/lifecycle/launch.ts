@@ -89,7 +89,9 @@ export const launchOptions = {
     .regex(/^(?!http:)/i, 'must be a file or an https URL')
     .optional()
     .meta({ description: 'sanctions list in SDN.XML format (default: a synthetic sample)', value: 'file|url' }),
-  sdnAcceptShrink: z.flag({ description: 'accept a list with fewer than half of the current addresses' }),
+  sdnAcceptShrink: z.flag({
+    description: 'accept a sanctions list that has less than half as many addresses as the current one',
+  }),
   payees: Payees.optional().meta({
     description: 'fee shares in percent, such as operator=60,0x…=40 (default: operator=100)',
     value: 'shares',

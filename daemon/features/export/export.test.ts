@@ -13,7 +13,7 @@ import { exportSources } from './sources.ts'
 
 /** Collections that no export reads, with the reason. */
 const notExported: Readonly<Record<string, string>> = {
-  coverage: 'services covered by a subscription; listed in the subscription',
+  coverage: 'services that a subscription covers; each subscription lists its own',
   answers: 'copies of responses kept for a day for safe retries',
   idempotency: 'hashes of idempotency keys, kept for a day',
   ledger: 'both sides of every ledger entry; yours are in balance entries, earnings and payments',
@@ -28,7 +28,7 @@ const notExported: Readonly<Record<string, string>> = {
   standings: 'reputation totals of counted jobs; everyone can read them in the listings',
   evidence: 'progress of reputation evidence; the documents themselves are public',
   documents: 'public evidence and feedback',
-  publications: 'writes to the public chain',
+  publications: 'evidence to be written to the public chain',
   counters: 'settings of the installation',
   settings: 'settings of the installation',
   unserved_periods: 'open decisions of the operator; subscribers are notified by subscription.unserved',
