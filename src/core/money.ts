@@ -29,6 +29,13 @@ export function amountOf(text: string): Usdc {
   return amount
 }
 
+type SplitHold = { readonly amount: Usdc; readonly net: Usdc; readonly toBuyer: Usdc }
+
+/** What a split pays the provider: its net share of what the buyer does not get, rounded down. The rest is the fee. */
+export function netOfSplit({ amount, net, toBuyer }: SplitHold): Usdc {
+  return amount === 0n ? ZERO : usdc((net * (amount - toBuyer)) / amount)
+}
+
 /** Decimal text with 2 to 6 decimals: 525000n → `"0.525"`, -1n → `"-0.000001"`. */
 export function formatAmount(amount: bigint): string {
   const sign = amount < 0n ? '-' : ''

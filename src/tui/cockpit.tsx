@@ -23,8 +23,10 @@ import { type Look, paint } from './parts/theme.ts'
 import { nextWords, nextWordsName, picksOf } from './picking.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
+import type { DialogEvidence } from './shell/dialog.ts'
 import { fetchRiver } from './shell/figures.ts'
 import { fetchNeeds } from './shell/needs.ts'
+import { waitingLines } from './shell/notice.ts'
 import { fetchClock, fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { ONCE_MS, QueriesContext, useQuery } from './shell/query.ts'
 import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
@@ -154,21 +156,25 @@ function Card({ host, look, view, size, painter, face }: PartProps & { readonly 
   return <Rows lines={cardLines(view, current, size)} {...{ size, look, painter }} />
 }
 
+const noEvidence: DialogEvidence = { name: 'no evidence', fetch: async () => ({ ok: true, value: () => [] }) }
+
 function Body({ host, screen, ...part }: PartProps & { readonly host: Host; readonly screen: Screen }) {
   const { view, face } = part
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
-  useLayoutEffect(() => face(drawn))
+  const { name, fetch } = view.ui.dialog?.spec.evidence ?? noEvidence
+  const evidence = useQuery(fetch, { name, every: ONCE_MS })
+  const box = boxOf()
+  useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0 }))
   useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
   const { area } = view
   return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} />
 
   function bodyLines(): readonly Line[] {
-    const box = boxLines()
     const lines = drawn.draw(area)
     if (box) {
       const room = floatArea(view, drawn.problem)
       return floating(
-        box,
+        box.lines,
         lines.map((line) => dimmed(line, true)),
         room,
       )
@@ -178,16 +184,16 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
   }
 
-  /** Lines of the open dialog or picker, drawn over the screen. */
-  function boxLines(): readonly Line[] | undefined {
+  /** The open dialog or picker, drawn over the screen. */
+  function boxOf(): { readonly lines: readonly Line[]; readonly reach?: number } | undefined {
     const { dialog, picker } = view.ui
     const room = floatArea(view, drawn.problem)
-    if (dialog) return dialogBox(dialog, room)
+    if (dialog) return dialogBox(dialog, room, (width) => evidence.value?.(width) ?? waitingLines(evidence, width))
     if (picker?.kind === 'help' && picker.text === '') {
       const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
-      return helpBox({ where, title: screen.title, at: picker.at }, room)
+      return { lines: helpBox({ where, title: screen.title, at: picker.at }, room) }
     }
-    return picker && pickerBox(picker, picksOf(host, picker), room)
+    return picker && { lines: pickerBox(picker, picksOf(host, picker), room) }
   }
 }
 

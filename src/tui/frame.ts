@@ -1,4 +1,4 @@
-import { padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
+import { clip, count, firstThatFits, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import { briefNeed } from './overview/inbox.ts'
@@ -13,6 +13,7 @@ import {
   type Line,
   lineWidth,
   type Piece,
+  rule,
   sized,
   spread,
   strong,
@@ -22,7 +23,7 @@ import {
 import { shownMoney } from './parts/river.ts'
 import { type Pick, pickerLines } from './picker.ts'
 import { bindingsOn, groups, hintsOn, keyFor, keysLabel, type Where } from './shell/bindings.ts'
-import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
+import { cancelAt, type Dialog, type Field, lockOf, type Values, verbAt } from './shell/dialog.ts'
 import type { RiverFacts } from './shell/figures.ts'
 import { problemLines } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type ScreenArea, type Size } from './shell/screen.ts'
@@ -161,24 +162,45 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
   const copies = focus >= spec.fields.length ? [{ key: 'c', word: 'copy command' }] : []
   const many = spec.fields[focus]?.choices?.length
   const picks = many === undefined ? [] : [{ key: `1-${many}`, word: 'pick' }]
-  return [...picks, { key: 'tab', word: 'next field' }, ...yes, ...copies, { key: 'esc', word: 'cancel' }]
+  const reads = spec.evidence === undefined ? [] : [{ key: 'PgDn', word: 'read on' }]
+  return [...picks, ...reads, { key: 'tab', word: 'next field' }, ...yes, ...copies, { key: 'esc', word: 'cancel' }]
 }
 
 const BOX_COLUMNS_MAX = 76
+const EVIDENCE_COLUMNS_MAX = 96
 const BOX_MARGIN = 4
 
-/** Draws a dialog. If rows are scarce, drops facts, but never fields or buttons. */
-export function dialogBox(dialog: Dialog, area: ScreenArea): Line[] {
-  const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
+/** A drawn dialog. `reach`: how far its evidence scrolls, in lines. */
+type DialogBox = { readonly lines: readonly Line[]; readonly reach: number }
+
+/** Draws a dialog. If rows are scarce, drops facts, but never fields or buttons. Evidence scrolls. */
+export function dialogBox(dialog: Dialog, area: ScreenArea, evidence: (width: number) => readonly Line[]): DialogBox {
+  const { spec } = dialog
+  const width = Math.min(spec.evidence ? EVIDENCE_COLUMNS_MAX : BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4
   const facts = factLines(dialog, inner)
   const problem = dialog.problem === undefined ? [] : [...problemLines(dialog.problem, inner), blank]
-  const fields = dialog.spec.fields.flatMap((_, i) => fieldLines(dialog, i, inner))
+  const fields = spec.fields.flatMap((_, i) => fieldLines(dialog, i, inner))
   const height = area.height - 2
   const whole = [...facts, blank, ...fields, ...problem, buttonLine(dialog)]
-  const content = whole.length <= height ? whole : squeezed({ facts, fields, problem, dialog, height })
-  return boxed({ title: dialog.spec.title, content, width })
+  const title = firstThatFits([spec.heading ?? spec.title], width - 6) || spec.title
+  if (spec.evidence === undefined) {
+    const content = whole.length <= height ? whole : squeezed({ facts, fields, problem, dialog, height })
+    return { lines: boxed({ title, content, width }), reach: 0 }
+  }
+  const below = [...fields, ...problem.slice(0, 1), buttonLine(dialog)]
+  const all = [...evidence(inner), blank, ...facts]
+  const room = Math.max(1, height - below.length - 1)
+  const reach = Math.max(0, all.length - room)
+  const from = Math.min(dialog.scroll, reach)
+  const place = reach === 0 ? [] : [dim(`${count(from + 1)}-${count(from + room)} of ${count(all.length)}  PgUp PgDn`)]
+  const content = [...all.slice(from, from + room), rule(inner, '', place), ...below]
+  return { lines: boxed({ title, content, width }), reach }
 }
+
+const CHOICE_COLUMNS = 14
+/** Columns of a value that stands beside its label. */
+const VALUE_COLUMNS = 16
 
 function factLines({ spec, values }: Dialog, width: number): Line[] {
   const facts = spec.facts(values)
@@ -202,17 +224,30 @@ function squeezed({ facts, fields, problem, dialog, height }: Parts): Line[] {
   return [...filled(facts).slice(0, Math.max(0, height - below.length)), ...below]
 }
 
-function fieldLines({ spec, values, focus, cursor, busy }: Dialog, at: number, width: number): Line[] {
+function fieldLines(dialog: Dialog, at: number, width: number): Line[] {
+  const { spec, values, focus, cursor, busy } = dialog
   const field = spec.fields[at]
   if (field === undefined) return []
   const here = focus === at && !busy
   const value = values[field.name] ?? ''
-  if (field.choices) {
-    const pieces = field.choices.map((choice) => (choice === value ? strong(` [${choice}]`) : dim(`  ${choice} `)))
-    return [[field.label], [here ? accent('>') : dim('>'), ...pieces, here ? dim('   ← →') : ''], blank]
-  }
-  const shown = here ? writtenLine({ text: value, cursor }, width - 2) : [tail(value, width - 4)]
-  return [[field.label], [here ? accent('> ') : dim('> '), ...shown], blank]
+  if (field.choices) return choiceLines(field, { here, values, width })
+  const written = (room: number) => (here ? writtenLine({ text: value, cursor }, room) : [tail(value, room - 2)])
+  if (spec.evidence === undefined)
+    return [[field.label], [here ? accent('> ') : dim('> '), ...written(width - 2)], blank]
+  const head = ` ${clip(field.label, width - VALUE_COLUMNS)} > `
+  return [[here ? accent(head) : dim(head), ...written(width - widthOf(head))]]
+}
+
+type ShownField = { readonly here: boolean; readonly values: Values; readonly width: number }
+
+function choiceLines({ name, label, choices = [], wordsOf }: Field, { here, values, width }: ShownField): Line[] {
+  const toned = here ? accent : dim
+  const shown = (choice: string) => (choice === values[name] ? strong(` [${choice}]`) : dim(`  ${choice} `))
+  if (wordsOf === undefined) return [[label], [toned('>'), ...choices.map(shown), here ? dim('   ← →') : ''], blank]
+  return choices.map((choice, i): Line => {
+    const words = firstThatFits(wordsOf(choice, values), width - CHOICE_COLUMNS)
+    return [...sized([toned(` ${i + 1}`), shown(choice)], CHOICE_COLUMNS), words]
+  })
 }
 
 function buttonLine(dialog: Dialog): Line {
@@ -231,9 +266,10 @@ type Box = {
 }
 
 function boxed({ title, content, width }: Box): Line[] {
-  const bar = '─'.repeat(Math.max(0, width - widthOf(title) - 5))
+  const head = clip(title, width - 6)
+  const bar = '─'.repeat(Math.max(0, width - widthOf(head) - 5))
   return [
-    [dim('╭─ '), strong(title), dim(` ${bar}╮`)],
+    [dim('╭─ '), strong(head), dim(` ${bar}╮`)],
     ...content.map((line): Line => [dim('│ '), ...sized(line, width - 4), dim(' │')]),
     [dim(`╰${'─'.repeat(width - 2)}╯`)],
   ]

@@ -64,7 +64,7 @@ it('rules on a dispute from the overview in 4 keys and a reason', async () => {
   })
   const { press, say, sent, keys } = await admin(link)
   await press('D', 'DECIDE A DISPUTE')
-  await press('2')
+  await press('1')
   await say('half is missing')
   await press(ENTER)
   await press('y')

@@ -247,13 +247,13 @@ function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
     copy(host, dialog.spec.command(dialog.values))
     return
   }
-  const step = dialogKey(dialog, key)
+  const step = dialogKey(dialog, key, host.face.current.reach)
   if (step.to === 'close') host.ui.set({ ...host.ui.get(), dialog: undefined })
   else if (step.to === 'stay') host.ui.set({ ...host.ui.get(), dialog: step.dialog })
   else void send(host, dialog)
 }
 
-/** Sends the request of a dialog, then fetches all data again. Closes the dialog, or shows the error in it. */
+/** Sends the request of a dialog, then fetches all data again. Opens the dialog that follows, or shows the error. */
 async function send(host: Host, dialog: Dialog): Promise<void> {
   const put = (next: Dialog | undefined) => host.ui.set({ ...host.ui.get(), dialog: next })
   const busy: Dialog = { ...dialog, busy: true, problem: undefined }
@@ -262,7 +262,13 @@ async function send(host: Host, dialog: Dialog): Promise<void> {
   host.queries.refetch()
   if (host.ui.get().dialog !== busy) return
   put(outcome.ok ? undefined : { ...dialog, busy: false, problem: outcome.problem })
-  if (outcome.ok) showToast(host, toastOf(outcome.value))
+  if (!outcome.ok) return
+  showToast(host, toastOf(outcome.value))
+  const next = await dialog.spec.next?.()
+  const { screen, picker, typing, dialog: open, toast } = host.ui.get()
+  if (next === undefined || open || picker || typing || screen !== host.face.current.screen) return
+  askUser(host, next)
+  host.ui.set({ ...host.ui.get(), toast })
 }
 
 function toastOf(told: Told): Toast {

@@ -1,5 +1,5 @@
 import type { Wallet } from '../../../src/core/hex.ts'
-import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { netOfSplit, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
 import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS, type Split, share } from './split.ts'
 
@@ -124,13 +124,12 @@ function saleLegs(source: string, { providerId, split, referrers }: Omit<Sale, '
 function disputeSplit(ruling: Escrowed & { readonly buyer: Refunded; readonly toBuyer: Usdc }): Leg[] {
   const { jobId, split, referrers, toBuyer } = ruling
   if (toBuyer < 0n || toBuyer > split.agent) throw new RangeError(`a split of ${toBuyer} out of ${split.agent}`)
-  const left = split.agent - toBuyer
-  const net = split.agent === 0n ? 0n : (split.net * left) / split.agent
-  const fee = usdc(left - net)
+  const net = netOfSplit({ amount: split.agent, net: split.net, toBuyer })
+  const fee = usdc(split.agent - toBuyer - net)
   const escrow = account.escrow(jobId)
   return [
     { from: escrow, to: refundAccount(ruling.buyer), amount: toBuyer },
-    { from: escrow, to: account.provider(ruling.providerId), amount: usdc(net) },
+    { from: escrow, to: account.provider(ruling.providerId), amount: net },
     { from: escrow, to: account.fees, amount: fee },
     ...referralLegs(fee, ruling.providerId, referrers),
   ]

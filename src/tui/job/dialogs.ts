@@ -1,35 +1,39 @@
 import type { Problem } from '../../client/link.ts'
+import { formatPrice, netOfSplit, parseAmount, type Usdc, usdc } from '../../core/money.ts'
 import type { Job } from '../../nouns/jobs.ts'
-import { dollars, microOf } from '../../text/columns.ts'
-import { clip, safe } from '../../text/text.ts'
+import { clip } from '../../text/text.ts'
 import { type DialogSpec, type Field, needed, reasonField, type Values } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
+import { deskOf } from './desk.ts'
 import { shownJob } from './facts.ts'
-import { resolveJob } from './rows.ts'
+import { fetchJobs, resolveJob } from './rows.ts'
 
-const REASON_COLUMNS = 100
-const outcomes = ['release', 'refund', 'split'] as const
+const outcomes = ['refund', 'release', 'split'] as const
+const READ_MS = 5_000
 
-/** Dialog that decides a dispute. The money moves immediately, and this cannot be undone. */
-export function rulingDialog(host: Host, job: Job): DialogSpec {
-  const { service, amount, providerAmount, fee } = shownJob(job)
+/**
+ * Dialog that decides a dispute. The money moves immediately, and this cannot be undone. The next dispute follows.
+ * @param decided - ids of the disputes that were decided before in a row
+ */
+export function rulingDialog(host: Host, job: Job, decided: readonly string[] = []): DialogSpec {
+  const { service, amount, buyer, provider } = shownJob(job)
   const what = `${job.id}  ${clip(service, 30)}`
   return {
     title: 'DECIDE A DISPUTE',
+    heading: `DECIDE A DISPUTE  ${clip(buyer, NAME_COLUMNS_MAX)} against ${clip(provider, NAME_COLUMNS_MAX)}, ${amount}`,
     about: what,
     amount,
-    facts: (values) => [
+    evidence: deskOf(host.link, job),
+    facts: () => [
       ['job', what],
-      ['dispute', `${job.dispute?.category ?? ''}: ${clip(safe(job.dispute?.reason ?? ''), REASON_COLUMNS)}`],
-      ['held', `${amount} = ${providerAmount} for the provider + ${fee} fee`],
-      ['What happens', effect(job, values)],
+      ['held', amount],
     ],
-    fields: [outcomeField, buyerField(job), reason],
+    fields: [outcomeField(job), buyerField(job), reason],
     verb: 'Decide',
     command: ({ outcome = '', buyer = '', reason = '' }) => {
-      const split = outcome === 'split' ? ['--buyer-amount', amountOf(buyer) || '…'] : []
+      const split = outcome === 'split' ? ['--buyer-amount', typedAmount(buyer) || '…'] : []
       const words = ['--outcome', outcome || '…', ...split, '--reason', reason.trim() || '…']
       return shellCommand(host, ['admin', 'jobs', 'resolve', job.id, ...words])
     },
@@ -37,44 +41,68 @@ export function rulingDialog(host: Host, job: Job): DialogSpec {
       const { buyer = '', reason = '' } = values
       const outcome = outcomes.find((one) => one === values.outcome)
       if (outcome === undefined) return { ok: false, problem: undecided }
-      const ruling = { outcome, buyerAmount: outcome === 'split' ? amountOf(buyer) : '', reason: reason.trim() }
+      const ruling = { outcome, buyerAmount: outcome === 'split' ? typedAmount(buyer) : '', reason: reason.trim() }
       const answer = await resolveJob(host.link, job.id, ruling)
       if (!answer.ok) return answer
-      return { ok: true, value: `Now ${answer.value.status}: ${effect(job, values)}.  → v all, tab money` }
+      const [effect = ''] = effectsOf(job, outcome, values)
+      return { ok: true, value: `Now ${answer.value.status}: ${effect}.  → v all, tab money` }
+    },
+    async next() {
+      const which = { view: 'disputed', page: 0, admin: true, asked: {} } as const
+      const found = await fetchJobs(host.link, which)(AbortSignal.timeout(READ_MS))
+      const done = [...decided, job.id]
+      const other = found.ok ? found.value.jobs.find(({ id }) => !done.includes(id)) : undefined
+      return other && rulingDialog(host, other, done)
     },
   }
 }
 
+const NAME_COLUMNS_MAX = 16
 const undecided: Problem = { kind: 'failed', sentence: 'Choose an outcome.', facts: [], next: [] }
 
-const outcomeField = needed({ name: 'outcome', label: 'Outcome', choices: outcomes }, 'an outcome')
+function outcomeField(job: Job): Field {
+  const wordsOf = (choice: string, values: Values) => effectsOf(job, choice, values)
+  return needed({ name: 'outcome', label: 'Outcome', choices: outcomes, wordsOf }, 'an outcome')
+}
 
 function buyerField(job: Job): Field {
   const { amount } = shownJob(job)
   return {
     name: 'buyer',
-    label: `Amount for the buyer, out of ${amount} (only for a split)`,
+    label: 'Split: the buyer gets',
     check: (value, { outcome }) => {
       if (outcome !== 'split') return value === '' ? undefined : 'only a split takes an amount'
-      const [part, whole] = [microOf(value), microOf(amount)]
-      return part === undefined || whole === undefined || part > whole ? `needs 0 to ${amount}` : undefined
+      return splitOf(job, value) === undefined ? `needs 0 to ${amount}` : undefined
     },
   }
 }
 
 const reason = reasonField('Reason (both parties read it)')
 
-function amountOf(typed: string): string {
+function typedAmount(typed: string): string {
   return typed.replace('$', '')
 }
 
-function effect(job: Job, { outcome, buyer = '' }: Values): string {
-  const { amount, providerAmount } = shownJob(job)
-  if (outcome === 'release') return `the provider gets ${providerAmount}`
-  if (outcome === 'refund') return `the buyer gets ${amount} back`
-  const [part, whole] = [microOf(buyer), microOf(amount)]
-  if (outcome !== 'split' || part === undefined || whole === undefined || part > whole) return 'money moves, final'
-  return `${dollars(part)} to the buyer, ${dollars(whole - part)} counts as a sale`
+type Split = { readonly buyer: Usdc; readonly provider: Usdc; readonly fee: Usdc }
+
+/** What a split pays. Undefined unless a valid amount is typed. */
+export function splitOf({ amount: held = '', provider_amount: most = '' }: Job, typed: string): Split | undefined {
+  const [toBuyer, amount, net] = [parseAmount(typed), parseAmount(held), parseAmount(most)]
+  if (toBuyer === undefined || amount === undefined || net === undefined || toBuyer > amount) return undefined
+  const provider = netOfSplit({ amount, net, toBuyer })
+  return { buyer: toBuyer, provider, fee: usdc(amount - toBuyer - provider) }
+}
+
+/** Who gets how much by a ruling, the longest words first. */
+function effectsOf(job: Job, outcome: string, { buyer: typed = '' }: Values): readonly string[] {
+  const { amount, providerAmount, fee, ...names } = shownJob(job)
+  const [buyer, provider] = [clip(names.buyer, NAME_COLUMNS_MAX), clip(names.provider, NAME_COLUMNS_MAX)]
+  if (outcome === 'refund') return [`${buyer} gets ${amount} back`, `buyer ${amount}`]
+  if (outcome === 'release') return [`${provider} gets ${providerAmount}, fee ${fee}`, `provider ${providerAmount}`]
+  const split = splitOf(job, typed)
+  if (split === undefined) return ['both get a part: type how much the buyer gets', 'type the buyer’s part']
+  const [back, paid, kept] = [split.buyer, split.provider, split.fee].map(formatPrice)
+  return [`${buyer} gets ${back}, ${provider} ${paid}, fee ${kept}`, `buyer ${back}, provider ${paid}`, `buyer ${back}`]
 }
 
 /** Whether the job holds money that can be refunded. */

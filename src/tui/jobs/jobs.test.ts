@@ -221,10 +221,10 @@ describe('the ruling', () => {
     const { type, text } = await jobs({ link, columns: 140 })
     await type('D')
     expect(text()).toContain('Decide – needs an outcome')
-    expect(text()).toMatch(/dispute +quality: Half of it is missing/)
-    await type('rr')
-    expect(text()).toMatch(/release +\[refund\] +split/)
-    expect(text()).toMatch(/What happens +the buyer gets \$0\.525 back/)
+    expect(text()).toContain('quality: "Half of it is missing"')
+    await type('r')
+    expect(text()).toMatch(/\[refund\] +Bot7 gets \$0\.525 back/)
+    expect(text()).toMatch(/release +Inkwell gets \$0\.50, fee \$0\.025/)
     await type("\r\rit's not there\r")
     expect(text()).toContain('[>Cancel  esc<]')
     expect(text()).toContain(
@@ -232,10 +232,10 @@ describe('the ruling', () => {
     )
     await type('\r')
     expect(posts()).toEqual([])
-    await type('Drr\r\rlate\ry')
+    await type('D1late\ry')
     expect(posts()).toMatchObject([{ opens: 'admin', body: { outcome: 'refund', reason: 'late' } }])
     expect(posts()[0]?.body).not.toHaveProperty('buyer_amount')
-    expect(text()).toContain('Now refunded: the buyer gets $0.525 back.  → v all, tab money')
+    expect(text()).toContain('Now refunded: Bot7 gets $0.525 back.  → v all, tab money')
   })
 
   it.each([
@@ -256,7 +256,7 @@ describe('the ruling', () => {
     const { type, text } = await jobs({ link })
     await type('Ds\r$0.000001\rwhy\ry')
     expect(posts()).toMatchObject([{ body: { outcome: 'split', buyer_amount: '0.000001', reason: 'why' } }])
-    expect(text()).toContain('Now released: $0.000001 to the buyer, $0.524999 counts as a sale.')
+    expect(text()).toContain('Now released: Bot7 gets $0.000001, Inkwell $0.499999, fee $0.025.')
   })
 
   it('stays with the error when it is refused', async () => {

@@ -2,7 +2,9 @@ import type { Outcome, Problem } from '../../client/link.ts'
 import { safe } from '../../text/text.ts'
 import { atEnd, type Cursor, edited, inserted, type Written } from '../parts/edit.ts'
 import type { Key } from '../parts/keys.ts'
+import type { Line } from '../parts/line.ts'
 import type { Tone } from '../parts/palettes.ts'
+import type { Fetch } from './query.ts'
 
 const FIELD_CHARS_MAX = 500
 
@@ -11,6 +13,8 @@ export type Field = {
   readonly label: string
   /** Choices of a field that is not typed. Arrow keys or a first letter select one. */
   readonly choices?: readonly string[]
+  /** What a choice does; the first text that fits is shown. Each choice then has a row of its own. */
+  readonly wordsOf?: (choice: string, values: Values) => readonly string[]
   /** @returns what is wrong with the value, undefined if nothing is */
   readonly check: (value: string, values: Values) => string | undefined
 }
@@ -24,12 +28,21 @@ export const reasonField = (label: string): Field => needed({ name: 'reason', la
 
 export type Values = Readonly<Record<string, string>>
 
+/** What a decision rests on. `name` is the name of the query that fetches it. */
+export type DialogEvidence = { readonly name: string; readonly fetch: Fetch<(width: number) => readonly Line[]> }
+
 /** A change that a dialog asks about, with the shell command that does the same. */
 export type DialogSpec = {
   readonly title: string
   /** What is changed, in one line, for dialogs about several changes. */
   readonly about?: string
   readonly amount?: string
+  /** Title of a dialog about one change (default: `title`). */
+  readonly heading?: string
+  /** Shown above the facts. The page keys scroll it. */
+  readonly evidence?: DialogEvidence
+  /** The dialog that follows this one. */
+  readonly next?: () => Promise<DialogSpec | undefined>
   /** The acting user (default: the administrator). */
   readonly as?: string
   /** Facts shown below marketplace and user. They depend on the typed values. */
@@ -55,6 +68,8 @@ export type Dialog = {
   readonly focus: number
   /** Text cursor in the focused field. */
   readonly cursor: Cursor
+  /** First visible line of the evidence. */
+  readonly scroll: number
   readonly busy: boolean
   /** Last failure. */
   readonly problem: Problem | undefined
@@ -63,7 +78,7 @@ export type Dialog = {
 /** Opens a dialog with the focus on its first field, or on Cancel if it has none. */
 export function openDialog(spec: OpenSpec): Dialog {
   const values = Object.fromEntries(spec.fields.map(({ name }) => [name, '']))
-  return { spec, values, focus: 0, cursor: atEnd, busy: false, problem: undefined }
+  return { spec, values, focus: 0, cursor: atEnd, scroll: 0, busy: false, problem: undefined }
 }
 
 export const cancelAt = ({ spec }: Dialog): number => spec.fields.length
@@ -83,9 +98,19 @@ export type DialogStep =
   | { readonly to: 'close' }
   | { readonly to: 'send' }
 
-/** What a key does in a dialog. While a request runs, keys do nothing. */
-export function dialogKey(dialog: Dialog, key: Key): DialogStep {
+/** Lines that a page key scrolls. */
+const scrolls: Readonly<Partial<Record<Key, number>>> = { pageup: -5, pagedown: 5 }
+
+/**
+ * What a key does in a dialog. While a request runs, keys do nothing.
+ * @param reach - how far the evidence scrolls, in lines
+ */
+export function dialogKey(dialog: Dialog, key: Key, reach = 0): DialogStep {
   if (dialog.busy) return { to: 'stay', dialog }
+  const by = scrolls[key]
+  if (by !== undefined) {
+    return { to: 'stay', dialog: { ...dialog, scroll: Math.max(0, Math.min(dialog.scroll + by, reach)) } }
+  }
   if (key === 'esc') return { to: 'close' }
   if (key === 'tab' || key === 'down') return moved(dialog, 1)
   if (key === 'shift-tab' || key === 'up') return moved(dialog, -1)

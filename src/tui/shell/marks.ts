@@ -57,7 +57,10 @@ function askTogether(host: Host, specs: readonly DialogSpec[], put: typeof askUs
   else put(host, specs.length === 1 ? first : together(first, specs))
 }
 
-function together(first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
+function together(
+  { evidence: _evidence, heading: _heading, next: _next, ...first }: DialogSpec,
+  specs: readonly DialogSpec[],
+): DialogSpec {
   return {
     ...first,
     title: `${first.title} × ${specs.length}`,
@@ -85,7 +88,7 @@ function together(first: DialogSpec, specs: readonly DialogSpec[]): DialogSpec {
 }
 
 /** A field whose value must be valid for every change. */
-function ofAll(field: Field, specs: readonly DialogSpec[]): Field {
+function ofAll({ wordsOf: _wordsOf, ...field }: Field, specs: readonly DialogSpec[]): Field {
   const all = specs.flatMap(({ fields = [] }) => fields.filter(({ name }) => name === field.name))
   return {
     ...field,

@@ -42,6 +42,8 @@ export type Face = {
   readonly isCard?: true
   /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
   readonly columns?: readonly string[] | undefined
+  /** How far the evidence of the open dialog scrolls, in lines. */
+  readonly reach?: number
   /** What is wrong with the typed filter. */
   readonly problem?: string | undefined
 }
