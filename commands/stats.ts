@@ -76,8 +76,8 @@ export const statsSeries = defineCommand({
   name: 'stats series',
   summary: 'show calls, latency, sales and money over time',
   description:
-    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. The counts ' +
-    'begin when the daemon starts. Needs the admin key of the instance.',
+    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Calls are ' +
+    'counted since the daemon start, sales and money for a week. Needs the admin key of the instance.',
   options: z.object({
     span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
     all: z.flag({ description: 'include intervals without activity' }),
@@ -93,7 +93,7 @@ export const statsSeries = defineCommand({
   columns: seriesColumns,
   view({ buckets, since }, io) {
     if (buckets.length > 0) printRows(io, seriesColumns, buckets)
-    io.note(`${buckets.length === 0 ? 'no activity yet, ' : ''}counted since ${since}`)
+    io.note(`${buckets.length === 0 ? 'no activity yet; ' : ''}calls are counted since ${since}`)
   },
 })
 

@@ -29,8 +29,17 @@ export function heightsOf(values: readonly number[], top: number): readonly numb
 }
 
 /** @param columns as many of the last values as are drawn */
-export function sparkOf(values: readonly number[], columns: number): string {
-  const heights = heightsOf(values.slice(-columns), SPARK_TOP)
+export function sparkOf(values: readonly number[], columns: number, isHighest = false): string {
+  const many = Math.min(values.length, columns)
+  const sums = new Array<number>(many).fill(0)
+  const counts = new Array<number>(many).fill(0)
+  for (const [i, value] of values.entries()) {
+    const at = Math.ceil(((i + 1) * many) / values.length) - 1
+    sums[at] = isHighest ? Math.max(sums[at] ?? 0, value) : (sums[at] ?? 0) + value
+    counts[at] = (counts[at] ?? 0) + 1
+  }
+  const folded = sums.map((sum, i) => (isHighest ? sum : sum / (counts[i] ?? 1)))
+  const heights = heightsOf(folded, SPARK_TOP)
   return heights
     .map((height) => STEPS[height])
     .join('')
@@ -93,15 +102,16 @@ export function pulseLacks(panel: readonly string[], width: number, series: Seri
     const at = row.indexOf(` ${name} `) + 1
     const text = row.slice(at + NAME, at + NAME + VALUE).trim()
     const drawn = row.slice(at + NAME + VALUE + 1, at + NAME + VALUE + 1 + columns).padEnd(columns)
-    const wanted = sparkOf(values, columns)
+    const isEmpty = values.every((one) => one === 0)
+    const words = columns >= 'none in the last hour'.length ? 'none in the last hour' : 'none'
+    const wanted = isEmpty ? words.padEnd(columns) : sparkOf(values, columns, name === 'p95 time')
     return [text === value && drawn === wanted ? '' : `${name} ${value} ${wanted} in ${row}`]
   })
-  const minutes = (Math.min(columns, series.buckets.length) * series.bucket_seconds) / 60
-  const isDated = title.includes(`last ${minutes} min`)
+  const isDated = title.includes(`last ${series.span} `)
   return [
     ...seen.filter((one) => one !== ''),
     ...(seen.length < 2 ? ['figures'] : []),
-    ...(isDated ? [] : [`last ${minutes} min in ${title}`]),
+    ...(isDated ? [] : [`last ${series.span} in ${title}`]),
   ]
 }
 

@@ -12,6 +12,7 @@ import { callRing } from './buckets.ts'
 import { openCallFigures, outcomeOf } from './calls.ts'
 import { addFlows, heldAfter, noFlows } from './flows.ts'
 import { openPaidFigures } from './money.ts'
+import { openWeek } from './week.ts'
 
 // @story two purchases, then the figures that count them
 
@@ -109,6 +110,34 @@ test('a ring of calls forgets what is older than it is long, and reckons duratio
   ring.add(start + 20 * MINUTE_MS, 'answered', 1)
   ring.add(start, 'answered', 1)
   expect(ring.sum(start + 20 * MINUTE_MS, 10).total).toBe(1)
+})
+
+test('money of the week before the start is read from the books, and no entry counts twice', async () => {
+  const wall = 50 * DAY_MS + HOUR_MS / 2
+  const entry = (seq: number, at: number) => {
+    const lines = [
+      { account: 'ext', delta: -1_000_000n },
+      { account: 'prov:p_0123456789abcdef', delta: 1_000_000n },
+    ]
+    return { seq, at, kind: 'instant_sale', lines } as never
+  }
+  const old = [entry(1, wall - 8 * DAY_MS), entry(2, wall - 6 * DAY_MS), entry(3, wall - 2 * HOUR_MS)]
+  const written = [entry(4, wall), entry(5, wall)]
+  const page = async () => ({ rows: [...old, written[0]].toReversed(), cursor: null, more: false })
+  const store = { read: (look: (t: unknown) => unknown) => look({ table: () => ({ page }) }) } as never
+  const week = openWeek({ store, clock: { now: () => wall, wall: () => wall } as never })
+  const sales = () => ['hour', 'day', 'week'].map((span) => {
+    const [step, many] = { hour: [MINUTE_MS, 60], day: [15 * MINUTE_MS, 96], week: [HOUR_MS, 168] }[span] ?? [1, 0]
+    const first = wall - (wall % step)
+    const buckets = Array.from({ length: many }, (_, i) => week.within(span as 'hour', first - i * step))
+    return buckets.reduce((sum, one) => sum + one.sales, 0)
+  })
+  if (written[0] !== undefined) week.written(written[0])
+  expect(sales()).toEqual([1, 1, 1])
+  await Promise.all([week.past(), week.past()])
+  expect(sales()).toEqual([1, 2, 3])
+  if (written[1] !== undefined) week.written(written[1])
+  expect(sales()).toEqual([2, 3, 4])
 })
 
 test('names that are no endpoint never make a row of their own', () => {

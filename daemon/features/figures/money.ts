@@ -1,6 +1,6 @@
 import { CALL_HOURS } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountKind, accountKinds } from '../../../src/model/ledger.ts'
 import type { SeriesSpan } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -11,8 +11,8 @@ import { type ReadTx, type Store, type Write, writtenRow } from '../../store/por
 import { lastSeq } from '../ledger/post.ts'
 import { accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 import { answers, payments } from '../payments/rows.ts'
-import { spans } from './calls.ts'
-import { addFlows, type Flows, heldAfter, joined, noFlows } from './flows.ts'
+import { addFlows, type Flows, heldAfter, noFlows } from './flows.ts'
+import { openWeek } from './week.ts'
 
 type Paid = { readonly times: number; readonly amount: Usdc }
 
@@ -63,8 +63,6 @@ function servedIn(writes: readonly Write[]): ReadonlySet<string> {
   return new Set(writes.flatMap((write) => writtenRow(answers, write)?.id ?? []))
 }
 
-const MINUTES_KEPT = DAY_MS / MINUTE_MS
-const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 const SCAN_ROWS = 500
 /** Interval at which the running sums are compared with the accounts. */
 const CHECK_EVERY_MS = 15 * SECOND_MS
@@ -88,7 +86,9 @@ export type DaySums = {
 
 /** Money flows over time, from durable transactions. */
 export type MoneyFigures = {
-  /** Flows within a span of wall time; only those since the start. */
+  /** Counts the week before the start, from the books, once. */
+  readonly past: () => Promise<void>
+  /** Flows of a span, by wall time. */
   readonly within: (span: SeriesSpan, at: number) => Flows
   /** Sums of the business day, which are read from the books on first use. */
   readonly day: () => Promise<DaySums>
@@ -123,8 +123,7 @@ export function openMoneyOf(ctx: Context): void {
 }
 
 export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
-  const minutes = flowRing(MINUTE_MS, MINUTES_KEPT)
-  const hours = flowRing(HOUR_MS, HOURS_KEPT)
+  const week = openWeek({ store, clock })
   let day: Day | undefined
   let reading: Promise<Day> | undefined
   let waiting: LedgerRow[] = []
@@ -134,9 +133,7 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     for (const write of writes) {
       const entry = writtenRow(ledger, write)
       if (!entry) continue
-      const at = clock.wall()
-      addFlows(minutes.at(at), entry)
-      addFlows(hours.at(at), entry)
+      week.written(entry)
       if (day) take(day, entry)
       else if (reading && waiting.length < MAX_WAITING) waiting.push(entry)
     }
@@ -168,10 +165,8 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
 
   return {
     close,
-    within(span, at) {
-      const { bucketMs } = spans[span]
-      return span === 'week' ? hours.sum(at, 1) : minutes.sum(at + bucketMs - MINUTE_MS, bucketMs / MINUTE_MS)
-    },
+    past: week.past,
+    within: week.within,
     async day() {
       const known = await today()
       turn(known, midnight(clock.now()))
@@ -238,30 +233,4 @@ async function sumOf(t: ReadTx, kind: AccountKind): Promise<Usdc> {
     for (const { balance } of rows) sum += balance
   }
   return usdc(sum)
-}
-
-type FlowRing = { readonly at: (time: number) => Flows; readonly sum: (time: number, count: number) => Flows }
-
-/** Flows in a ring of equal intervals. */
-function flowRing(stretchMs: number, length: number): FlowRing {
-  const ring: ({ readonly stretch: number; readonly flows: Flows } | undefined)[] = new Array(length).fill(undefined)
-  return {
-    at(time) {
-      const stretch = Math.floor(time / stretchMs)
-      const held = ring[stretch % length]
-      if (held?.stretch === stretch) return held.flows
-      const flows = noFlows()
-      ring[stretch % length] = { stretch, flows }
-      return flows
-    },
-    sum(time, count) {
-      const last = Math.floor(time / stretchMs)
-      let sum = noFlows()
-      for (let stretch = last - Math.min(count, length) + 1; stretch <= last; stretch += 1) {
-        const held = ring[((stretch % length) + length) % length]
-        if (held?.stretch === stretch) sum = joined(sum, held.flows)
-      }
-      return sum
-    },
-  }
 }

@@ -21,6 +21,7 @@ const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { sp
   const { bucketMs, count } = spans[span]
   const calls = callFigures.of(ctx)
   const money = moneyFigures.of(ctx)
+  await money.past()
   const now = ctx.clock.wall()
   const last = now - (now % bucketMs)
   const buckets = Array.from({ length: count }, (_, i) => {

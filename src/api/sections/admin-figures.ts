@@ -112,7 +112,7 @@ export const figuresApi = {
       z.strictObject({
         span: z.enum(seriesSpans),
         bucket_seconds: z.int(),
-        since: Time.meta({ description: 'start of counting (the daemon start)' }),
+        since: Time.meta({ description: 'start of counting calls (the daemon start); money is counted for a week' }),
         buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
       }),
     ),

@@ -1,6 +1,6 @@
-import { count, shortSpan } from '../../text/text.ts'
+import { count, firstThatFits, shortSpan } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
-import { AXIS_COLUMNS, bar, chart, footLine, spark } from '../parts/charts.ts'
+import { AXIS_COLUMNS, bar, chart, folded, footLine, highest, mean, spark } from '../parts/charts.ts'
 import {
   accent,
   bad,
@@ -51,18 +51,25 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
 /** A sparkline of recent inflow and the time it covers. Empty while unknown. */
 export function paidInLine({ value }: Query<SeriesFacts>, width: number): Line[] {
   if (value === undefined) return []
-  const columns = Math.max(0, width - PAID_IN_WORDS)
-  const drawn = spark(
-    value.buckets.map(({ paid_in }) => Number(paid_in)),
-    columns,
-  )
-  return [[' ', accent(drawn), dim(` in, ${spanWords(value, columns)}`)]]
+  const words = ` in, last ${value.span}`
+  const paid = value.buckets.map(({ paid_in }) => Number(paid_in))
+  return [[' ', sparkPiece(paid, { width: Math.max(0, width - words.length - 2), span: value.span }), dim(words)]]
 }
 
-/** ` in, last 120 min` */
-const PAID_IN_WORDS = 19
+type Sparked = { readonly width: number; readonly span: SeriesFacts['span']; readonly of?: typeof mean }
 
-type Figure = { readonly name: string; readonly value: string; readonly values: readonly number[] }
+/** A sparkline, or words if there is nothing to draw. */
+function sparkPiece(values: readonly number[], { width, span, of }: Sparked): Piece {
+  if (values.some((value) => value > 0)) return accent(spark(values, width, of))
+  return dim(firstThatFits([`none in the last ${span}`, 'none'], width).padEnd(width))
+}
+
+type Figure = {
+  readonly name: string
+  readonly value: string
+  readonly values: readonly number[]
+  readonly of?: typeof mean
+}
 
 function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
   const recent = buckets.slice(-RECENT_BUCKETS - 1, -1)
@@ -80,6 +87,7 @@ function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
       name: 'p95 time',
       value: p95 === undefined || p95 === null ? '—' : `${rounded(p95)} ms`,
       values: buckets.map(({ p95_ms }) => p95_ms ?? 0),
+      of: highest,
     },
   ]
 }
@@ -102,38 +110,21 @@ export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pu
   const perRow = width >= KIND_OF_PAIR ? 2 : 1
   const figures = figuresOf(value).slice(0, rows * perRow)
   const each = Math.floor((width - 1) / perRow)
-  const drawn = spanWords(value, sparkColumns(each - 2))
-  const span: Line = [dim(`${drawn}  `), accent(keyFor('span', keys)), dim(' hour/day/week')]
+  const { span } = value
+  const note: Line = [dim(`last ${span}  `), accent(keyFor('span', keys)), dim(' hour/day/week')]
   const lines = Array.from({ length: Math.ceil(figures.length / perRow) }, (_, row): Line => {
     const here = figures.slice(row * perRow, (row + 1) * perRow)
-    return [' ', ...here.flatMap((figure) => sized(figureLine(figure, each - 2), each))]
+    return [' ', ...here.flatMap((figure) => sized(figureLine(figure, span, each - 2), each))]
   })
-  return [rule(width, 'Pulse', span), ...lines]
+  return [rule(width, 'Pulse', note), ...lines]
 }
 
 const KIND_OF_PAIR = 72
 
-function figureLine({ name, value, values }: Figure, width: number): Line {
-  const drawn = accent(spark(values, sparkColumns(width)))
+function figureLine({ name, value, values, of = mean }: Figure, span: SeriesFacts['span'], width: number): Line {
+  const columns = Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
+  const drawn = sparkPiece(values, { width: columns, span, of })
   return [dim(name.padEnd(FIGURE_NAME)), strong(value.padStart(FIGURE_VALUE)), ' ', drawn]
-}
-
-function sparkColumns(width: number): number {
-  return Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
-}
-
-const MINUTES_SHOWN_MAX = 120
-const HOURS_SHOWN_MAX = 48
-const MINUTES_PER_HOUR = 60
-const HOURS_PER_DAY = 24
-
-/** The time that a sparkline of this width covers, such as `last 120 min`. */
-export function spanWords({ span, buckets, bucketSeconds }: SeriesFacts, columns: number): string {
-  if (columns >= buckets.length) return `last ${span}`
-  const minutes = (columns * bucketSeconds) / SECONDS_PER_MINUTE
-  if (minutes < MINUTES_SHOWN_MAX) return `last ${Math.round(minutes)} min`
-  const hours = minutes / MINUTES_PER_HOUR
-  return hours < HOURS_SHOWN_MAX ? `last ${Math.round(hours)} h` : `last ${Math.round(hours / HOURS_PER_DAY)} days`
 }
 
 /** A chart of calls over time, and sums by outcome. */
@@ -163,36 +154,40 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
       [width - side + 1, legend[i] ?? blank],
     ]),
   )
-  const note = dim(spanWords(value, width - side - AXIS_COLUMNS))
+  const note = dim(`${perBucket[value.span]}, last ${value.span}`)
   return [rule(width, 'API calls', [note]), ...lines]
 }
 
 /** From this height the chart gets an axis. */
 const FOOT_FROM = 6
 
-/** Draws as many of the newest buckets as fit. */
-function callsChart(value: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
-  const shown = value.buckets.slice(-Math.max(1, width - AXIS_COLUMNS))
-  const drawn = (height: number) => chart(shown.map(callsOf), { width, height })
+/** Unit of the axis. */
+const perBucket = { hour: 'a minute', day: 'in 15 minutes', week: 'an hour' } as const
+
+function callsChart({ span, buckets }: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
+  const calls = buckets.map(callsOf)
+  if (!calls.some((many) => many > 0)) return Array.from({ length: rows }, (_, i) => (i === 0 ? [dim(` none in the last ${span}`)] : blank))
+  const drawn = (height: number) => chart(calls, { width, height })
   if (rows < FOOT_FROM) return drawn(rows)
-  return [...drawn(rows - 2), footLine(AXIS_COLUMNS + shown.length), timesLine(value, shown)]
+  const columns = folded(buckets, width - AXIS_COLUMNS)
+  return [...drawn(rows - 2), footLine(AXIS_COLUMNS + columns.length), timesLine(span, columns)]
 }
 
 const TIMES = 4
 const NOW = 'now'
 
 /** The row of times below the chart: one at every quarter of its width, and `now` at the end. */
-function timesLine({ span }: SeriesFacts, shown: SeriesFacts['buckets']): Line {
+function timesLine(span: SeriesFacts['span'], columns: readonly SeriesFacts['buckets'][]): Line {
   const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
-  const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * shown.length) / TIMES))
+  const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * columns.length) / TIMES))
   const times = places.flatMap((place, i) => {
-    const bucket = shown[place]
-    const end = places[i + 1] ?? shown.length - NOW.length
+    const bucket = columns[place]?.[0]
+    const end = places[i + 1] ?? columns.length - NOW.length
     const text = bucket === undefined ? '' : word(Date.parse(bucket.at))
     return text === '' || place + text.length >= end ? [] : [[AXIS_COLUMNS + place, [dim(text)]] as const]
   })
-  const now = AXIS_COLUMNS + Math.max(0, shown.length - NOW.length)
-  return placed(AXIS_COLUMNS + shown.length, [...times, [now, [dim(NOW)]]])
+  const now = AXIS_COLUMNS + Math.max(0, columns.length - NOW.length)
+  return placed(AXIS_COLUMNS + columns.length, [...times, [now, [dim(NOW)]]])
 }
 
 type WorkShown = { readonly sign: Piece; readonly words: string; readonly count: number }

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { formatAmount } from '../../core/money.ts'
-import { bar, chart, spark, tank } from './charts.ts'
+import { clockTime, dateTime } from '../../text/time.ts'
+import { callsLines, pulseLines } from '../overview/panels.ts'
+import { bindings } from '../shell/bindings.ts'
+import type { SeriesFacts } from '../shell/figures.ts'
+import { bar, chart, folded, highest, spark, tank } from './charts.ts'
 import { lineWidth, textOf } from './line.ts'
 import { onThePoint, riverLines, shownMoney } from './river.ts'
 
@@ -23,6 +27,74 @@ it('pictures are exactly as wide as asked for, whatever the numbers', () => {
 
 it('a spark shows nothing for nothing, and a foot for anything more', () => {
   expect(spark([0, 1, 100], 4)).toBe('  ▁▇')
+})
+
+const widths = fc.integer({ min: 1, max: 400 })
+
+it('no bucket is left out of a chart, whatever its width: all of them fold into its columns', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10_000 }), widths, fc.integer({ min: 2, max: 50 }), (many, width, rare) => {
+      const buckets = Array.from({ length: many }, (_, i) => (i % rare === 0 ? i + 1 : 0))
+      const columns = folded(buckets, width)
+      expect(columns.flat()).toEqual(buckets)
+      expect(columns).toHaveLength(Math.min(many, width))
+      const sizes = columns.map(({ length }) => length)
+      if (many > 0) expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
+      for (const of of [undefined, highest]) {
+        const drawn = [...spark(buckets, width, of)]
+        expect(drawn).toHaveLength(width)
+        const seen = drawn.slice(width - columns.length).map((sign) => sign !== ' ')
+        expect(seen).toEqual(columns.map((column) => column.some((value) => value > 0)))
+      }
+      for (const line of chart(buckets, { width, height: 6 })) expect(lineWidth(line)).toBeLessThanOrEqual(width + 7)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+const spans = { hour: [60, 60], day: [96, 900], week: [168, 3_600] } as const
+
+function seriesOf(span: keyof typeof spans, calls: (at: number) => number): SeriesFacts {
+  const [many, seconds] = spans[span]
+  const from = Date.parse('2026-11-19T22:00:00.000Z')
+  const buckets = Array.from({ length: many }, (_, i) => ({
+    at: new Date(from + i * seconds * 1_000).toISOString(),
+    calls: { answered: calls(i), asked_to_pay: 0, refused: 0, switched_off: 0, broken: 0 },
+    ...{ p50_ms: null, p95_ms: null, purchases: 0, paid_in: '0.00', providers: '0.00', fees: '0.00', refunds: '0.00' },
+  }))
+  return { span, bucketSeconds: seconds, buckets }
+}
+
+const queryOf = (value: SeriesFacts) => ({ value, problem: undefined, at: 0 })
+
+it('the times under a chart are those of the buckets above them, and a week is drawn as a week', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('hour', 'day', 'week'), fc.integer({ min: 40, max: 400 }), (span, width) => {
+      const series = seriesOf(span, (i) => i + 1)
+      const rows = callsLines(queryOf(series), { width, rows: 8 }).map(textOf)
+      const axis = rows.findIndex((row) => /^ +0 ┴/.test(row))
+      const columns = /┴(─+)/.exec(rows[axis] ?? '')?.[1]?.length ?? 0
+      expect(columns).toBe(Math.min(series.buckets.length, width - 20 - 6))
+      const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
+      const times = [...(rows[axis + 1] ?? '').matchAll(/\d\d[:-]\d\d/g)]
+      expect(times.length).toBeGreaterThan(0)
+      for (const { 0: time, index } of times) {
+        const bucket = series.buckets[Math.floor(((index - 6) * series.buckets.length) / columns)]
+        expect(time).toBe(word(Date.parse(bucket?.at ?? '')))
+      }
+      expect(rows[0]).toContain(`last ${span} `)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+it('a series without anything in it says so in words, and draws no empty picture', () => {
+  for (const span of ['hour', 'day', 'week'] as const) {
+    const empty = queryOf(seriesOf(span, () => 0))
+    expect(callsLines(empty, { width: 90, rows: 8 }).map(textOf).join('\n')).toContain(` none in the last ${span}`)
+    const pulse = pulseLines(empty, { width: 59, rows: 4, keys: bindings }).map(textOf)
+    expect(pulse.slice(1).filter((row) => row.includes(`none in the last ${span}`))).toHaveLength(4)
+  }
 })
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 17n }).map(formatAmount)

@@ -5,9 +5,26 @@ const STEPS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 /** Sparklines use seven of eight steps, so that they do not touch the row above. */
 const SPARK_STEPS = 7
 
-/** Sparkline of the newest values. Every value above zero is visible. */
-export function spark(values: readonly number[], width: number): string {
-  const shown = width <= 0 ? [] : values.slice(-width)
+/**
+ * Neighbouring values together, in at most `width` columns. Each value is in exactly one column, so a chart always
+ * covers its whole span.
+ */
+export function folded<T>(values: readonly T[], width: number): readonly (readonly T[])[] {
+  const columns = Math.max(0, Math.min(values.length, width))
+  const from = (column: number) => Math.floor((column * values.length) / columns)
+  return Array.from({ length: columns }, (_, i) => values.slice(from(i), from(i + 1)))
+}
+
+/** The mean, since a column may hold more values than the next one. */
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + Math.max(0, value), 0) / values.length
+}
+
+export const highest = (values: readonly number[]): number => Math.max(...values)
+
+/** Sparkline of all values. Every value above zero is visible. @param of - value of a column that holds several */
+export function spark(values: readonly number[], width: number, of: typeof mean = mean): string {
+  const shown = folded(values, width).map(of)
   const most = Math.max(...shown, 0)
   const steps = shown.map((value) => (value <= 0 || most === 0 ? ' ' : stepOf((value / most) * SPARK_STEPS)))
   return steps.join('').padStart(width, ' ')
@@ -23,7 +40,7 @@ const HALF_FROM = 4
 
 /** A chart with an axis at the left, labelled at the maximum and at half of it. Each row has one tone. */
 export function chart(values: readonly number[], { width, height }: { width: number; height: number }): Line[] {
-  const shown = values.slice(-Math.max(1, width - AXIS_COLUMNS)).map((value) => Math.max(0, value))
+  const shown = folded(values, Math.max(1, width - AXIS_COLUMNS)).map(mean)
   const most = Math.max(...shown, 0)
   return Array.from({ length: height }, (_, row): Line => {
     const foot = height - 1 - row
