@@ -7,6 +7,7 @@ import { type AdminActRow, adminActs } from '../../events/rows.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
+import { services } from '../listings/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import type { OfferOf } from './offers.ts'
 import { type LoggedRequest, shownPath } from './request-log.ts'
@@ -85,10 +86,20 @@ export async function recordOf(
     price: payment?.price ?? request.price,
     receipt_id: payment?.receipt_id ?? null,
     job_id: job?.id ?? null,
+    service: job?.service_name ?? (await serviceIn(t, request.path)),
     offer_id: offerOf(request)?.id ?? null,
     steps: null,
     remembered: request.remade ? 'part' : 'whole',
   }
+}
+
+const SUBJECT = /\b(?:svc|job)_[0-9a-f]{16}\b/
+
+/** Name of the listing whose id, or whose job's id, is in a path; null if there is none. */
+async function serviceIn(t: ReadTx, path: string): Promise<string | null> {
+  const [id = ''] = SUBJECT.exec(path) ?? []
+  if (id.startsWith('job_')) return (await t.table(jobs).get(id))?.service_name ?? null
+  return id === '' ? null : ((await t.table(services).get(id))?.name ?? null)
 }
 
 export async function jobOf(t: ReadTx, { id }: PaymentRow): Promise<JobRow | undefined> {

@@ -203,6 +203,9 @@ test('the list names the 402 that a purchase paid, and counts the steps of those
     offer_id: null,
   })
   expect([paid.steps, asked.steps]).toEqual([null, null])
+  // Both name the listing: what was bought by its job, what only asked for a price by its path.
+  expect(paid.service).toMatch(/\w/)
+  expect(asked.service).toBe(paid.service)
   const named = await list(`request=${paid.id},${asked.id},req_0123456789abcdef`)
   const told = await Promise.all([asked, paid].map(({ id }) => story(id)))
   expect(told[1]?.steps[0]).toMatchObject({ kind: 'offer', id: asked.id, ms: asked.ms })

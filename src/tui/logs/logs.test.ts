@@ -140,6 +140,17 @@ describe('a 402 and the try that paid it', () => {
   })
 })
 
+it('a request names the service that it is about, not only a path', async () => {
+  const bought = asked(1, { service: 'Site audit' })
+  open = await openOn({ link: linkOf([bought, asked(2, {})]), screen: 'logs', columns: 80, rows: 24 })
+  await open.advance(1_000)
+  expect(open.text()).toMatch(/SERVICE/)
+  expect(open.text()).toMatch(/● bought +Site audit /)
+  await open.type('/service:audit')
+  await open.advance(1_000)
+  expect(open.text()).toContain('1 of 2')
+})
+
 describe('steps', () => {
   it('are counted for the rows in sight alone, and stay while others are asked about', async () => {
     const many = Array.from({ length: 300 }, (_, i) => asked(i + 100, {}))
@@ -213,7 +224,7 @@ describe('what a request did', () => {
     [{ endpoint: 'disputeJob' }, '? disputed'],
     [{ status: 402, code: 'payment_required' }, '? asked to pay'],
     [{ status: 402, code: 'insufficient_funds' }, '! no money'],
-    [{ status: 402, code: 'signature_invalid' }, '! not taken'],
+    [{ status: 402, code: 'signature_invalid' }, '! not paid'],
     [{ status: 403, code: 'forbidden' }, '× refused'],
     [{ status: 418, code: null }, '× refused'],
     [{ status: 500, code: 'internal' }, '✗ broken'],

@@ -109,6 +109,7 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
 const columns: readonly ScreenColumn<Counted>[] = [
   { title: 'TIME', value: ({ at }) => clockTime(at) },
   { title: 'WHAT', value: ({ what }) => what },
+  { title: 'SERVICE', value: ({ service }) => service || '—', min: 12 },
   { title: 'VERB', value: ({ method }) => method, drop: 5 },
   { title: 'PATH', value: ({ route }) => route, min: 25, drop: 1 },
   { title: 'HTTP', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
@@ -157,6 +158,7 @@ function readRequest(request: Answered) {
     who: WALLET.test(who) ? shortAddress(who) : who,
     price: price === null ? '' : `$${price}`,
     code: text(code),
+    service: text(request.service),
     jobId: text(request.job_id),
     receiptId: text(request.receipt_id),
     /** Id of the earlier request whose price (402) this request paid. Empty if none. */
@@ -203,6 +205,7 @@ const askedFields = {
   what: { kind: 'text' },
   method: { kind: 'text' },
   path: { kind: 'text' },
+  service: { kind: 'text' },
   status: { kind: 'text' },
   ms: { kind: 'count' },
   who: { kind: 'text' },
@@ -213,11 +216,12 @@ const askedFields = {
 } as const
 
 function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
-  const { id, what, method, path, status, ms, who, price, code, at } = asked
+  const { id, what, method, path, service, status, ms, who, price, code, at } = asked
   return {
     what: typeof what === 'string' ? what : what.text,
     method,
     path,
+    service,
     status: status === null ? null : String(status),
     ms: ms === null ? null : BigInt(ms),
     who,
