@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import type { Asked, Callable } from './asked.ts'
+import type { Asked, Callable, SentBody } from './asked.ts'
 
 /** A failure, with facts and with commands that help. */
 export type Problem = {
@@ -16,6 +16,14 @@ export type Problem = {
 }
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
+
+/** What the user changed in a listing. */
+export type ListingChanges = {
+  readonly body: SentBody<'updateService'>
+  /** Words of the command that does the same: `price=0.75`. */
+  readonly settings: readonly string[]
+  readonly differences: readonly (readonly [field: string, words: string])[]
+}
 
 /** The displayed instance. */
 export type Place = {

@@ -225,6 +225,7 @@ export type OpenOptions = {
   readonly keys?: Host['keys']
   readonly elsewhere?: Host['elsewhere']
   readonly save?: Host['save']
+  readonly edit?: Host['edit']
   readonly putOffFile?: HostOptions['putOffFile']
   readonly keptViews?: HostOptions['keptViews']
   readonly notice?: string
@@ -299,10 +300,10 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
 }
 
 /** Remembers what it was last given to show. */
-function seenPainter({ show, again }: Painter): Painter & { readonly lines: () => readonly Line[] } {
+function seenPainter({ show, ...others }: Painter): Painter & { readonly lines: () => readonly Line[] } {
   let last: readonly Line[] = []
   return {
-    again,
+    ...others,
     lines: () => last,
     show(lines, size) {
       last = lines.map((line) => sized(line, size.columns))

@@ -112,7 +112,12 @@ function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
       painter?.again()
       host.queries.refetch()
     }
-    const suspend = () => void leave.current.suspendTerminal(onSuspend).then(back)
+    host.lend.current = async (use) => {
+      painter?.hold(true)
+      await leave.current.suspendTerminal(use).finally(() => painter?.hold(false))
+      back()
+    }
+    const suspend = () => void host.lend.current(onSuspend)
     return createRouter({ host, digits, quit: () => leave.current.exit(), suspend, repaint: () => painter?.again() })
   }, [host, onSuspend, painter])
   useInput(router.press)
@@ -167,7 +172,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0 }))
   useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
   const { area } = view
-  return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} />
+  return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} view={{ ...view, hints: drawn.hints }} />
 
   function bodyLines(): readonly Line[] {
     const lines = drawn.draw(area)

@@ -102,7 +102,7 @@ function saidLines({ ui, health }: FrameView, width: number): Line[] {
   return [[bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]]
 }
 
-function keyLine({ ui, readonly, health, keys, place }: FrameView, width: number): Line {
+function keyLine({ ui, readonly, health, keys, place, where, hints: own }: FrameView, width: number): Line {
   if (ui.dialog) return hintLine(dialogHints(ui.dialog), width)
   if (ui.picker) return hintLine(pickerHints[ui.picker.kind], width)
   if (ui.typing)
@@ -123,7 +123,7 @@ function keyLine({ ui, readonly, health, keys, place }: FrameView, width: number
     return spread(width, hintLine(hints, width), [...hintLine(right, width), ' '])
   }
   const paused = health.value?.paused === true
-  const { left, right } = hintsOn({ screen: ui.screen, readonly, paused, keys })
+  const { left, right } = hintsOn({ screen: ui.screen, readonly, paused, keys, admin: where?.admin, hints: own })
   return spread(width, hintLine(left, width - lineWidth(hintLine(right, width)) - 2), [...hintLine(right, width), ' '])
 }
 

@@ -27,6 +27,7 @@ export type HostOptions = {
   readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
   readonly save?: Host['save']
+  readonly edit?: Host['edit']
   readonly elsewhere?: Host['elsewhere']
   /** File that stores snoozed items (default: they are not stored). */
   readonly putOffFile?: PutOffFile | undefined
@@ -77,6 +78,8 @@ export function createHost(options: HostOptions): Host {
     copy,
     snapshot,
     save: options.save,
+    edit: options.edit,
+    lend: { current: async (use) => use() },
     lastWords,
     commandLine,
     elsewhere,

@@ -16,6 +16,8 @@ export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void
   /** Rewrites all rows. */
   readonly again: () => void
+  /** While held, nothing is written, since another program has the terminal. */
+  readonly hold: (isHeld: boolean) => void
 }
 
 export type PainterOptions = { readonly look: Look; readonly write: (text: string) => void }
@@ -34,6 +36,7 @@ type Row = {
 export function createPainter({ look, write }: PainterOptions): Painter {
   let shown: readonly Row[] = []
   let columns = 0
+  let held = false
 
   function rowOf(line: Line, known: Row | undefined): Row {
     if (known !== undefined && isSame(line, known.line)) return known
@@ -50,7 +53,7 @@ export function createPainter({ look, write }: PainterOptions): Painter {
     const changed = rows.map((row, i) => changeOf(row, before[i], i + 1)).join('')
     shown = rows
     // Puts the cursor in the top left corner, so that output of Ink cannot scroll the screen.
-    if (changed !== '') write(BEGIN + changed + HOME + END)
+    if (changed !== '' && !held) write(BEGIN + changed + HOME + END)
   }
 
   return {
@@ -64,6 +67,9 @@ export function createPainter({ look, write }: PainterOptions): Painter {
       )
     },
     again: () => put(shown, []),
+    hold: (isHeld) => {
+      held = isHeld
+    },
   }
 }
 

@@ -160,7 +160,7 @@ export const listingFields = {
   form: z.enum(['newer', 'older']).optional().meta({ description: 'format in which the listing is shown' }),
 }
 export const NewListing = z.strictObject(listingFields)
-const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'inactive']).optional() })
+export const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'inactive']).optional() })
 export type NewListing = z.output<typeof NewListing>
 export type ListingChange = z.output<typeof ListingChange>
 

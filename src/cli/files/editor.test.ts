@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+import { readSettings, settingsOf } from '../nouns/services/write.ts'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,4 +98,14 @@ test('without a terminal nobody is waited for', async () => {
     const { code, err } = await user.souk(...words)
     expect([code, err]).toEqual([2, expect.stringContaining('needs a terminal')])
   }
+})
+
+test('the words of a change are read as what was changed', () => {
+  const value = fc.oneof(fc.string(), fc.jsonValue(), fc.constantFrom('0.75', 'true', 'null', '{}', '"'))
+  const name = fc.stringMatching(/^[a-z_]{1,12}$/)
+  fc.assert(
+    fc.property(fc.dictionary(name, value), (changes) => {
+      expect(readSettings(settingsOf(changes))).toEqual(JSON.parse(JSON.stringify(changes)))
+    }),
+  )
 })

@@ -63,6 +63,7 @@ export function listedFace<R extends object>(host: Host, listed: Listed<R>, own:
       ...logActions(host, ids, tabs),
       ...own.actions,
     },
+    hints: own.actions.level === undefined ? { level: false } : {},
   }
 }
 
@@ -85,7 +86,7 @@ function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Lin
     const split = width - side - 1
     const table = listTable(view.ui, { ...list, width: split - 1, height: Math.max(1, height - head.length - 1) })
     const tabs = spread(side, [' ', ...tabWords(listed, side)], [dim(listed.tabs.length > 1 ? '←→ ' : '')])
-    const right = [rule(side, titleOf(row), [accent('⏎'), dim(' whole screen')]), tabs, ...drawer(side)]
+    const right = [rule(side, titleOf(row), [accent('enter'), dim(' whole screen')]), tabs, ...drawer(side)]
     return joinedPanels([...head, table.head, ...table.body], right, { width, split, height })
   }
   const below = drawer(width)
@@ -107,7 +108,7 @@ function headLines<R>({ query, rows, of, more = [], view: { ui, now, keys } }: L
     screen: 'logs',
     keys,
     order: 'newest first',
-    note: follow ? [accent('●'), dim(' follows'), ...key] : [dim('– held'), ...key],
+    note: follow ? [accent('●'), dim(' follows'), ...key] : [warn('‖ held'), ...key],
   })
 }
 

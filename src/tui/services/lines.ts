@@ -126,7 +126,7 @@ function hookLine({ service, deliveries, now }: ServicesShown): Line {
 
 function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   if (hookUntried) return dim('not tried')
-  return hookHealthy ? good('✓ ok') : warn('! failing')
+  return hookHealthy ? good('✓ ok') : bad('✗ failing')
 }
 
 /** State of the webhook and its last response. The marketplace's own services have no webhook. */

@@ -33,6 +33,7 @@ import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
+import { editListing, said } from './edit.ts'
 import type { ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
@@ -66,8 +67,12 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const open = useOpen(ui.pane.open, shown)
   const { total } = listed.value ?? { total: 0 }
   const model: Model = { listed, services, chosen, shown, open, isPublic, shop, view }
+  const person = ui.speaker?.id ?? me.value
+  const isOwn = services[chosen] !== undefined && services[chosen].providerId === person
+  const canEdit = isOwn && !host.readonly
   return {
     ids,
+    hints: { ...(isOwn ? {} : { testHook: false }), ...(canEdit ? { raw: 'edit' } : {}) },
     problem,
     columns: titlesOf(columns),
     draw: (at) => serviceLines(model, at),
@@ -77,7 +82,8 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
       ...sortActions(host, 'services', serviceFields),
       ...shopActions(host, view),
       buy: () => beginPurchase(host, services[chosenIndex(host.ui.get(), ids)]),
-      testHook: () => testChosen(host, services, me),
+      ...(canEdit && service !== undefined ? { raw: () => void editListing(host, service) } : {}),
+      testHook: () => testChosen(host, services, person),
       nextTab: () => turnTab(host, 1),
       previousTab: () => turnTab(host, -1),
     },
@@ -164,13 +170,13 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
 }
 
 /** Opens the dialog that tests a webhook. Only the listing's provider may do that. */
-function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<string>): void {
+function testChosen(host: Host, services: readonly ServiceFacts[], person: string | undefined): void {
   const rows = meant(host.ui.get(), services, ({ id }) => id)
   if (rows.length === 0) refuse(host, 'No service is chosen.')
-  else if (rows.every(({ providerId }) => providerId === me.value))
+  else if (rows.every(({ providerId }) => providerId === person))
     askAllAnyway(
       host,
-      rows.map((service) => hookDialog(host, service)),
+      rows.map((service) => said(host, hookDialog(host, service))),
     )
   else refuse(host, `Only its provider may test a webhook.  → souk tui services --as WALLET`)
 }

@@ -72,7 +72,7 @@ describe('services', () => {
           .slice(3, 12)
           .map((row) => row.slice(101)),
       )
-    expect(rows()[2]).toMatch(/ 1 to 50 of 120 {2}\/ filter ─┬─ svc_0000000000000001 ─+ ⏎ whole screen ─$/)
+    expect(rows()[2]).toMatch(/ 1 to 50 of 120 {2}\/ filter ─┬─ svc_0000000000000001 ─+ enter whole screen ─$/)
     expect(drawer()[0]).toBe(' [about]  schema  deliveries  sales  json               ←→')
     expect(text()).toMatch(/NAME +PROVIDER +KIND +BUYER PAYS +REP +SOLD 7D +REFUND +ENDPOINT +│/)
     expect(text()).toMatch(/184 ▅▇▇▇▆▇▆ +2\.7 % +✗ 502 ×16/)
@@ -233,10 +233,61 @@ describe('the test of a webhook', () => {
     expect(text()).toContain(`✗ Not taken: no answer in 3 ms: refused\uFFFD[2J  → souk services edit`)
   })
 
+  it('is offered in the key row to its provider alone', async () => {
+    const { rows } = await services()
+    expect(rows().at(-1)).not.toContain('T test hook')
+    open?.close()
+    const mine = await own({})
+    expect(mine.rows().at(-1)).toContain('T test hook')
+  })
+
   it('is not there in a read-only cockpit', async () => {
     const { type, text } = await services({ readonly: true })
     await type('T')
     expect(text()).not.toContain('Only its provider')
     expect(text()).not.toContain('test hook')
+  })
+})
+
+describe('e on a listing', () => {
+  const differences = [['price', '0.50 → 0.75']] as const
+  const edited = { body: { price: 0.75 }, settings: ['price=0.75'], differences }
+  const PUT = `PUT /v1/services/${first}`
+  const mine = (edit: OpenOptions['edit'], more: Partial<OpenOptions> = {}) => {
+    const link = shop({ [PUT]: {} })
+    link.me = OWN
+    return services({ link, ...(edit === undefined ? {} : { edit }), ...more })
+  }
+
+  it('of one\'s own asks about what the editor saved, and sends just that', async () => {
+    const { type, text, link, rows } = await mine(async () => ({ ok: true, value: edited }))
+    expect(rows().at(-1)).toContain('e edit')
+    await type('e')
+    expect(text()).toMatch(/CHANGE A LISTING[\s\S]*price +0\.50 → 0\.75/)
+    expect(text()).toContain(`same as  souk services edit ${first} --set price=0.75`)
+    expect(link.calls.filter(({ method }) => method === 'PUT')).toEqual([])
+    await type('y')
+    expect(link.calls.filter(({ method }) => method === 'PUT')).toMatchObject([{ body: { price: 0.75 }, opens: 'key' }])
+  })
+
+  it('that was not changed asks nothing and says so', async () => {
+    const sentence = 'Nothing was changed.'
+    const problem = { kind: 'failed', sentence, facts: [], next: [] } as const
+    const { type, text, host } = await mine(async () => ({ ok: false, problem }))
+    await type('e')
+    expect(host.ui.get().dialog).toBeUndefined()
+    expect(text()).toContain(sentence)
+  })
+
+  it.each([
+    ['of another', {}, undefined],
+    ['in a read-only cockpit', { readonly: true }, OWN],
+  ])('%s opens no editor: it is JSON', async (_which, more, me) => {
+    const link = shop()
+    link.me = me
+    const { type, text } = await services({ link, edit: () => Promise.reject(new Error('opened')), ...more })
+    await type('e')
+    expect(text()).toContain(`"service_id": "${first}"`)
+    expect(text()).not.toContain('e edit')
   })
 })

@@ -30,7 +30,7 @@ export function belowLines(shown: Sold, { width, height, tab }: Room): Line[] {
 /** The drawer beside the list. It has a row for its tabs. */
 export function sideLines(shown: Sold, { width, height, tab }: Room): Line[] {
   const tabs = spread(width, [' ', ...tabWords(tab, width)], [dim('←→ ')])
-  const whole: Line = [accent('⏎'), dim(' whole screen')]
+  const whole: Line = [accent('enter'), dim(' whole screen')]
   return [rule(width, shown.service.id, whole), tabs, ...drawn[tab]({ ...shown, width })].slice(0, height)
 }
 

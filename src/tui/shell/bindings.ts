@@ -23,6 +23,8 @@ type BindingOf<A extends string> = {
   readonly hintOn?: readonly ScreenId[]
   /** The key changes data, so read-only cockpits do not have it. */
   readonly changes?: true
+  /** Only the operator may do it, so the key row of other people leaves it out. On these screens, or on all. */
+  readonly operator?: true | readonly ScreenId[]
 }
 
 /** Screens with a list to filter, sort and mark. */
@@ -102,6 +104,7 @@ const table = [
     on: ['overview', 'jobs', 'compliance'],
     hintOn: ['jobs', 'compliance'],
     changes: true,
+    operator: true,
   },
   {
     action: 'runCron',
@@ -113,6 +116,7 @@ const table = [
     on: ['overview', 'crons', 'compliance'],
     hintOn: ['crons', 'compliance'],
     changes: true,
+    operator: true,
   },
   {
     action: 'giveBack',
@@ -123,6 +127,7 @@ const table = [
     on: ['overview', 'jobs', 'money'],
     hintOn: ['jobs', 'money'],
     changes: true,
+    operator: true,
   },
   { action: 'putOff', keys: ['x'], group: 'ACT', label: 'snooze it', hint: 'snooze', on: ['overview'] },
   {
@@ -133,8 +138,18 @@ const table = [
     hint: 'pause/resume',
     on: ['crons', 'people', 'clock'],
     changes: true,
+    operator: true,
   },
-  { action: 'edit', keys: ['E'], group: 'ACT', label: 'change it', hint: 'set tier', on: ['people'], changes: true },
+  {
+    action: 'edit',
+    keys: ['E'],
+    group: 'ACT',
+    label: 'change it',
+    hint: 'set tier',
+    on: ['people'],
+    changes: true,
+    operator: true,
+  },
   { action: 'buy', keys: ['B'], group: 'ACT', label: 'buy it', hint: 'buy', on: ['services'], changes: true },
   { action: 'tryOne', keys: ['o'], group: 'FIND', label: 'try it', hint: 'try it', on: ['endpoints'] },
   { action: 'screenOne', keys: ['o'], group: 'FIND', label: 'check a wallet', hint: 'screen one', on: ['compliance'] },
@@ -167,6 +182,7 @@ const table = [
     on: ['overview', 'threads', 'compliance', 'requests', 'clock'],
     hintOn: ['threads', 'compliance', 'requests', 'clock'],
     changes: true,
+    operator: ['compliance', 'clock'],
   },
   {
     action: 'remove',
@@ -177,6 +193,7 @@ const table = [
     hintAt: { threads: 'decline', compliance: 'remove wallet', requests: 'cancel' },
     on: ['threads', 'compliance', 'requests'],
     changes: true,
+    operator: ['compliance', 'clock'],
   },
   {
     action: 'pause',
@@ -187,6 +204,7 @@ const table = [
     hintPaused: 'unpause payments',
     hintOn: ['overview', 'endpoints'],
     changes: true,
+    operator: true,
   },
   { action: 'start', keys: ['U'], group: 'ACT', label: 'start the daemon', changes: true },
   { action: 'find', keys: ['/'], group: 'FIND', label: 'find, field:value', hint: 'filter', on: lists },
@@ -227,10 +245,15 @@ export type Binding = BindingOf<Action>
 
 export const bindings: readonly Binding[] = table
 
+export type HintWords = Readonly<Partial<Record<Action, string | false>>>
+
 export type Where = {
   readonly screen: ScreenId
   readonly readonly: boolean
   readonly paused?: boolean
+  /** Whether the user has the admin key. Undefined while unknown. */
+  readonly admin?: boolean | undefined
+  readonly hints?: HintWords | undefined
   /** The key table, with the user's own keys. */
   readonly keys?: readonly Binding[]
 }
@@ -248,9 +271,11 @@ export type KeyHint = { readonly key: string; readonly word: string }
 /** What the key row shows. The most important hints come first at the left. */
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
-    const { hintOn, keys, right } = binding
-    const hint = (where.paused ? binding.hintPaused : undefined) ?? binding.hintAt?.[where.screen] ?? binding.hint
-    if (hint === undefined || (hintOn && !hintOn.includes(where.screen))) return []
+    const { action, hintOn, keys, operator, right } = binding
+    const usual = (where.paused ? binding.hintPaused : undefined) ?? binding.hintAt?.[where.screen] ?? binding.hint
+    const hint = where.hints?.[action] ?? usual
+    if (!hint || (hintOn && !hintOn.includes(where.screen))) return []
+    if (where.admin === false && (operator === true || operator?.includes(where.screen))) return []
     return [{ right, hint: { key: keyLabel(keys[0]), word: hint } }]
   })
   return {

@@ -1,8 +1,8 @@
-import type { Link, LinkClock, Outcome, Place, Whereabouts } from '../../client/link.ts'
+import type { Link, LinkClock, ListingChanges, Outcome, Place, Whereabouts } from '../../client/link.ts'
 import type { PutOff } from '../../model/cockpit-files.ts'
 import type { ScreenId } from '../../model/words.ts'
 import type { Line } from '../parts/line.ts'
-import type { Action, Binding } from './bindings.ts'
+import type { Action, Binding, HintWords } from './bindings.ts'
 import type { HealthFacts } from './health.ts'
 import type { Needs } from './needs.ts'
 import type { BusinessClock } from './queries.ts'
@@ -44,9 +44,14 @@ export type Face = {
   readonly columns?: readonly string[] | undefined
   /** How far the evidence of the open dialog scrolls, in lines. */
   readonly reach?: number
+  /** Words of the key row in place of the usual ones; false for a key that does nothing for this row or person. */
+  readonly hints?: HintWords
   /** What is wrong with the typed filter. */
   readonly problem?: string | undefined
 }
+
+/** A listing that is edited, as the instance returned it. */
+export type EditedListing = { readonly id: string; readonly price: { readonly fixed: string | null } }
 
 /** What all screens and the router share. */
 export type Host = {
@@ -71,6 +76,10 @@ export type Host = {
   readonly commandLine: CommandLine | undefined
   /** Saves text to a new file. @returns its path, undefined if the cockpit cannot save */
   readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
+  /** Opens a listing in the user's editor. Undefined if the cockpit cannot. */
+  readonly edit?: ((listing: EditedListing) => Promise<Outcome<ListingChanges>>) | undefined
+  /** Gives the terminal to another program while `use` runs. */
+  readonly lend: { current: (use: () => void | Promise<void>) => Promise<void> }
   /** Names the other marketplaces and opens one. Undefined if the cockpit was opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
   /** What the current screen shows. Replaced with every draw. */
@@ -108,6 +117,7 @@ export type FrameView = View & {
   readonly clock: Query<BusinessClock>
   readonly refreshMs: number
   readonly readonly: boolean
+  readonly hints?: HintWords | undefined
 }
 
 export type Tab = {

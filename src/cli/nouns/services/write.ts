@@ -44,6 +44,11 @@ export async function ownListing(session: Session, id: string): Promise<Fields> 
   if (found === undefined) {
     throw new CliError('not_found', `${id} is not one of your listings.`, { next: ['souk services list --mine'] })
   }
+  return writtenFields(found)
+}
+
+/** The editable fields of a listing that the instance returned, as its owner writes them. */
+export function writtenFields(found: Fields & { readonly price: { readonly fixed: string | null } }): Fields {
   const all: Fields = { ...found, price: found.price.fixed?.replace('$', '') ?? null }
   return Object.fromEntries(WRITTEN.filter((name) => name in all).map((name) => [name, all[name]]))
 }
@@ -64,6 +69,14 @@ export function readSettings(pairs: readonly string[]): Record<string, unknown> 
       return [pair.slice(0, at), value(pair.slice(at + 1))]
     }),
   )
+}
+
+/** The words of a change, such as `price=0.75`: what `readSettings` reads. */
+export function settingsOf(changes: Fields): readonly string[] {
+  return Object.entries(changes).map(([name, wanted]) => {
+    const isPlain = typeof wanted === 'string' && value(wanted) === wanted
+    return `${name}=${isPlain ? wanted : JSON.stringify(wanted)}`
+  })
 }
 
 function value(text: string): unknown {

@@ -1,0 +1,46 @@
+import type { ListingChanges, Outcome } from '../../client/link.ts'
+import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
+import type { DialogSpec } from '../shell/dialog.ts'
+import { shellCommand } from '../shell/pause-dialog.ts'
+import { ask } from '../shell/queries.ts'
+import type { Host } from '../shell/screen.ts'
+import { spoken } from '../threads/speaking.ts'
+import type { ServiceFacts } from './facts.ts'
+
+/** Opens one's own listing in the user's editor, then asks before what was changed is sent. */
+export async function editListing(host: Host, service: ServiceFacts): Promise<void> {
+  const { edit } = host
+  if (edit === undefined) {
+    refuse(host, 'This cockpit cannot open an editor.')
+    return
+  }
+  let edited: Outcome<ListingChanges> | undefined
+  await host.lend.current(async () => {
+    edited = await edit(service.raw)
+  })
+  if (edited?.ok) askAnyway(host, said(host, changeDialog(host, service, edited.value)))
+  else if (edited !== undefined) refuse(host, [edited.problem.sentence, ...edited.problem.facts].join('  '))
+}
+
+/** Lets the chosen speaker make a change, else the user. */
+export function said(host: Host, spec: DialogSpec): DialogSpec {
+  const { speaker } = host.ui.get()
+  return speaker === undefined ? spec : spoken(host, spec, speaker)
+}
+
+function changeDialog(host: Host, { id, name }: ServiceFacts, changes: ListingChanges): DialogSpec {
+  const settings = changes.settings.flatMap((setting) => ['--set', setting])
+  return {
+    title: 'CHANGE A LISTING',
+    as: 'its provider',
+    facts: () => [['service', `${id}  ${name}`], ...changes.differences],
+    verb: 'Change',
+    command: () => shellCommand(host, ['services', 'edit', id, ...settings]),
+    send: (): Sent =>
+      ask(
+        host.link,
+        { name: 'updateService', asked: { params: { id }, body: changes.body } },
+        () => `${name} is changed.`,
+      ),
+  }
+}
