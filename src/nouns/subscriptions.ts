@@ -15,7 +15,7 @@ export type Subscription = WireAnswer<Api['getSubscription']> & {
 const states = statesOf(subscriptionWords, {
   active: good('●'),
   past_due: warn('!'),
-  paused: dim('‖'),
+  paused: warn('‖'),
   canceled: dim('×'),
   expired: dim('–'),
 })

@@ -178,7 +178,7 @@ describe('what is chosen stands', () => {
     const [list, drawer] = panelsOf(text)
     expect([list?.title, list?.row, drawer?.title, drawer?.row]).toEqual(['Jobs', 2, jobId(1), 2])
     expect(160 - (drawer?.column ?? 0) - 1).toBe(59)
-    expect(text[2]).toMatch(/┬─ job_[0-9a-f]{16} ─+ ⏎ whole screen ─$/)
+    expect(text[2]).toMatch(/┬─ job_[0-9a-f]{16} ─+ enter whole screen ─$/)
     expect(text[3]?.slice(101).trimEnd()).toBe(' [story]  input  result  messages  money  json          ←→')
     expect(text[4]).toMatch(/^ {2}STATE +SERVICE +BUYER +→ PROVIDER +AMOUNT +AGE +LEFT +JOB +│/)
     for (const row of text.slice(3, 35)) expect(row[100]).toMatch(/[│┤]/)

@@ -115,7 +115,7 @@ test('what waits is mended by the keys that its rows name', async () => {
   open = await openOn({ link: linkTo(), columns: 160, rows: 50, now: Date.now() })
   await open.until(() => open.text().includes(`${before.total} problems`))
   // Its seller has no endpoint any more: it can only be looked at.
-  expect(open.text()).toMatch(/! delivery .*⏎ look/)
+  expect(open.text()).toMatch(/! delivery .*enter look/)
   // Two overdue jobs are one row with their sum and the age of the older.
   expect(open.text()).toMatch(/✗ overdue +2 jobs +\$5\.25 .*\d+h W refund/)
   for (let left = await kindsNow(), tries = 0; mended.some((kind) => left.has(kind)); left = await kindsNow()) {

@@ -62,7 +62,7 @@ it('hides the chosen one for an hour, and counts it nowhere', async () => {
   expect(text()).toMatch(/╭─ Snooze ─+╮/)
   expect(text()).toMatch(/for 1 hour.*\n.*for 1 day.*\n.*until it changes/)
   await type('\r')
-  expect(text()).toMatch(/─ Open problems 1 ─+ 1 snoozed {2}⏎ run now {2}x snooze ─/)
+  expect(text()).toMatch(/─ Open problems 1 ─+ 1 snoozed {2}enter run now {2}x snooze ─/)
   expect(text()).toContain('! 1 problem')
   expect(text()).toContain('Crons!1')
   expect(text()).not.toMatch(/▌. cron +reputation/)

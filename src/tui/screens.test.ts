@@ -29,7 +29,7 @@ describe('the overview', () => {
       ' $1,284.30 ━━━━━━┳━━━━━━━▸ $388.20 ━━━━━━━━━━━┳━━━━━▸ $1,109.00  providers',
       '                 ┃         ▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▄▂  ┣━━━━━▸    $55.45  fees',
       '                 ┗━━━━━━ $84.00 at once ━━━━━━┻━━━━━▸    $43.50  refunds',
-      '─ Open problems 3 ───────────────────────────────────────── ⏎ decide  x snooze ─',
+      '─ Open problems 3 ───────────────────────────────────── enter decide  x snooze ─',
       '▌? dispute Inkwell              A buyer disputes "Site audit"…    2h D decide',
       ' ! cron    provider-settlement  Its last run failed: connect …    6h R run now',
       ' ! list    —                    The sanctions list is stale.      1d R fetch now',
@@ -50,7 +50,7 @@ describe('the overview', () => {
     )
     expect(text()).toMatch(/├─ Work 31 open ─+ 96 done today ─$/m)
     expect(text()).toContain('│ done today 93 good, 2 failed, 1 refunded')
-    expect(text()).toMatch(/─ API calls ─+ last hour ─[┤┼]/)
+    expect(text()).toMatch(/─ API calls ─+ a minute, last hour ─[┤┼]/)
     expect(text()).toContain('same as  souk admin jobs bundle job_944b1585b4ab7d9c')
   })
 
@@ -282,7 +282,7 @@ describe('the log', () => {
     const { rows, type } = await cockpit({ screen: 'logs' })
     await type(TO_THE_LOG)
     await type('j')
-    expect(rows()[3]).toContain('– held')
+    expect(rows()[3]).toContain('‖ held')
     expect(rows()[6]).toMatch(/^▌/)
     await type('f')
     expect(rows()[3]).toContain('● follows')

@@ -1,7 +1,7 @@
 import type { Facts } from '../../core/filter.ts'
 import { clip, padEnd, span, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
-import { bad, blank, dim, good, type Line, lineWidth, type Piece, rule, spread, warn } from '../parts/line.ts'
+import { bad, blank, dim, type Line, lineWidth, rule, sized, spread, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { cronPauseDialog, runDialog } from '../shell/act-dialogs.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
@@ -15,6 +15,7 @@ import {
   lastOk,
   nextRun,
   runStrip,
+  runWords,
   stateCounts,
 } from '../shell/cron-facts.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
@@ -192,12 +193,6 @@ function troubleLines(cron: CronFacts, width: number): Line[] {
   return cron.skipReason === '' ? [] : [[dim(' skipped   '), cron.skipReason]]
 }
 
-const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
-  success: good('✓ success'),
-  failed: bad('✗ failed '),
-  skipped: dim('– skipped'),
-}
-
 /** Formats the latest runs. Runs on earlier days show their date. */
 function runLines(runs: readonly CronRunFacts[], now: number | undefined, width: number): Line[] {
   const times = runs.map(({ at }) => timeNear(at, now))
@@ -205,9 +200,12 @@ function runLines(runs: readonly CronRunFacts[], now: number | undefined, width:
   return runs.map((run, i) => runLine(run, padEnd(times[i] ?? '', most), width))
 }
 
+/** `– skipped` */
+const RESULT_COLUMNS = 9
+
 function runLine({ result, tookMs, trigger, reason }: CronRunFacts, when: string, width: number): Line {
   const took = `${tookMs} ms`.padStart(9)
-  const left: Line = [dim(` ${when}  `), runWords[result], dim(`${took}  ${trigger}`)]
+  const left: Line = [dim(` ${when}  `), ...sized([runWords[result]], RESULT_COLUMNS), dim(`${took}  ${trigger}`)]
   return reason === '' ? left : [...left, '  ', clip(reason, Math.max(1, width - lineWidth(left) - 3))]
 }
 

@@ -84,7 +84,7 @@ describe('jobs', () => {
     await tell(sse(2, 'service.updated', { about, subject: 'svc_0000000000000001' }))
     const right = rows().map((row) => row.slice(101).trimEnd())
     expect(right.slice(2, 8)).toEqual([
-      `─ ${jobId(1)} ${'─'.repeat(19)} ⏎ whole screen ─`,
+      `─ ${jobId(1)} ${'─'.repeat(15)} enter whole screen ─`,
       ' [story]  input  result  messages  money  json          ←→',
       ' Proofreading  ? disputed for 1m 1s  $0.525',
       ' bought  Bot7    0x1f00000000000000000000000000000000000088',

@@ -277,7 +277,7 @@ function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[
           ],
           [' ', dim(commandOf(job.id))],
         ]
-  const whole: Line = [accent('⏎'), dim(' whole screen')]
+  const whole: Line = [accent('enter'), dim(' whole screen')]
   const tabs = tabWords(tabOf(view.ui), width)
   const head = [
     rule(width, job.id, whole),

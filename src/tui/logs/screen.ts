@@ -10,13 +10,13 @@ import { count, safe, wrap } from '../../text/text.ts'
 import { clockTime, timeOrDay } from '../../text/time.ts'
 import { screenColumns } from '../list/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, bad, dim, good, type Line, type Piece, strong, warn } from '../parts/line.ts'
+import { accent, bad, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
 import { replayDialog, replayOf } from '../shell/act-dialogs.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
-import type { CronRunFacts } from '../shell/cron-facts.ts'
+import { type CronRunFacts, runWords } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, narrowed, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -149,12 +149,6 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
 /** A cron run. Runs come from the list of crons, since the log has only failed runs. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
 
-const results: Readonly<Record<CronRunFacts['result'], Piece>> = {
-  success: good('✓ ran'),
-  skipped: dim('– not in use'),
-  failed: bad('✗ failed'),
-}
-
 const runFields = {
   cron: { kind: 'text' },
   result: { kind: 'choice', choices: ['success', 'skipped', 'failed'] },
@@ -219,14 +213,14 @@ function drawn(row: RunFacts | undefined, isJson: boolean, width: number): reado
     })
   const words = reason === '' ? 'it ran without a problem' : reason
   return [
-    [' ', results[result], dim(`  in ${count(tookMs)} ms, by ${trigger.replaceAll('_', ' ')}`)],
+    [' ', runWords[result], dim(`  in ${count(tookMs)} ms, by ${trigger.replaceAll('_', ' ')}`)],
     ...wrap(words, width - 2).map((text): Line => [' ', text]),
   ]
 }
 
 const columnsOf = columnsAt<RunFacts>((now) => [
   { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : timeOrDay(at, now ?? at)) },
-  { title: 'WHAT', value: ({ result }) => results[result] ?? result },
+  { title: 'WHAT', value: ({ result }) => runWords[result] },
   { title: 'CRON', value: ({ cron }) => cron, min: 16 },
   { title: 'TOOK', value: ({ tookMs }) => `${count(tookMs)} ms`, align: 'right', drop: 1 },
   { title: 'BY', value: ({ trigger }) => trigger.replaceAll('_', ' '), drop: 2 },

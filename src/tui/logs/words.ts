@@ -51,7 +51,7 @@ const did = new Map<PropertyKey, Piece>([
   ...named(warn('● exported'), 'getExport'),
   ...named(warn('● copied'), 'getBackup'),
   ...named(good('● trading'), 'unpausePlatform', 'unpauseEscrow'),
-  ...named(good('● ran'), 'runCron'),
+  ...named(good('✓ ran'), 'runCron'),
   ...named(warn('● moved'), 'moveClock'),
   ...named(good('✓ decided'), 'resolveJob', 'decideVerification'),
   ...named(warn('↩ gave back'), 'withdrawJob'),
@@ -67,7 +67,7 @@ const because: Readonly<Partial<Record<ErrorCode | PaymentFault, Piece>>> = {
   insufficient_balance: warn('! no money'),
   nonce_used: warn('! paid before'),
   duplicate_settlement: warn('! paid before'),
-  expired: warn('! ran out'),
+  expired: warn('! too late'),
   wallet_blocked: bad('× blocked'),
   payer_blocked: bad('× blocked'),
   sanctioned: bad('× blocked'),
@@ -75,14 +75,14 @@ const because: Readonly<Partial<Record<ErrorCode | PaymentFault, Piece>>> = {
   registration_required: warn('× a stranger'),
   quote_required: warn('! no price'),
   paused: warn('‖ paused'),
-  deferred: dim('‖ off'),
+  deferred: dim('× off'),
   provider_failed: bad('✗ not served'),
 }
 
 const byStatus: Readonly<Record<number, Piece>> = {
   400: warn('! not valid'),
   401: warn('× no key'),
-  402: warn('! not taken'),
+  402: warn('! not paid'),
   403: warn('× refused'),
   404: dim('– not there'),
   409: warn('! not now'),
@@ -93,7 +93,7 @@ const byStatus: Readonly<Record<number, Piece>> = {
 
 const undone: Readonly<Record<string, Piece>> = {
   released: dim('× not charged'),
-  refunded: warn('↩ refunded'),
+  refunded: dim('↩ refunded'),
   reversed: bad('✗ undone'),
 }
 

@@ -24,7 +24,8 @@ import type { Need } from '../shell/needs.ts'
 import { startWords, waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
 
-const VERB_COLUMNS = 11
+/** Widest key with its verb: `T send again`. */
+const VERB_COLUMNS = 12
 const WHO_COLUMNS_MAX = 19
 /** From this width amounts have a column. */
 const AMOUNT_FROM = 96
@@ -75,7 +76,7 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
 function enterHint({ keys, readonly }: Inbox, need: Need | undefined): Line {
   if (need === undefined) return []
   const mend = mendOf(need)
-  return [accent(enterOf(keys)), dim(` ${mend === undefined || readonly ? 'look' : mend.verb}  `)]
+  return [accent(keyFor('open', keys)), dim(` ${mend === undefined || readonly ? 'look' : mend.verb}  `)]
 }
 
 /** Shown when the daemon is gone: since when, its last log line, and the key that starts it. */
@@ -180,11 +181,6 @@ function sentenceRows(sentence: string, isWide: boolean, room: number): readonly
   return [...rows.slice(0, SENTENCE_ROWS_MAX - 1), clip(last, room)]
 }
 
-function enterOf(keys: View['keys']): string {
-  const key = keyFor('open', keys)
-  return key === 'enter' ? '⏎' : key
-}
-
 const AGE_COLUMNS = 5
 
 function ageOf({ since }: Need, business: number | undefined): Line {
@@ -194,11 +190,11 @@ function ageOf({ since }: Need, business: number | undefined): Line {
 
 function verbOf(need: Need, { readonly, keys }: Pick<Inbox, 'readonly' | 'keys'>): Line {
   const mend = mendOf(need)
-  if (mend === undefined || readonly) return sized([accent(enterOf(keys)), ' look'], VERB_COLUMNS)
+  if (mend === undefined || readonly) return sized([accent(keyFor('open', keys)), ' look'], VERB_COLUMNS)
   return sized([accent(keyFor(mend.act, keys)), ` ${mend.verb}`], VERB_COLUMNS)
 }
 
 function signOf({ grave, kind }: Need): Piece {
-  if (kind === 'dispute') return warn('?')
+  if (kind === 'dispute') return bad('?')
   return grave ? bad('✗') : warn('!')
 }

@@ -75,6 +75,13 @@ export function cronWord(cron: CronFacts): Piece {
   return words[cronState(cron)]
 }
 
+/** Result of a run as symbol and word. */
+export const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
+  success: good('✓ ran'),
+  failed: bad('✗ failed'),
+  skipped: dim('– skipped'),
+}
+
 const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
 
 /** The latest runs, a symbol for each. The newest is last. */
