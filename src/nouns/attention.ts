@@ -56,7 +56,7 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
     mend: { act: 'testHook', verb: 'send it' },
     many: { things: 'messages', are: 'that no endpoint accepted', list: 'souk admin webhooks list --status dead' },
   },
-  endpoint: { word: 'endpoint', screen: 'services', mend: { act: 'testHook', verb: 'send again' } },
+  endpoint: { word: 'endpoint', screen: 'services', mend: { act: 'testHook', verb: 'resend' } },
   cron: { word: 'cron', screen: 'crons', mend: { act: 'runCron', verb: 'run now' } },
   engine: { word: 'engine', screen: 'services' },
   sanctions_list: { word: 'list', screen: 'compliance', mend: { act: 'runCron', verb: 'fetch now' } },

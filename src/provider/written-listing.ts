@@ -70,13 +70,6 @@ async function shapeFaults(document: Fields): Promise<readonly string[]> {
   ]
 }
 
-/** What is wrong with changed fields of a listing. */
-export async function changeFaults(changes: Fields): Promise<readonly string[]> {
-  const { ListingChange } = await import('../api/sections/services.ts')
-  const parsed = ListingChange.safeParse(changes)
-  return parsed.success ? [] : parsed.error.issues.flatMap(faultsIn)
-}
-
 function faultsIn(issue: z.core.$ZodIssue): readonly string[] {
   const place = issue.path.join('.')
   if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => `${name}: unknown field`)

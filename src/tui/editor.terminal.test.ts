@@ -17,7 +17,7 @@ const exec = promisify(execFile)
 const EDITOR = `#!/bin/sh
 stty -a > "$HOME/stty"
 case "$(cat "$HOME/mode")" in
-  change) sed -i 's/^price:.*/price: 0.75/' "$1" ;;
+  change) sed -i 's/^pri[cs]e:.*/price: 0.75/' "$1" ;;
   empty) : > "$1" ;;
   break) sed -i 's/^price:.*/prise: 0.75/' "$1" ;;
 esac

@@ -167,7 +167,12 @@ const columns: readonly ScreenColumn<CalledDoor>[] = [
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
   { title: 'STATE', value: ({ status }) => words[status] ?? status },
   { title: 'CALLS', value: ({ calls }) => (calls === undefined ? '—' : count(calls.total)), align: 'right' },
-  { title: 'LAST 12 H', value: ({ calls }) => accent(spark(calls?.byHour ?? [], SPARK_HOURS)), exact: true, drop: 2 },
+  {
+    title: 'LAST 12 H',
+    value: ({ calls }) => accent(spark(calls?.byHour.slice(-SPARK_HOURS) ?? [], SPARK_HOURS)),
+    exact: true,
+    drop: 2,
+  },
   { title: 'P50', value: ({ calls }) => took(calls?.p50), align: 'right', drop: 6 },
   { title: 'P95', value: ({ calls }) => took(calls?.p95), align: 'right', drop: 4 },
   { title: '402', value: ({ calls }) => counted(calls?.asked), align: 'right', drop: 5 },

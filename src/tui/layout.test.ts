@@ -58,7 +58,7 @@ it.each([
 it('the overview of 60 x 18 has what came in as a line under its river, and something of the feed', async () => {
   const text = await frame('overview', 60, 18)
   const needs = text.findIndex((row) => row.startsWith('─ Open problems'))
-  expect(text[needs - 1]).toMatch(/^ [ ▁▂▃▄▅▆▇]{41} in, last 41 min +$/)
+  expect(text[needs - 1]).toMatch(/^ [ ▁▂▃▄▅▆▇]{44} in, last hour +$/)
   expect(text.slice(3, needs - 1).join('')).toMatch(/ \$1,284\.30 in .*▸ {2}\$388\.20 held/)
   expect(text.findIndex((row) => row.startsWith('─ Live'))).toBeLessThan(16)
 })
@@ -129,10 +129,10 @@ it.each([
   const views = 'requests]  paid  refused  webhooks  crons  admin  everything'
   const order = columns === 80 ? '● follows f   ' : '● follows f   newest first  s sort '
   expect(text[3]?.slice(0, columns === 160 ? 100 : columns)).toMatch(new RegExp(`^ \\[${views} +${order}$`))
-  expect(text[4]).toMatch(/^ {2}TIME +WHAT +(?:VERB +)?PATH +(?:HTTP +)?TOOK +WHO +PRICE/)
+  expect(text[4]).toMatch(/^ {2}TIME +WHAT +SERVICE +(?:VERB +)?PATH +(?:HTTP +)?TOOK +WHO +PRICE/)
   if (columns !== 80) expect(text[4]).toMatch(/ VERB .* HTTP .* STEPS/)
   expect(text.join('\n')).toMatch(columns === 160 ? /│ \[story\] {2}json +←→ / : /─ \[story\] {2}json ─/)
-  expect(text[5]).toContain(' /v1/services/:id/purchase ')
+  expect(text[5]).toMatch(/ \/v1\/services\/:id\/?\S* /)
 })
 
 it.each([
@@ -311,8 +311,8 @@ it('runs of a cron are told by their time, and by their date where they lie days
   const answer = { ...examples.listCrons.answer, crons: [{ ...example, runs }] }
   const text = await frame('crons', 100, 30, market({ 'GET /dashboard/api/admin/crons': answer }))
   const first = text.findIndex((row) => row.startsWith(' last run'))
-  expect(text[first + 1]).toMatch(/^ 13:03:0\d {10}✓ success +4 ms {2}schedule/)
-  expect(text[first + 2]).toMatch(/^ 2026-11-18 14:03 {2}✓ success +4 ms {2}schedule/)
+  expect(text[first + 1]).toMatch(/^ 13:03:0\d {10}✓ ran +4 ms {2}schedule/)
+  expect(text[first + 2]).toMatch(/^ 2026-11-18 14:03 {2}✓ ran +4 ms {2}schedule/)
 })
 
 it('the card of a daemon that is gone states no money of today', async () => {

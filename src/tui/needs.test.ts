@@ -84,8 +84,7 @@ const kindsNow = async () => new Set((await told()).items.map(({ kind }) => kind
 
 /** The row of the inbox that has the cursor. */
 const chosenRow = () => open.rows().find((row) => row.startsWith('▌')) ?? ''
-const VERBS =
-  /(?<key>[A-Z]) (?:unpause|resume|try now|decide|refund|run now|settle|send it|send again|fetch now) *(?:│|$)/
+const VERBS = /(?<key>[A-Z]) (?:unpause|resume|try now|decide|refund|run now|settle|send it|resend|fetch now) *(?:│|$)/
 
 /** Confirms what is open, with its first choice and a reason where it asks for them. */
 async function confirm(): Promise<void> {

@@ -33,8 +33,8 @@ describe('the overview', () => {
       '▌? dispute Inkwell              A buyer disputes "Site audit"…    2h D decide',
       ' ! cron    provider-settlement  Its last run failed: connect …    6h R run now',
       ' ! list    —                    The sanctions list is stale.      1d R fetch now',
-      '─ Pulse ───────────────────────────────────────── last 15 min  t hour/day/week ─',
-      ' requests      59 /min ▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇  money in   $9.20 /min ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇',
+      '─ Pulse ─────────────────────────────────────────── last hour  t hour/day/week ─',
+      ' requests      59 /min ▁▁▂▂▃▃▄▄▅▅▆▆▇▇▇  money in   $9.20 /min ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇',
       '─ Work 31 open, crons 5 ──────────────────────────────────────── 96 done today ─',
       ' ● 8 sent  ● 4 at work  ? 15 delivered  ? 4 disputed',
       ' ✗ provider-settlement 6h  ! ofac-sdn-refresh 1d  ✓ 1 ok  ○ 1 not yet  ‖ 1 paus…',
@@ -46,7 +46,7 @@ describe('the overview', () => {
   it('has panels side by side at 160 x 50', async () => {
     const { rows, text } = await cockpit({ columns: 160, rows: 50 })
     expect(rows()[2]).toMatch(
-      /^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last 34 min {2}t hour\/day\/week ─$/,
+      /^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last hour {2}t hour\/day\/week ─$/,
     )
     expect(text()).toMatch(/├─ Work 31 open ─+ 96 done today ─$/m)
     expect(text()).toContain('│ done today 93 good, 2 failed, 1 refunded')
@@ -347,7 +347,7 @@ describe('requests', () => {
     const { type, text, advance } = await cockpit({ screen: 'logs', link, columns: 100, rows: 30 })
     await advance(1_000)
     expect(text()).toMatch(
-      /▌ 14:02:50 +● bought +POST +\/v1\/services\/:id\/pur\S* +200 +31 ms +Bot7\uFFFD\[2J +\$0\.525 +2 steps/,
+      /▌ 14:02:50 +● bought +— +POST +\/v1\/services\/:id\/pur\S* +200 +31 ms +Bot7\uFFFD\[2J +\$0\.525 +2 steps/,
     )
     expect(text()).toMatch(/ 14:02:50\.000 ✓ request {4}Bot7 bought it\. +31 ms in all /)
     expect(text()).toContain(' --:--:--       ✗ settlement $0.525  It was refused.')

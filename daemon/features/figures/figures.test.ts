@@ -126,12 +126,14 @@ test('money of the week before the start is read from the books, and no entry co
   const page = async () => ({ rows: [...old, written[0]].toReversed(), cursor: null, more: false })
   const store = { read: (look: (t: unknown) => unknown) => look({ table: () => ({ page }) }) } as never
   const week = openWeek({ store, clock: { now: () => wall, wall: () => wall } as never })
-  const sales = () => ['hour', 'day', 'week'].map((span) => {
-    const [step, many] = { hour: [MINUTE_MS, 60], day: [15 * MINUTE_MS, 96], week: [HOUR_MS, 168] }[span] ?? [1, 0]
+  const spans = { hour: [MINUTE_MS, 60], day: [15 * MINUTE_MS, 96], week: [HOUR_MS, 168] } as const
+  const salesIn = (span: keyof typeof spans) => {
+    const [step, many] = spans[span]
     const first = wall - (wall % step)
-    const buckets = Array.from({ length: many }, (_, i) => week.within(span as 'hour', first - i * step))
+    const buckets = Array.from({ length: many }, (_, i) => week.within(span, first - i * step))
     return buckets.reduce((sum, one) => sum + one.sales, 0)
-  })
+  }
+  const sales = () => [salesIn('hour'), salesIn('day'), salesIn('week')]
   if (written[0] !== undefined) week.written(written[0])
   expect(sales()).toEqual([1, 1, 1])
   await Promise.all([week.past(), week.past()])

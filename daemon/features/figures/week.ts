@@ -14,7 +14,7 @@ const SCAN_ROWS = 500
 const PAST_ENTRIES_MAX = 20_000
 
 /** Money flows of a week by wall time: of entries as they are written, and of those that were in the books before. */
-export type Week = {
+type Week = {
   readonly written: (entry: LedgerRow) => void
   /** Counts the week before the start, once. */
   readonly past: () => Promise<void>

@@ -9,6 +9,7 @@ import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
+import { threads } from '../threads/rows.ts'
 import type { OfferOf } from './offers.ts'
 import { type LoggedRequest, shownPath } from './request-log.ts'
 
@@ -93,13 +94,14 @@ export async function recordOf(
   }
 }
 
-const SUBJECT = /\b(?:svc|job)_[0-9a-f]{16}\b/
+const SUBJECT = /\b(?:svc|job|thr)_[0-9a-f]{16}\b/
 
-/** Name of the listing whose id, or whose job's id, is in a path; null if there is none. */
+/** Name of the listing whose id, or whose job's or conversation's id, is in a path; null if there is none. */
 async function serviceIn(t: ReadTx, path: string): Promise<string | null> {
   const [id = ''] = SUBJECT.exec(path) ?? []
   if (id.startsWith('job_')) return (await t.table(jobs).get(id))?.service_name ?? null
-  return id === '' ? null : ((await t.table(services).get(id))?.name ?? null)
+  const listing = id.startsWith('thr_') ? (await t.table(threads).get(id))?.service_id : id
+  return listing ? ((await t.table(services).get(listing))?.name ?? null) : null
 }
 
 export async function jobOf(t: ReadTx, { id }: PaymentRow): Promise<JobRow | undefined> {

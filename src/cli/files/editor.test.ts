@@ -1,10 +1,10 @@
-import fc from 'fast-check'
-import { readSettings, settingsOf } from '../nouns/services/write.ts'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUser, type User } from '../../../fixtures/kit/user.ts'
+import { readSettings, settingsOf } from '../nouns/services/write.ts'
 
 /* Commands that open an editor: what is wrong is told and opened again, what is given up is kept, and nothing is half done. */
 

@@ -1,6 +1,6 @@
 import type { ListFields } from '../../core/filter.ts'
 import { count } from '../../text/text.ts'
-import { accent, blank, dim, type Line, lineWidth, rule, spread, strong } from '../parts/line.ts'
+import { accent, blank, dim, type Line, lineWidth, rule, spread, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'

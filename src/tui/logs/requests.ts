@@ -4,12 +4,13 @@ import type { Api } from '../../api/index.ts'
 import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
+import { HOUR_MS } from '../../core/time.ts'
 import { microOf } from '../../text/columns.ts'
 import { count, shortAddress } from '../../text/text.ts'
-import { clockTime } from '../../text/time.ts'
+import { timeOrDay } from '../../text/time.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { dim, type Line } from '../parts/line.ts'
-import { type ScreenColumn, windowStart } from '../parts/table.ts'
+import { columnsAt, windowStart } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -49,7 +50,8 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
     tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
   const listed: Listed<Counted> = {
     query,
-    columns,
+    // Once an hour, so that drawn rows are kept.
+    columns: columnsOf(view.now - (view.now % HOUR_MS)),
     rows,
     idOf,
     titleOf: ({ id }) => titleIn(ui, story, id),
@@ -106,18 +108,18 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
   return known
 }
 
-const columns: readonly ScreenColumn<Counted>[] = [
-  { title: 'TIME', value: ({ at }) => clockTime(at) },
+const columnsOf = columnsAt<Counted>((now = 0) => [
+  { title: 'TIME', value: ({ at }) => timeOrDay(at, now) },
   { title: 'WHAT', value: ({ what }) => what },
   { title: 'SERVICE', value: ({ service }) => service || '—', min: 12 },
   { title: 'VERB', value: ({ method }) => method, drop: 5 },
-  { title: 'PATH', value: ({ route }) => route, min: 25, drop: 1 },
+  { title: 'PATH', value: ({ route }) => route, min: 16, drop: 1 },
   { title: 'HTTP', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
   { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 2 },
   { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 3 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
   { title: 'STEPS', value: ({ steps }) => dim(stepsWord(steps)), exact: true, drop: 4 },
-]
+])
 
 function stepsWord(steps: number | undefined): string {
   if (steps === undefined) return ''

@@ -4,6 +4,7 @@ import type { Link } from '../../client/link.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { amountOf } from '../../core/money.ts'
 import { clip, padEnd, padStart, shortAddress, span, widthOf } from '../../text/text.ts'
+import { clockTime } from '../../text/time.ts'
 import { shownJob } from '../job/facts.ts'
 import { AXIS_COLUMNS, bar, chart } from '../parts/charts.ts'
 import { accent, blank, dim, type Line, type Piece, placed, rule, strong } from '../parts/line.ts'
@@ -98,15 +99,13 @@ function paidInLines(series: SeriesFacts, { width, rows }: { readonly width: num
   const hours = all.slice(-Math.floor(room / each))
   const values = hours.flatMap(({ paid }) => Array.from({ length: each }, () => paid))
   const times = hours.flatMap(({ at }, i) => {
-    const word = String(new Date(at).getHours())
+    const word = String(Number(clockTime(at).slice(0, 2)))
     const column = AXIS_COLUMNS + i * each
     return i % HOURS_TOLD === 0 && column + word.length <= width ? [[column, [dim(word)]] as const] : []
   })
-  return [
-    rule(width, 'Paid in per hour, $', [dim(`last ${hours.length} h`)]),
-    ...chart(values, { width, height: Math.max(1, rows) }),
-    placed(width, times),
-  ]
+  const title = rule(width, 'Paid in per hour, $', [dim(`last ${hours.length} h`)])
+  if (values.every((paid) => paid === 0)) return [title, [dim(' none')]]
+  return [title, ...chart(values, { width, height: Math.max(1, rows) }), placed(width, times)]
 }
 
 const NAME_COLUMNS = 18

@@ -24,8 +24,8 @@ import type { Need } from '../shell/needs.ts'
 import { startWords, waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
 
-/** Widest key with its verb: `T send again`. */
-const VERB_COLUMNS = 12
+/** Widest key with its verb: `enter look`, `W refund`. */
+const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
 /** From this width amounts have a column. */
 const AMOUNT_FROM = 96

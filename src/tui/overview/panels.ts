@@ -166,7 +166,8 @@ const perBucket = { hour: 'a minute', day: 'in 15 minutes', week: 'an hour' } as
 
 function callsChart({ span, buckets }: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
   const calls = buckets.map(callsOf)
-  if (!calls.some((many) => many > 0)) return Array.from({ length: rows }, (_, i) => (i === 0 ? [dim(` none in the last ${span}`)] : blank))
+  if (!calls.some((many) => many > 0))
+    return Array.from({ length: rows }, (_, i) => (i === 0 ? [dim(` none in the last ${span}`)] : blank))
   const drawn = (height: number) => chart(calls, { width, height })
   if (rows < FOOT_FROM) return drawn(rows)
   const columns = folded(buckets, width - AXIS_COLUMNS)

@@ -5,6 +5,7 @@ import { clockTime, dateTime } from '../../text/time.ts'
 import { callsLines, pulseLines } from '../overview/panels.ts'
 import { bindings } from '../shell/bindings.ts'
 import type { SeriesFacts } from '../shell/figures.ts'
+import { unasked } from '../shell/query.ts'
 import { bar, chart, folded, highest, spark, tank } from './charts.ts'
 import { lineWidth, textOf } from './line.ts'
 import { onThePoint, riverLines, shownMoney } from './river.ts'
@@ -65,7 +66,7 @@ function seriesOf(span: keyof typeof spans, calls: (at: number) => number): Seri
   return { span, bucketSeconds: seconds, buckets }
 }
 
-const queryOf = (value: SeriesFacts) => ({ value, problem: undefined, at: 0 })
+const queryOf = (value: SeriesFacts) => ({ ...unasked, value, at: 0 })
 
 it('the times under a chart are those of the buckets above them, and a week is drawn as a week', () => {
   fc.assert(
@@ -74,15 +75,15 @@ it('the times under a chart are those of the buckets above them, and a week is d
       const rows = callsLines(queryOf(series), { width, rows: 8 }).map(textOf)
       const axis = rows.findIndex((row) => /^ +0 ┴/.test(row))
       const columns = /┴(─+)/.exec(rows[axis] ?? '')?.[1]?.length ?? 0
-      expect(columns).toBe(Math.min(series.buckets.length, width - 20 - 6))
+      expect(columns).toBe(Math.min(series.buckets.length, width - 22 - 6))
       const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
       const times = [...(rows[axis + 1] ?? '').matchAll(/\d\d[:-]\d\d/g)]
-      expect(times.length).toBeGreaterThan(0)
+      if (columns >= 24) expect(times.length).toBeGreaterThan(0)
       for (const { 0: time, index } of times) {
         const bucket = series.buckets[Math.floor(((index - 6) * series.buckets.length) / columns)]
         expect(time).toBe(word(Date.parse(bucket?.at ?? '')))
       }
-      expect(rows[0]).toContain(`last ${span} `)
+      if (width >= 60) expect(rows[0]).toContain(`last ${span} `)
     }),
     { numRuns: 60 },
   )

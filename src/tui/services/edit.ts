@@ -1,10 +1,10 @@
 import type { ListingChanges, Outcome } from '../../client/link.ts'
+import { said } from '../shell/act-dialogs.ts'
 import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
-import { spoken } from '../threads/speaking.ts'
 import type { ServiceFacts } from './facts.ts'
 
 /** Opens one's own listing in the user's editor, then asks before what was changed is sent. */
@@ -20,12 +20,6 @@ export async function editListing(host: Host, service: ServiceFacts): Promise<vo
   })
   if (edited?.ok) askAnyway(host, said(host, changeDialog(host, service, edited.value)))
   else if (edited !== undefined) refuse(host, [edited.problem.sentence, ...edited.problem.facts].join('  '))
-}
-
-/** Lets the chosen speaker make a change, else the user. */
-export function said(host: Host, spec: DialogSpec): DialogSpec {
-  const { speaker } = host.ui.get()
-  return speaker === undefined ? spec : spoken(host, spec, speaker)
 }
 
 function changeDialog(host: Host, { id, name }: ServiceFacts, changes: ListingChanges): DialogSpec {

@@ -11,6 +11,7 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, blank, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
+import { said } from '../shell/act-dialogs.ts'
 import { refuse } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
@@ -33,7 +34,7 @@ import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import { editListing, said } from './edit.ts'
+import { editListing } from './edit.ts'
 import type { ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
@@ -72,7 +73,7 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const canEdit = isOwn && !host.readonly
   return {
     ids,
-    hints: { ...(isOwn ? {} : { testHook: false }), ...(canEdit ? { raw: 'edit' } : {}) },
+    hints: { testHook: isOwn ? undefined : false, raw: canEdit ? 'edit' : undefined },
     problem,
     columns: titlesOf(columns),
     draw: (at) => serviceLines(model, at),

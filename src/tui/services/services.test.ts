@@ -57,7 +57,7 @@ describe('services', () => {
       ' price     buyer pays $0.2625   provider gets $0.25   platform $0.0125 (5%)',
       ' input     text* (max 50,000)  target (de|fr)',
       ' result    translation* ({ text })',
-      ' webhook   ! failing   newest first connect ECO… 200   last 3m ago',
+      ' webhook   ✗ failing   newest first connect ECO… 200   last 3m ago',
     ])
   })
 
@@ -80,7 +80,7 @@ describe('services', () => {
     expect(drawer()[0]).toContain('[schema]')
     expect(drawer()[1]).toMatch(/^ input +text\* +string {2}max 50,000/)
     await type('\u001B[C')
-    expect(drawer()[1]).toMatch(/^ webhook +! failing/)
+    expect(drawer()[1]).toMatch(/^ webhook +✗ failing/)
     await type('\u001B[C')
     await advance(1_000)
     expect(link.calls.map(({ query }) => query?.filter)).toContain('service:svc_0000000000000001')
@@ -259,7 +259,7 @@ describe('e on a listing', () => {
     return services({ link, ...(edit === undefined ? {} : { edit }), ...more })
   }
 
-  it('of one\'s own asks about what the editor saved, and sends just that', async () => {
+  it("of one's own asks about what the editor saved, and sends just that", async () => {
     const { type, text, link, rows } = await mine(async () => ({ ok: true, value: edited }))
     expect(rows().at(-1)).toContain('e edit')
     await type('e')

@@ -1,5 +1,6 @@
+import type { Held } from '../../client/link.ts'
 import { type Delivery, lastOf } from '../../nouns/deliveries.ts'
-import { safe } from '../../text/text.ts'
+import { safe, shellWord } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import type { Sent } from './ask.ts'
 import { type CronFacts, cronWord } from './cron-facts.ts'
@@ -76,4 +77,30 @@ export function replayDialog(host: Host, { id, who, sentence }: Replayed): Dialo
     send: (): Sent =>
       ask(host.link, { name: 'replayForOperator', asked: { params: { id } } }, () => `${id} is sent again.`),
   }
+}
+
+/** Makes a dialog run its shell command, since only the command line has the wallet's key. */
+export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined): DialogSpec {
+  const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
+  const command: DialogSpec['command'] = (values) => `${spec.command(values)}${as}`
+  const voice = speaker === undefined ? {} : { as: speaker.wallet }
+  return { ...spec, ...voice, command, send: (values) => run(host, command(values)) }
+}
+
+async function run({ commandLine, link }: Host, command: string): Sent {
+  const [, ...words] = commandLine?.split(command) ?? []
+  if (commandLine === undefined || words.length === 0) {
+    return {
+      ok: false,
+      problem: { kind: 'failed', sentence: 'This cockpit cannot run commands.', facts: [], next: [] },
+    }
+  }
+  const confirmed = link.place.guarded ? ['--confirm', link.place.name] : []
+  return commandLine.run([...words, '--yes', ...confirmed, '--no-input'])
+}
+
+/** Lets the chosen speaker make a change, else the user. */
+export function said(host: Host, spec: DialogSpec): DialogSpec {
+  const { speaker } = host.ui.get()
+  return speaker === undefined ? spec : spoken(host, spec, speaker)
 }

@@ -23,8 +23,6 @@ type BindingOf<A extends string> = {
   readonly hintOn?: readonly ScreenId[]
   /** The key changes data, so read-only cockpits do not have it. */
   readonly changes?: true
-  /** Only the operator may do it, so the key row of other people leaves it out. On these screens, or on all. */
-  readonly operator?: true | readonly ScreenId[]
 }
 
 /** Screens with a list to filter, sort and mark. */
@@ -104,7 +102,6 @@ const table = [
     on: ['overview', 'jobs', 'compliance'],
     hintOn: ['jobs', 'compliance'],
     changes: true,
-    operator: true,
   },
   {
     action: 'runCron',
@@ -116,7 +113,6 @@ const table = [
     on: ['overview', 'crons', 'compliance'],
     hintOn: ['crons', 'compliance'],
     changes: true,
-    operator: true,
   },
   {
     action: 'giveBack',
@@ -127,7 +123,6 @@ const table = [
     on: ['overview', 'jobs', 'money'],
     hintOn: ['jobs', 'money'],
     changes: true,
-    operator: true,
   },
   { action: 'putOff', keys: ['x'], group: 'ACT', label: 'snooze it', hint: 'snooze', on: ['overview'] },
   {
@@ -138,7 +133,6 @@ const table = [
     hint: 'pause/resume',
     on: ['crons', 'people', 'clock'],
     changes: true,
-    operator: true,
   },
   {
     action: 'edit',
@@ -148,7 +142,6 @@ const table = [
     hint: 'set tier',
     on: ['people'],
     changes: true,
-    operator: true,
   },
   { action: 'buy', keys: ['B'], group: 'ACT', label: 'buy it', hint: 'buy', on: ['services'], changes: true },
   { action: 'tryOne', keys: ['o'], group: 'FIND', label: 'try it', hint: 'try it', on: ['endpoints'] },
@@ -182,7 +175,6 @@ const table = [
     on: ['overview', 'threads', 'compliance', 'requests', 'clock'],
     hintOn: ['threads', 'compliance', 'requests', 'clock'],
     changes: true,
-    operator: ['compliance', 'clock'],
   },
   {
     action: 'remove',
@@ -193,7 +185,6 @@ const table = [
     hintAt: { threads: 'decline', compliance: 'remove wallet', requests: 'cancel' },
     on: ['threads', 'compliance', 'requests'],
     changes: true,
-    operator: ['compliance', 'clock'],
   },
   {
     action: 'pause',
@@ -204,7 +195,6 @@ const table = [
     hintPaused: 'unpause payments',
     hintOn: ['overview', 'endpoints'],
     changes: true,
-    operator: true,
   },
   { action: 'start', keys: ['U'], group: 'ACT', label: 'start the daemon', changes: true },
   { action: 'find', keys: ['/'], group: 'FIND', label: 'find, field:value', hint: 'filter', on: lists },
@@ -245,7 +235,13 @@ export type Binding = BindingOf<Action>
 
 export const bindings: readonly Binding[] = table
 
-export type HintWords = Readonly<Partial<Record<Action, string | false>>>
+export type HintWords = Readonly<Partial<Record<Action, string | false | undefined>>>
+
+/** Keys of the operator alone, by screen. The key row of other people leaves them out. */
+const ofOperator: Readonly<Partial<Record<Action, readonly ScreenId[]>>> = {
+  ...{ decide: screenIds, giveBack: screenIds, runCron: screenIds, pauseCron: screenIds, edit: screenIds },
+  ...{ pause: screenIds, add: ['compliance', 'clock'], remove: ['compliance'] },
+}
 
 export type Where = {
   readonly screen: ScreenId
@@ -271,11 +267,11 @@ export type KeyHint = { readonly key: string; readonly word: string }
 /** What the key row shows. The most important hints come first at the left. */
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
-    const { action, hintOn, keys, operator, right } = binding
+    const { action, hintOn, keys, right } = binding
     const usual = (where.paused ? binding.hintPaused : undefined) ?? binding.hintAt?.[where.screen] ?? binding.hint
     const hint = where.hints?.[action] ?? usual
     if (!hint || (hintOn && !hintOn.includes(where.screen))) return []
-    if (where.admin === false && (operator === true || operator?.includes(where.screen))) return []
+    if (where.admin === false && ofOperator[action]?.includes(where.screen)) return []
     return [{ right, hint: { key: keyLabel(keys[0]), word: hint } }]
   })
   return {

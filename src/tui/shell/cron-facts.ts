@@ -60,7 +60,7 @@ export function cronState(cron: CronFacts): CronState {
   return (cron.lastSkipped ?? 0) > (cron.lastSuccess ?? 0) ? 'skipped' : 'ok'
 }
 
-const words: Readonly<Record<CronState, Piece>> = {
+const words: Readonly<Record<CronState, Exclude<Piece, string>>> = {
   failing: bad('✗ failing'),
   stale: warn('! late'),
   running: good('● running'),
@@ -99,22 +99,14 @@ export function byUrgency(a: CronFacts, b: CronFacts): number {
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** Words for the states, in the order in which their counts are shown. */
-const counted = {
-  ok: 'ok',
-  running: 'running',
-  stale: 'late',
-  failing: 'failing',
-  paused: 'paused',
-  waiting: 'not yet',
-  skipped: 'not in use',
-} satisfies Record<CronState, string>
+/** Order in which the states are counted. */
+const counted: readonly CronState[] = ['ok', 'running', 'stale', 'failing', 'paused', 'waiting', 'skipped']
 
 /** How many crons are in each state: `6 ok  1 late`. */
 export function stateCounts(crons: readonly CronFacts[]): string {
-  const all = Object.entries(counted).flatMap(([state, word]) => {
+  const all = counted.flatMap((state) => {
     const many = crons.filter((cron) => cronState(cron) === state).length
-    return many === 0 ? [] : [`${many} ${word}`]
+    return many === 0 ? [] : [`${many} ${words[state].text.slice(2)}`]
   })
   return all.join('  ')
 }

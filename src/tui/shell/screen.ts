@@ -51,7 +51,7 @@ export type Face = {
 }
 
 /** A listing that is edited, as the instance returned it. */
-export type EditedListing = { readonly id: string; readonly price: { readonly fixed: string | null } }
+type EditedListing = { readonly id: string; readonly price: { readonly fixed: string | null } }
 
 /** What all screens and the router share. */
 export type Host = {

@@ -2,13 +2,15 @@ import type { Held } from '../../client/link.ts'
 import { buyerOf, priceOf, providerOf, type Thread } from '../../nouns/threads.ts'
 import { microOf } from '../../text/columns.ts'
 import { safe } from '../../text/text.ts'
+import { said, spoken } from '../shell/act-dialogs.ts'
 import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
+import type { HintWords } from '../shell/bindings.ts'
 import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Face, Host } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
-import { aboutThread, acceptDialog, acceptWords, attachDialog, note, PARTY, spoken } from './speaking.ts'
+import { aboutThread, acceptDialog, acceptWords, attachDialog, note, PARTY } from './speaking.ts'
 
 type Voice = {
   /** Id of the participant who writes: the chosen speaker, or the user. */
@@ -16,6 +18,26 @@ type Voice = {
   readonly speaker: Held | undefined
   /** Provider of the chosen conversation, if the operator may only read it. */
   readonly foreign: string | undefined
+}
+
+const partOf = (me: string | undefined) => {
+  const isProvider = ({ provider_id }: Thread) => me === provider_id
+  return { isProvider, isParty: (thread: Thread) => isProvider(thread) || (me !== undefined && me === thread.agent_id) }
+}
+
+/** Leaves keys out of the key row that this person may not use on this conversation. */
+export function threadHints(thread: Thread | undefined, { me, speaker, foreign }: Voice): HintWords {
+  if (thread === undefined) return {}
+  const { isProvider, isParty } = partOf(me)
+  const can = (may: boolean) => (may ? undefined : false)
+  const isForeign = thread.provider_id === foreign || speaker !== undefined
+  return {
+    write: can(isParty(thread) || !isForeign),
+    offer: can(isProvider(thread)),
+    add: can(speaker !== undefined && speaker.id === thread.agent_id),
+    remove: can(isParty(thread)),
+    attach: can(isParty(thread)),
+  }
 }
 
 /**
@@ -28,11 +50,10 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
     const thread = threads[chosenIndex(host.ui.get(), ids)]
     if (thread !== undefined) act(thread)
   }
-  const isProvider = ({ provider_id }: Thread) => me === provider_id
-  const isParty = (thread: Thread) => isProvider(thread) || (me !== undefined && me === thread.agent_id)
+  const { isProvider, isParty } = partOf(me)
   const only = (words: string, ...command: readonly string[]) =>
     refuse(host, `${words}  → ${shellCommand(host, ['threads', ...command])}`)
-  const say = (spec: DialogSpec) => askAnyway(host, speaker === undefined ? spec : spoken(host, spec, speaker))
+  const say = (spec: DialogSpec) => askAnyway(host, said(host, spec))
   return {
     write: on((thread) => {
       const isForeign = (thread.provider_id === foreign || speaker !== undefined) && !isParty(thread)

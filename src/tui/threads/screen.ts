@@ -29,7 +29,7 @@ import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
-import { threadActs } from './acts.ts'
+import { threadActs, threadHints } from './acts.ts'
 import { fetchIsHouse, fetchThread, fetchThreads, THREADS_PAGE, type Threads } from './facts.ts'
 import { nextLines } from './next.ts'
 
@@ -77,6 +77,7 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
     now,
     view,
   }
+  const voice = { me, speaker: ui.speaker, foreign }
   const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
   return {
     ids,
@@ -89,8 +90,9 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
       ...moving,
       itsJob: () => toItsJob(host, [threads[chosenIndex(host.ui.get(), ids)]?.job_id ?? '']),
       view: () => viewNext(host),
-      ...threadActs(host, threads, { me, speaker: ui.speaker, foreign }),
+      ...threadActs(host, threads, voice),
     },
+    hints: threadHints(row, voice),
   }
 }
 

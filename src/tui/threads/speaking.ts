@@ -1,7 +1,6 @@
-import type { Held } from '../../client/link.ts'
 import { buyerOf, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
-import { safe, shellWord } from '../../text/text.ts'
-import { refuse, type Sent, showToast } from '../shell/ask.ts'
+import { safe } from '../../text/text.ts'
+import { refuse, showToast } from '../shell/ask.ts'
 import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
@@ -23,26 +22,6 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
   host.ui.set({ ...goTo(host.ui.get(), 'threads'), speaker })
   const text = speaker === undefined ? '✓ You write as before.' : `✓ You write as ${speaker.wallet}; :as ends it.`
   showToast(host, { text, tone: 'good', stays: false })
-}
-
-/** Makes a dialog run its shell command, since only the command line has the wallet's key. */
-export function spoken(host: Host, spec: DialogSpec, speaker: Held | undefined): DialogSpec {
-  const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
-  const command: DialogSpec['command'] = (values) => `${spec.command(values)}${as}`
-  const voice = speaker === undefined ? {} : { as: speaker.wallet }
-  return { ...spec, ...voice, command, send: (values) => run(host, command(values)) }
-}
-
-async function run({ commandLine, link }: Host, command: string): Sent {
-  const [, ...words] = commandLine?.split(command) ?? []
-  if (commandLine === undefined || words.length === 0) {
-    return {
-      ok: false,
-      problem: { kind: 'failed', sentence: 'This cockpit cannot run commands.', facts: [], next: [] },
-    }
-  }
-  const confirmed = link.place.guarded ? ['--confirm', link.place.name] : []
-  return commandLine.run([...words, '--yes', ...confirmed, '--no-input'])
 }
 
 /** Default speaker. */

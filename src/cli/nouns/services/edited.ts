@@ -1,5 +1,4 @@
 import type { ListingChanges, Outcome } from '../../../client/link.ts'
-import { changeFaults } from '../../../provider/written-listing.ts'
 import { clip, oneLine } from '../../../text/text.ts'
 import { problemOf } from '../../cockpit-link.ts'
 import type { CommandContext } from '../../command.ts'
@@ -24,7 +23,9 @@ export async function editedListing(
       text: await listingDraft(before),
       async take(draft) {
         const wanted = changesIn(before, draft)
-        const facts = await changeFaults(wanted)
+        const { ListingChange } = await import('../../../api/sections/services.ts')
+        const issues = ListingChange.safeParse(wanted).error?.issues ?? []
+        const facts = issues.map(({ path, message }) => [...path, message].join(' '))
         if (facts.length > 0) throw usage('The listing is not valid.', { facts })
         return wanted
       },
