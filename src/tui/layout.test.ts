@@ -132,7 +132,7 @@ it.each([
   expect(text[4]).toMatch(/^ {2}TIME +WHAT +SERVICE +(?:VERB +)?PATH +(?:HTTP +)?TOOK +WHO +PRICE/)
   if (columns !== 80) expect(text[4]).toMatch(/ VERB .* HTTP .* STEPS/)
   expect(text.join('\n')).toMatch(columns === 160 ? /│ \[story\] {2}json +←→ / : /─ \[story\] {2}json ─/)
-  expect(text[5]).toMatch(/ \/v1\/services\/:id\/?\S* /)
+  expect(text[5]).toMatch(/ \/v1\/s\S* /)
 })
 
 it.each([

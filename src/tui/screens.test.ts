@@ -45,9 +45,7 @@ describe('the overview', () => {
 
   it('has panels side by side at 160 x 50', async () => {
     const { rows, text } = await cockpit({ columns: 160, rows: 50 })
-    expect(rows()[2]).toMatch(
-      /^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last hour {2}t hour\/day\/week ─$/,
-    )
+    expect(rows()[2]).toMatch(/^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last hour {2}t hour\/day\/week ─$/)
     expect(text()).toMatch(/├─ Work 31 open ─+ 96 done today ─$/m)
     expect(text()).toContain('│ done today 93 good, 2 failed, 1 refunded')
     expect(text()).toMatch(/─ API calls ─+ a minute, last hour ─[┤┼]/)

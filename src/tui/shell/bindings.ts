@@ -57,7 +57,7 @@ const table = [
     action: 'raw',
     keys: ['e'],
     group: 'GO',
-    label: 'as JSON',
+    label: 'JSON, or edit',
     hint: 'json',
     on: ['services', 'jobs', 'money', 'requests', 'people', 'logs'],
   },
