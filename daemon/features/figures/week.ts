@@ -1,5 +1,5 @@
-import type { SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import type { SeriesSpan } from '../../../src/model/words.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Store } from '../../store/port.ts'
