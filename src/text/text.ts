@@ -308,7 +308,7 @@ export function kebab(key: string): string {
 /** Symbols of the product, each with an ASCII replacement of equal width. */
 const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
   [
-    '●*○o‖#×x✓v✗X–-—-↩<▪v─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v▲^▼v▏_▌>',
+    '●*○o‖#×x✓v✗X–-—-↩<▪v─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v▲^▼v▏_▌>≠%',
     '━=╸-┃|┳+┣+┗+┻+┛+▸>╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
   ].flatMap((signs) => [...signs].flatMap((sign, i, all) => (i % 2 === 0 ? [[sign, all[i + 1] ?? '?']] : []))),
 )
