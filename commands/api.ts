@@ -199,7 +199,7 @@ function typedValue(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Text that is not JSON stays text, as with -f.
+    // Text that is not JSON stays text, as with `-f`.
     return text
   }
 }

@@ -114,7 +114,7 @@ function viewCsv({ sales }: Period, io: Io): void {
   }
 }
 
-/** Reads the sales from the user's export, since the summary lists only the latest. */
+/** Reads the sales from the user's export, since the summary lists only the latest sales. */
 async function salesOf(context: Context): Promise<Period> {
   const session = await context.session()
   const { linesOf } = await import('../src/cli/nouns/export-lines.ts')
@@ -138,7 +138,7 @@ async function salesOf(context: Context): Promise<Period> {
   return { since, until, earned: formatAmount(earned), sales }
 }
 
-/** The time `ms` before `time`, in the format of API times, so that both compare as text. */
+/** The time that is `ms` milliseconds before `time`, in the format of API times, so that both compare as text. */
 function before(time: string, ms: number): string {
   return new Date(Date.parse(time) - ms).toISOString()
 }

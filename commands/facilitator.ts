@@ -103,7 +103,7 @@ export const facilitatorShow = defineCommand({
     }
   },
   view(data, io) {
-    // Generates the code again: the text in the response cannot be used, since its lines were joined for display.
+    // Generates the code again, because the lines of the text in the response were joined for display.
     const code = serversOf(data)[data.server].trimEnd()
     if (data.code_only) return io.line(code)
     if (!data.enabled) {

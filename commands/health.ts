@@ -64,7 +64,7 @@ const signs: Readonly<Record<CronCondition, string>> = {
   waiting: '– not run yet',
 }
 
-/** The daemon's business time, which may differ from this machine's; undefined if no cron has run. */
+/** The daemon's business time, which may differ from this machine's time; undefined if no cron has run. */
 function businessNow(crons: Readonly<Record<string, HealthCron>>): number | undefined {
   const times = Object.values(crons).flatMap(({ last_success, age_seconds }) =>
     last_success === null || age_seconds === null ? [] : [Date.parse(last_success) + age_seconds * SECOND_MS],

@@ -206,7 +206,7 @@ export const jobsView = defineCommand({
     const session = await context.session()
     const id = await jobIdOf(context, session, context.args.job)
     const { save } = context.options
-    // Checks the folder before it reads the job, which may cost a fee.
+    // Checks the folder first, because reading the job may cost a fee.
     if (save !== undefined) tryFolder(context, save)
     const job =
       context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session, id)

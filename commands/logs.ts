@@ -221,7 +221,7 @@ export async function pastRequests(
   }
 }
 
-/** Whether the error means that requests cannot be read: without an admin key, or at an older build. */
+/** Whether an error means that requests are not readable: no admin key, or an older instance. */
 function isWithout(error: unknown): boolean {
   return (error instanceof AppError && error.status === 404) || (error instanceof CliError && error.exit === 'auth')
 }

@@ -83,7 +83,7 @@ export const productsBuy = defineCommand({
 
 type Context = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
 
-/** The path to save the product to, checked before paying; undefined without --output. */
+/** Path for the product's file, checked before paying; undefined without `--output`. */
 async function targetOf(host: Context, session: Session, id: string): Promise<string | undefined> {
   const { output } = host.options
   if (output === undefined) return undefined

@@ -70,7 +70,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 type TestChain = 'sandbox' | 'devnet'
 type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
-/** The typed chain, else the existing data's, else a sandbox. @throws CliError usage if the data is on no test chain */
+/** `--chain`, else the existing data's chain, else a sandbox. @throws CliError usage if that is no test chain */
 function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}
@@ -89,7 +89,7 @@ async function* steps(context: Context): AsyncGenerator<Step> {
   yield* step(context, ['wallet', 'fund'])
   yield* step(context, ['services', 'list', '--limit', '5'])
   yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--quote'])
-  // The purchase is saved in a visible folder: the state folder is hidden.
+  // The purchase is saved in a visible folder, because the state folder is hidden.
   const folder = join(system.env.HOME ?? places.state, 'souk-tour')
   const bought = yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--save', folder])
   const job = isObject(bought) && typeof bought.job_id === 'string' ? bought.job_id : undefined

@@ -130,7 +130,7 @@ function showUnit({ unit, name }: Unit, io: Io): void {
   io.note(`save it as ~/.config/systemd/user/${name}, then: systemctl --user enable --now ${name}`)
 }
 
-/** Runs the traffic after the start. The daemon keeps running when the traffic ends. */
+/** Runs the demo traffic after the start. The daemon keeps running when the traffic ends. */
 async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> {
   const { traffic: rate = 0, foreground, systemd } = context.options
   if (systemd) throw usage('--systemd cannot be combined with --traffic, which needs a terminal.')
@@ -229,7 +229,7 @@ function requireNew({ places }: Context, isNew: boolean, file: string): void {
   })
 }
 
-/** On stderr, so that users of scripts see it too. */
+/** Writes to stderr, so that users of scripts see the notes, too. */
 function noteOf({ io }: Context, { notes, recovered }: Started): void {
   for (const note of notes) io.say(`${yellow('!')} ${note}`)
   if (recovered) io.note('the previous daemon had crashed; its data was recovered')

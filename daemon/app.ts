@@ -318,7 +318,7 @@ export const handlers: Handlers<Api> = routes
 
 for (const [, part] of contents) part.follow?.()
 
-/** Effects of deliveries on jobs and requests (decisions §10). */
+/** Effects of webhook deliveries on jobs and posted requests (decisions §10). */
 const deliveryHooks = (ctx: Context): DeliveryHooks => ({
   isWanted: async (t, row) => (await isDispatchWanted(t, row)) && isNoticeWanted(t, row),
   onTaken: dispatchAnswers(ctx),

@@ -79,7 +79,7 @@ const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STO
 async function lookAt({ collections }: Stage, dataDir: string): Promise<Before> {
   const manifest = await manifestOf(dataDir)
   if (!manifest) return { state: 'untouched', rows: [] }
-  // The file spares reading the whole store again.
+  // The remembered id saves reading the whole store again.
   if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
   const store = await openStopped(dataDir, collections)
   try {

@@ -34,7 +34,7 @@ export type Ports = {
   /** Drives the crons. */
   readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
-  /** Called with the start's progress; a throw ends the start. `prepare` runs once the port is taken. */
+  /** Called with the start's progress; if it throws, the start fails. `prepare` runs once the daemon holds its port. */
   readonly onStep?: ReportStart
   readonly prepare?: (url: string) => Promise<void>
   /** Called after a failed write or sync. The process must then end. */

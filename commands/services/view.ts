@@ -21,7 +21,7 @@ export const command = defineCommand({
     'souk services view qr_code --schema',
     'souk services view qr_code --example',
   ],
-  /** Returns the listing, with --schema the seller's input schema, or with --example an example of the input. */
+  /** Returns the listing, its input schema (with `--schema`), or an example input (with `--example`). */
   async run({ args, options, session }) {
     const listing = await findListing(await session(), args.service)
     if (options.schema) return listing.input_schema

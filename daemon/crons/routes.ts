@@ -15,7 +15,7 @@ const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
   const { ctx } = call
   const run = await scheduler.of(ctx).run(params.name)
   const subject = { kind: 'cron', id: params.name }
-  // The run uses many transactions, so the admin log entry is written in one of its own.
+  // The run uses many transactions, so the admin log entry gets a transaction of its own.
   await commit(ctx, (t, draw) =>
     audit(t, draw, { act: 'cron.run', subject, changed: true, detail: { result: run.result }, by: call }),
   )

@@ -7,7 +7,7 @@ export const CronRow = z.strictObject({
   /** Creation time. Staleness counts from here until the first run. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
-  /** No scheduled time up to this one needs a run any more: its own run or a later one did the work. */
+  /** Newest scheduled time that needs no run any more. All earlier ones need none either. */
   served_until: z.int(),
   last_success: z.int().nullable(),
   last_skipped: z.int().nullable(),

@@ -8,7 +8,7 @@ export type Schedule = {
   readonly after: (at: number) => number
   /** Last scheduled time at or before `at`. */
   readonly latest: (at: number) => number
-  /** Time between two scheduled times; constant for the patterns in use. */
+  /** Time between two scheduled runs. It is constant for the cron patterns in use. */
   readonly intervalMs: number
 }
 

@@ -42,14 +42,14 @@ export type Scheduler = {
 
 export const scheduler = defineResource<Scheduler>('scheduler')
 
-/** The cron operations that exclusive work may use. */
+/** Operations on crons that work passed to `exclusively` may use. */
 export type Within = {
   /** Crons that are neither paused nor running. */
   readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]
   readonly run: (cron: Cron) => Promise<CronRun>
 }
 
-/** Runs crons by business time, each cron at most once at a time. One run makes up for all missed times. */
+/** Runs crons by business time, and never the same cron twice at a time. One run makes up for all missed times. */
 export function createScheduler(parts: RunnerParts & { readonly crons: readonly Cron[] }): Scheduler {
   const { crons, state, ctx } = parts
   const runner = createRunner(parts)

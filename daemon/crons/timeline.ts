@@ -31,7 +31,7 @@ async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
 
 /** Maximum number of jumps per move. After them, one last jump goes to the target. */
 const MAX_JUMPS = 5_000
-/** Number of newest runs that a move reports one by one. */
+/** Number of the newest cron runs that a move of business time reports one by one. */
 const MAX_REPORTED_RUNS = 200
 
 export type ClockState = 'running' | 'frozen'
@@ -48,7 +48,7 @@ export type Move = {
   readonly to?: number | undefined
   readonly state: ClockState
   readonly signal: AbortSignal
-  /** Runs within the transaction that starts the move. */
+  /** Runs within the transaction that starts a move of the clock. */
   readonly also: (t: Tx, draw: Draw, changed: boolean) => Promise<void>
 }
 
@@ -97,15 +97,15 @@ type Trip = {
   readonly state: ClockState
 }
 
-/** Replaces the scheduler when scheduled jobs are off. */
+/** Replaces the scheduler while crons are switched off. */
 const resting: Within = {
   active: () => [],
   run: () => Promise.reject(new Error('scheduled jobs are off')),
 }
 
 /**
- * Freezes business time at `at`, or at the present if that is later. First stores this time with the clock's state
- * after the move. A crash then leaves no row with a future time, and the clock does not stay frozen.
+ * Freezes business time at `at`, or at the present if that is later. Before that, stores this time, together with the
+ * clock's state after the move. So a crash leaves neither rows with a future time nor a frozen clock.
  */
 async function goTo(
   { clock, ctx, state }: Trip,
@@ -152,7 +152,7 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
 async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
-    // Overdue items cause no stop, because any run during the move processes them.
+    // Overdue items cause no stop of the clock, because any cron run during the move processes them.
     const due = await cron.nextDue?.(ctx, row.served_until)
     if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
   }

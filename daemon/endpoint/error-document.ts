@@ -18,7 +18,7 @@ export function errorDocument(error: AppError, requestId: string): Record<string
 }
 
 /**
- * RFC 9457 form of the same error, for `Accept: application/problem+json`. Keeps `error` and `message`, so that
+ * RFC 9457 form of an error, for `Accept: application/problem+json`. It has the members `error` and `message`, too, so
  * clients can read both forms alike.
  */
 export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {

@@ -57,7 +57,7 @@ export type Exchange = {
   readonly signal: () => AbortSignal
   /** Resolves when the response ends: true if all of it was passed to the network. */
   readonly sent: () => Promise<boolean>
-  /** Whether payment headers may be sent: over TLS, from this machine, or if the operator allows plain HTTP. */
+  /** Payment headers may be sent over TLS, from this machine, or if the operator allows plain HTTP. */
   readonly isConfidential: () => boolean
   /** Whether a proxy forwarded the request. */
   readonly isForwarded: () => boolean
@@ -66,7 +66,7 @@ export type Exchange = {
 
 export type ReplyHeaders = Record<string, string>
 
-/** What the HTTP layer sends. It adds heartbeats, limits and abort to `events`, ranges and ETags to `file`. */
+/** What the HTTP layer sends. That layer adds heartbeats, limits and abort to `events`, ranges and ETags to `file`. */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {
@@ -85,7 +85,7 @@ export type ReplyOut =
 /** A stored file to send; range ends are inclusive. */
 export type FileOut = {
   readonly file: StoredFile
-  /** A chunk is only valid until the next one. */
+  /** A chunk is valid only until the next chunk is read. */
   readonly read: (range?: { readonly start: number; readonly end: number }) => AsyncIterable<Uint8Array>
 }
 

@@ -64,7 +64,7 @@ export type Call<A extends Access = Access> = {
   /** Id of a client session, in which repeated reads are logged once; undefined if not sent. */
   readonly sitting?: string | undefined
   readonly signal: () => AbortSignal
-  /** Resolves when the response ends: true if all of it was passed to the network. */
+  /** Resolves when the response ends: true if the whole response was passed to the network. */
   readonly sent: () => Promise<boolean>
   readonly visitor: () => Visitor
 }

@@ -15,7 +15,7 @@ export async function parseInput<E extends Endpoint>(endpoint: E, exchange: Exch
   return { params: parseParams(exchange), query: parseQuery(endpoint, exchange), body } as Input<E> // shaped by the endpoint's own schemas
 }
 
-/** Errors with these codes get the endpoint's `badBody` code instead, if it has one. */
+/** Error codes that an endpoint's `badBody` code replaces, if the endpoint has one. */
 const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported_media_type', 'too_large'])
 
 async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
@@ -49,7 +49,7 @@ export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }
 
-/** The query. For streams, `Last-Event-ID` replaces `cursor`: a reconnecting client sends its position there. */
+/** The query. For streams, the header `Last-Event-ID` of a reconnecting client takes the place of `cursor`. */
 function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
   const isStream = reply.kind === 'events' || reply.kind === 'feed'
   const cursor = isStream ? exchange.header('Last-Event-ID') : undefined

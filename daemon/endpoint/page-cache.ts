@@ -4,7 +4,7 @@ import { defineResource } from '../kernel/resource.ts'
 import { validatorOf } from './encode.ts'
 import { JSON_TYPE } from './exchange.ts'
 
-/** A cached public page in both forms, with its header lines. */
+/** A cached public page, plain and as gzip, with its header lines. */
 export type SharedPage = {
   readonly etag: string
   readonly plain: Form
@@ -34,7 +34,7 @@ export function sharedPage(bytes: Buffer): SharedPage {
   }
 }
 
-/** Cached public pages by path and query. When anything that one of them shows changes, all are dropped. */
+/** Cached public pages by path and query. All pages are dropped when data that any of them shows changes. */
 export type PageCache = {
   get(url: string): SharedPage | undefined
   /** Caches a page unless something changed since `version` was read. */

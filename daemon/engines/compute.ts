@@ -7,11 +7,11 @@ import type { Validation } from '../../src/schema/compile.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
-/** Thread time in milliseconds that a caller's failed or refunded work may use per `WINDOW_MS`. */
+/** Worker-thread milliseconds that a caller's failed or refunded work may use per `WINDOW_MS`. */
 const MAX_UNPAID_MS = MINUTE_MS
 const WINDOW_MS = 10 * MINUTE_MS
 
-/** Number of newest deliveries whose thread time is remembered, in case their payment is refunded. */
+/** Number of newest deliveries whose worker thread time is kept, in case their payment is refunded. */
 const MAX_REMEMBERED = 10_000
 
 /** The caller, and the job or payment that the work is for. */
@@ -21,11 +21,11 @@ export type WorkOrder = { readonly who: string; readonly id: string }
 type UnpaidTime = {
   /** @throws AppError unavailable when the caller has used up its thread time. */
   readonly refuse: (who: string) => Promise<void>
-  /** Adds the thread time of failed work to the caller's total. */
+  /** Adds the time that failed work took in a worker thread to the caller's total. */
   readonly add: (who: string, ms: number) => Promise<void>
-  /** Remembers the thread time of delivered work. */
+  /** Remembers how long a worker thread took for delivered work. */
   readonly remember: (order: WorkOrder, ms: number) => void
-  /** Called after a refund. Adds the order's remembered thread time to its caller's total. */
+  /** Called after a refund. Adds the worker-thread time that is remembered for the order to its caller's total. */
   readonly wentBack: (id: string) => Promise<void>
 }
 
@@ -60,8 +60,8 @@ function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
 type Refused = Extract<Validation, { ok: false }>
 
 /**
- * Operations for threads (`operations.ts`). JSON is passed as
- * text, because objects would be copied member by member.
+ * Operations that worker threads run (`operations.ts`). JSON is passed as text, because objects would be copied member
+ * by member.
  */
 export type Operations = {
   /** @throws AppError invalid_request that names the faulty place in the schema. */

@@ -9,7 +9,7 @@ export type FirstParty = {
   readonly run: (input: JsonObject, signal: AbortSignal, order: WorkOrder) => Promise<z.core.util.JSONType>
   /** Rejects, before payment, invalid inputs that the listing's schema cannot detect. @throws AppError input_invalid */
   readonly check?: (input: JsonObject) => void
-  /** Required engines that are unavailable now. While there is one, the service is not sold. */
+  /** Required engines that are unavailable now. While any is missing, the service is not sold. */
   readonly lacking?: () => readonly string[]
 }
 

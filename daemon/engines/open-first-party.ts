@@ -9,7 +9,7 @@ import { type Compute, compute, type WorkOrder } from './compute.ts'
 import { engineBoard } from './engines.ts'
 import { type FirstParties, firstParty } from './first-party.ts'
 
-/** Opens the first-party services. The web, the threads and the engines must be open already. */
+/** Opens the first-party services. The web, the worker threads and the engines must be open already. */
 export function openFirstParty(ctx: Context, others?: FirstParties): void {
   const means = { web: web.of(ctx), threads: compute.of(ctx), engines: engineBoard.of(ctx), wall: ctx.clock.wall }
   firstParty.open(ctx, others ?? servicesOver(means))

@@ -34,7 +34,7 @@ export const operations: Operations = {
 const MAX_CONTAINERS = 400_000
 const OPENING = /[[{]/g
 
-/** Whether a text has too many objects and arrays: a parser that runs out of memory would crash the process. */
+/** Whether a text has too many objects and arrays. A parser that runs out of memory would crash the process. */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= MAX_CONTAINERS) return false
   let found = 0

@@ -10,7 +10,7 @@ import { engineBoard } from './engines.ts'
 export const ENGINES_SEEN = 'engines_seen'
 /** How long an engine is reported as missing after it was last available. */
 const MISSED_MS = 30 * DAY_MS
-/** Age at which the stored time of an available engine is updated. */
+/** The stored time of an available engine is updated once that time is older than this. */
 const RENEWED_MS = DAY_MS
 
 const Seen = z.record(z.string(), z.int())
@@ -21,14 +21,14 @@ const seenRow = async (ctx: Context): Promise<Seen> => {
   return row ? Seen.parse(row.value) : {}
 }
 
-/** Returns a test for whether an engine was available recently, also before a restart. */
+/** Returns a function that tells whether an engine was available recently, also before a restart. */
 export async function missable(ctx: Context): Promise<(engine: SeenEngine) => boolean> {
   const seen = await seenRow(ctx)
   const since = ctx.clock.wall() - MISSED_MS
   return ({ name, wasThere }) => wasThere || (seen[name] ?? 0) > since
 }
 
-/** Records the engines that have been available since the start. */
+/** Records the engines that have been available since the daemon started. */
 export async function noteSeen(ctx: Context): Promise<void> {
   const now = ctx.clock.wall()
   const there = engineBoard

@@ -38,7 +38,7 @@ export const EventRow = z.strictObject({
   participant_id: z.string().nullable(),
   subject_kind: z.string(),
   subject_id: z.string(),
-  /** Number of the first event in its transaction; absent in rows of earlier versions. */
+  /** Number of the first event in this event's transaction; absent in rows of earlier versions. */
   tx: z.int().exactOptional(),
   /** Empty if the data is large. `data_file` then has the SHA-256 of the file with the data. */
   data: z.record(z.string(), z.json()),

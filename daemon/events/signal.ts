@@ -12,7 +12,7 @@ const TRY_AGAIN_SECONDS = 5
 type Hearer = string | null
 
 export type SignalPlace = {
-  /** Number of signals so far. Get it before reading the log, so that no event is missed in between. */
+  /** Number of signals so far. Read it before reading the log, so that no event in between is missed. */
   readonly heard: () => number
   /** Resolves when the count exceeds `heard`, the daemon stops, or `signal` fires. */
   readonly after: (heard: number, signal: AbortSignal) => Promise<void>

@@ -10,7 +10,7 @@ export type Connections = {
   readonly began: (req: IncomingMessage, res: ServerResponse) => void
   /** Whether a response is being sent. Nothing else may be written to the socket then. */
   readonly isAnswering: (socket: Socket) => boolean
-  /** Closes all connections except those with a response in progress, which close after it. */
+  /** Closes all connections. A connection with a response in progress closes after the response. */
   readonly drain: () => void
 }
 
@@ -52,7 +52,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     socket.once('close', () => remove(socket))
   }
 
-  /** Whether a new connection has room. Some are reserved for this machine. Proxies have no limit per address. */
+  /** Whether there is room for a connection. Some room is reserved for this machine. Proxies have no address limit. */
   function hasRoom(peer: string): boolean {
     const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
     if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)
@@ -127,7 +127,7 @@ function openConnections(wall: () => number) {
     return true
   }
 
-  /** Closes idle connections now, others after their response. Node would also wait for unused ones. */
+  /** Closes idle connections now, others after their response. Node would also wait for unused connections. */
   function drain(): void {
     isDraining = true
     for (const [socket, { res }] of all) {

@@ -2,7 +2,7 @@ import { AppError, invalidField } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { StoreStopped } from '../store/errors.ts'
 
-/** `type` of the error for costly JSON. The errors of the body parser have such a member. */
+/** `type` of the error for costly JSON. Errors of the body parser have a `type`, too. */
 export const COSTLY_JSON = 'json.costly'
 
 /** Converters for errors of body parser and router, by error type. */

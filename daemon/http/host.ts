@@ -18,7 +18,7 @@ export function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }
 
-/** Returns a test for `Host` headers: the bound address or a configured one (decisions §3). All others get 421. */
+/** A test for `Host` headers. It accepts the bound address and configured ones (decisions §3). Others get 421. */
 export function allowedHosts(ctx: Context): (host: string | undefined) => boolean {
   const { config } = ctx
   const { port } = installation.of(ctx)

@@ -53,7 +53,7 @@ export function openPeers({ publicUrl, trustedProxies = [], plainPayments = fals
   }
 }
 
-/** The address prefix that identifies one subscriber. */
+/** The prefix of an IP address that identifies one customer of an internet provider. */
 export function subscriberOf(address: string): string {
   return isIPv6(address) ? address.split(':').slice(0, IPV6_SUBSCRIBER_GROUPS).join(':') : address
 }

@@ -9,7 +9,7 @@ import { newRequestId } from './broken.ts'
 import * as limits from './limits.ts'
 import { sendError } from './send.ts'
 
-/** Retry-After in seconds while the marketplace is not open yet. */
+/** `Retry-After` in seconds, while the marketplace is not open yet. */
 const RETRY_AFTER_S = 1
 
 /** A connection accepted before the marketplace opened. */

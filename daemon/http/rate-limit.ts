@@ -63,7 +63,7 @@ export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   /** Bucket of the client address. The number of buckets bounds memory, and the salt makes them unpredictable. */
   const bucketOf = (req: IncomingMessage) => hashSecret(salt + peers.addressOf(req)).slice(0, BUCKET_DIGITS)
 
-  /** The holder of the request's credential; undefined without a valid one. The request then counts by address. */
+  /** The holder of the request's credential. Requests without a valid one are counted by their address. */
   async function holderOf(req: IncomingMessage): Promise<string | undefined> {
     const shown = credentialOf(req)
     if (shown === undefined) return undefined

@@ -172,7 +172,7 @@ async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSig
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  // Ends the stream, then the connection. A stalled reader, such as a cockpit in the background, never reads the end.
+  // Ends the stream, then the connection, because a stalled reader never reads the end of the stream.
   const leave = () => {
     res.end()
     setTimeout(() => res.destroy(), STREAM_END_MS).unref()
@@ -219,8 +219,8 @@ async function sendChunks(res: ServerResponse, { headers, chunks }: Chunks): Pro
 }
 
 /**
- * Sends a stream. A reader may disconnect. A read failure ends the connection, so that a part is not mistaken for the
- * whole.
+ * Sends a stream. It is no error if the reader disconnects. If the stream itself fails, the connection is ended, so
+ * that a part is not mistaken for the whole.
  */
 async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
   try {

@@ -4,7 +4,7 @@
  */
 export type Hook<Args extends readonly unknown[]> = {
   readonly name: string
-  /** Resolves when the follower is done. @throws Error if no feature follows, because the fact would then be lost */
+  /** Calls the feature that follows, and resolves when it is done. @throws Error if no feature follows */
   readonly call: (...fact: Args) => Promise<void>
   readonly follow: (follower: (...fact: Args) => Promise<void>) => void
 }

@@ -6,16 +6,16 @@ const RETRY_SECONDS = 1
 
 /** A place in the queue of an object. The caller holds it until it calls `leave`. */
 export type Seat = {
-  /** Runs `work` after the work of the earlier seats. */
+  /** Runs `work` after the work of all earlier callers in the queue. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
   readonly leave: () => void
 }
 
 /** Runs work on an object one call at a time, in call order. Work on different objects runs concurrently. */
 export type KeyedMutex = {
-  /** Takes a seat without running work yet, for callers that write something first. @throws AppError 503 */
+  /** Takes a place in the queue before there is work to run, for callers that write first. @throws AppError 503 */
   readonly enter: (key: string) => Seat
-  /** @throws AppError 503 when all seats are taken. The work did not start then. */
+  /** @throws AppError 503 if too much work for the key waits already; `work` was then not started */
   readonly run: <T>(key: string, work: () => Promise<T>) => Promise<T>
 }
 

@@ -99,7 +99,6 @@ export function diagram<S extends string, E extends string, R extends string, F 
   return ['stateDiagram-v2', ...arrows].join('\n')
 }
 
-/** Response members for the next event of a row and its time. */
 export function nextMembers<E extends string>(next: { readonly event: E; readonly at: number } | null) {
   return { next_event: next?.event ?? null, next_event_at: next?.at ?? null }
 }

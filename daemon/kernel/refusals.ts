@@ -7,7 +7,7 @@ import { tally } from './tally.ts'
 /** Counter group that health shows as `launch.gate_refusals_24h`. */
 const GATE_REFUSALS = 'gate_refusals'
 
-/** Error codes that count as gate refusals. Only the code and the count are kept. */
+/** Error codes that count as `gate_refusals`. Only the code and the count are stored. */
 const gateCodes: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'forbidden',

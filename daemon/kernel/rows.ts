@@ -17,7 +17,7 @@ export const ParticipantRow = z.strictObject({
   webhook_url: z.string().nullable(),
   capabilities: z.array(z.string()),
   links: z.record(z.string(), z.string()),
-  /** The participant's choice; null if not set. Then an active listing decides. */
+  /** Whether the participant chose to be listed; null if it did not choose. Then an active listing decides. */
   listable: z.boolean().nullable(),
   /** Effective value of `listable`, for the directory's index. */
   in_directory: z.boolean(),
@@ -34,7 +34,7 @@ export const ParticipantRow = z.strictObject({
   webhook_secret: z.string(),
   /** A custom header sent to the participant's endpoints. Its value is sealed. */
   endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
-  /** The previous webhook secret. Until this wall time, it signs deliveries together with the present secret. */
+  /** The previous webhook secret. It signs deliveries together with the present secret until the wall time `until`. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),
   updated_at: z.int(),
@@ -42,8 +42,8 @@ export const ParticipantRow = z.strictObject({
 export type ParticipantRow = z.infer<typeof ParticipantRow>
 
 /**
- * One side of a job, thread or subscription, by which participants list their own. Keyed by wallet, so that a buyer who
- * registers later sees earlier records (decisions §3).
+ * Lets participants list their own jobs, threads and subscriptions: one row per side. Keyed by wallet, so that a buyer
+ * who registers later sees earlier records (decisions §3).
  */
 export const PartyRow = z.strictObject({
   /** `<subject id>:<role>`. */

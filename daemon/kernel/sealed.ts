@@ -21,7 +21,7 @@ export function seal(value: unknown, key: SealKey, iv: Buffer): string {
 
 export const SEAL_IV_BYTES = IV_BYTES
 
-/** Opens a box; undefined if the key is wrong. */
+/** Decrypts a sealed value; undefined if the key is wrong. */
 export function unseal(box: string, key: SealKey): unknown {
   const bytes = Buffer.from(box, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', derive(key), bytes.subarray(0, IV_BYTES))

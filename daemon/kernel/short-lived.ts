@@ -5,7 +5,7 @@ export type ShortLived<T> = {
   readonly delete: (name: string) => void
 }
 
-/** Uses an object: V8 keeps the outgrown tables of a Map, with their old entries, until a full collection. */
+/** Uses an object, because V8 keeps the outgrown tables of a Map, with their old entries, until a full collection. */
 export function shortLived<T>(): ShortLived<T> {
   const entries: Record<string, T> = Object.create(null)
   return {

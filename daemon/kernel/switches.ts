@@ -9,7 +9,7 @@ export const PLATFORM = 'platform'
 
 /** The switches (decisions §12): pause, cutover, per-feature enablement, and escrow pause. */
 const Platform = z.strictObject({
-  /** Business time of the pause; null if there is none. */
+  /** Business time when the pause began; null if not paused. */
   paused_at: z.int().nullable(),
   paused_reason: z.string().nullable(),
   checkout_v2: z.boolean(),

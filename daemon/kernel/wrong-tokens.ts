@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/core/time.ts'
 import type { Log } from '../ports/log.ts'
 import { defineResource } from './resource.ts'
 
-/** Maximum different wrong tokens kept since the start. Further ones are dropped. */
+/** Maximum number of different wrong tokens to remember. Further ones are dropped. */
 const KINDS_MAX = 20
 const SHOWN_CHARS_MAX = 66
 
@@ -22,7 +22,7 @@ export type WrongToken = {
 export type WrongTokens = {
   add(found: Omit<WrongToken, 'count'>): void
   all(): readonly WrongToken[]
-  /** Wrong tokens requested in the 24 hours before `wall`. */
+  /** Wrong tokens that requests used in the 24 hours before `wall`. */
   recent(wall: number): readonly WrongToken[]
 }
 

@@ -1,7 +1,7 @@
 /** Calls `tick` regularly until the returned function is called. `tick` must not throw. */
 export type Ticker = (tick: () => void) => () => void
 
-/** Default interval, machine time. */
+/** Default interval between two ticks, in machine time. */
 const TICK_MS = 1_000
 
 /** A ticker on the machine's clock, which does not keep the process alive. */

@@ -31,7 +31,7 @@ export type SeenEngine = EngineStanding & {
   readonly name: string
   /** Undefined before the first check. */
   readonly lookedAt?: number
-  /** Whether the engine was available at some time since the start. */
+  /** Whether the engine was available at some time since the daemon started. */
   readonly wasThere: boolean
   readonly reached?: Reached & { readonly at: number }
 }
@@ -42,7 +42,7 @@ export class EngineGone extends Error {
 
 export type EngineBoard<E extends object> = {
   readonly ports: E
-  /** Those of `names` that are unavailable now. */
+  /** The engines in `names` that are unavailable now. */
   readonly lacking: (names: readonly (keyof E & string)[]) => readonly string[]
   readonly standings: () => readonly SeenEngine[]
   /** Resolves after the first check of each engine. */
@@ -58,7 +58,7 @@ export type EngineBoard<E extends object> = {
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 /** Delay between a failure and the next check. */
 const PROBE_AGAIN_MS = 30 * SECOND_MS
-/** How long it is remembered that an external API responds. */
+/** Time for which a successful check of an external API stays valid. */
 const REACHED_KEPT_MS = HOUR_MS
 const UNREACHED_KEPT_MS = MINUTE_MS
 const REACH_TIMEOUT_MS = 10 * SECOND_MS

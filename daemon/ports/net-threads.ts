@@ -23,7 +23,7 @@ export type NetReply = { readonly id: number; readonly said: TaskReply }
 export type TaskOutcome<T, F> = T | { readonly failure: F; readonly message: string }
 
 const MAX_THREADS = 4
-/** Tasks that each thread gets before another thread starts. Few tasks then wait behind a slow verification. */
+/** Tasks that each thread gets before another thread starts, so that few tasks wait behind a slow verification. */
 const SPREAD = 8
 /** Limit of tasks per thread. Further tasks wait, and hosts take turns. */
 const MAX_AT_ONCE = 64
@@ -33,7 +33,7 @@ const MAX_HEAP_MB = 256
 type NetTask = WaitingTask & { readonly id: number; thread?: Thread }
 type Thread = { readonly worker: Worker; readonly tasks: Map<number, NetTask>; idle: NodeJS.Timeout | undefined }
 
-/** Threads that run many tasks concurrently, since tasks mostly wait. The caller's signal limits their time. */
+/** Worker threads that each run many tasks at once, since tasks mostly wait. The caller's signal limits their time. */
 export function openNetThreads(): ThreadPool {
   const waiting = fairQueue<NetTask>(MAX_WAITING)
   const { threads, begin, done, end, withRoom } = openThreads(pump)
@@ -86,7 +86,7 @@ export function openNetThreads(): ThreadPool {
 function openThreads(onRoom: () => void) {
   const threads = new Set<Thread>()
 
-  /** The thread with the fewest tasks. A blocked thread finishes none, so other threads get the next tasks. */
+  /** The worker thread with the fewest tasks. A blocked thread finishes none, so other threads get the next tasks. */
   function withRoom(): Thread | undefined {
     const [least] = [...threads].sort((one, other) => one.tasks.size - other.tasks.size)
     if ((least?.tasks.size ?? SPREAD) >= SPREAD && threads.size < MAX_THREADS) return start()

@@ -22,9 +22,9 @@ export class ThreadError extends Error {
 }
 
 export type PoolLimits = {
-  /** Maximum number of threads. They start on demand and end after `idleMs` without work. */
+  /** Maximum number of worker threads. They start on demand and end after `idleMs` without work. */
   readonly size: number
-  /** Limit of waiting tasks in all lanes. */
+  /** Maximum number of waiting tasks, in all lanes together. */
   readonly maxWaiting: number
   /** Time limit of a task from its start, wall time. */
   readonly deadlineMs: number
@@ -43,11 +43,11 @@ export type Task = {
   /** Caller id; waiting callers take turns. */
   readonly who: string
   readonly signal?: AbortSignal | undefined
-  /** Called with a task's thread time, however it ended. */
+  /** Called with the time that the task ran on its thread, even if the task failed. */
   readonly onRan?: ((ms: number) => void) | undefined
 }
 
-/** Threads for named tasks with time and memory limits; a failed thread is replaced. */
+/** Worker threads for named tasks, with time and memory limits. A failed thread is replaced. */
 export type ThreadPool = {
   /** @throws ThreadError if a task could not run or finish; the AppError that it threw; Error for other failures */
   readonly run: (task: Task) => Promise<unknown>
@@ -56,9 +56,9 @@ export type ThreadPool = {
 }
 
 export type ThreadCall = { readonly name: string; readonly args: readonly unknown[] }
-/** Tells a thread that there are no more tasks, so that it exits. */
+/** Tells a worker thread that there are no more tasks, so that it exits. */
 export type ThreadEnd = { readonly end: true }
-/** Messages from a thread: ready, then one answer per task. */
+/** Messages from a worker thread: first ready, then one reply per task. */
 export type ThreadReply = { readonly ready: true } | TaskReply
 export type TaskReply = { readonly value: unknown } | { readonly refusal: Refusal } | { readonly failure: string }
 
@@ -75,9 +75,9 @@ export function saidOf(error: unknown): TaskReply {
   return { refusal: { code, message, facts } }
 }
 
-/** Time limit for a thread to start, far above the loading time on a busy machine. */
+/** Time limit for the start of a worker thread, far above the loading time on a busy machine. */
 const START_DEADLINE_MS = 60_000
-/** Longest wait for an idle thread to exit. Such a thread may still be starting. */
+/** Longest wait for an idle worker thread to exit. Such a thread may still be starting. */
 const END_GRACE_MS = 5_000
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
@@ -94,7 +94,7 @@ type Thread = {
   timer: NodeJS.Timeout | undefined
 }
 
-/** @param file module of the threads, which calls `serveTasks` */
+/** @param file - the module that each worker thread runs; it calls `serveTasks` */
 export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
   const waiting = fairQueue<WaitingTask>(limits.maxWaiting)
   const { threads, pump, end, close } = openThreads({ file, limits, next: waiting.shift, size: waiting.size })
@@ -175,7 +175,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     pump()
   }
 
-  /** Ends a thread and fails its task. If the thread never started, fails a waiting task, to report the error. */
+  /** Ends a worker thread and fails its task. If it never started, fails a waiting task, to report the error. */
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)

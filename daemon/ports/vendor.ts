@@ -34,7 +34,7 @@ export type VerificationVendor = {
   decide?(decision: VendorDecision, wall: number): SignedCallback
 }
 
-/** The sandbox vendor: decides as the administrator says. */
+/** The identity verifier of a sandbox. It decides as the administrator says. */
 export function sandboxVendor(secret: Buffer): Required<VerificationVendor> {
   const sign = (timestamp: string, body: Buffer) =>
     createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()

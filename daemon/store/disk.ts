@@ -38,7 +38,7 @@ export type Disk = {
 }
 
 const flags: Readonly<Record<OpenMode, string>> = { read: 'r', create: 'wx+', extend: 'r+' }
-/** Smaller writes are cheaper synchronously than on a thread. */
+/** Smaller writes are cheaper synchronously than in Node's thread pool. */
 const MAX_DIRECT_BYTES = 64 * 1_024
 const FILE_MODE = 0o600
 

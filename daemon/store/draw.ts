@@ -8,7 +8,7 @@ import type { Store, Tx } from './port.ts'
 const ID_BYTES = 8
 const SEED_BYTES = 32
 
-/** Draws a transaction's random ids and secrets from a seed, so that a repeated body draws the same ones. */
+/** Draws a transaction's random ids and secrets from a seed, so that a retry draws the same ones. */
 export type Draw = {
   id(noun: IdNoun): string
   bytes(count: number): Buffer
@@ -35,10 +35,10 @@ export function drawFrom(seed: Buffer, { file, text }: Files = { file: noFiles, 
   return { bytes, id: (noun) => `${idPrefixes[noun]}${bytes(ID_BYTES).toString('hex')}`, file, text }
 }
 
-/** Maximum number of runs of a body whose texts keep changing. */
+/** Maximum runs of a transaction body whose texts differ from run to run. */
 const MAX_FILE_RUNS = 8
 
-/** A body needs files that are not written or read yet. */
+/** A transaction's body needs files that are not written or read yet. */
 class FilesMissing extends Error {
   override readonly name = 'FilesMissing'
 }
@@ -51,9 +51,9 @@ type Context = {
 }
 
 /**
- * Runs one transaction with a fresh seed; see `Store.tx` for the rules of bodies. A body with large texts runs again
- * after they were stored as files, because a body may only wait for the store. So every run must make the same texts.
- * For this, read clocks before the transaction.
+ * Runs one transaction with a fresh seed; see `Store.tx` for the rules of its body. If a body has large texts, they are
+ * stored as files, and the body runs again. So every run must make the same texts. For this, read clocks before the
+ * transaction.
  */
 export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {
   const seed = ctx.entropy(SEED_BYTES)

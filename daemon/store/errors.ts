@@ -1,4 +1,4 @@
-/** The caller broke a rule of the port: a nested, ended or slow body, or a row that was not read for update. */
+/** The caller broke a rule of the store: a nested, ended or slow transaction body, or a row not read for update. */
 export class StoreMisuse extends Error {
   override readonly name = 'StoreMisuse'
 }
@@ -20,7 +20,7 @@ export class RowInvalid extends Error {
   }
 }
 
-/** `increment` of a missing row. */
+/** Thrown by `increment` for a missing row. */
 export class RowMissing extends Error {
   override readonly name = 'RowMissing'
   readonly collection: string

@@ -1,12 +1,12 @@
 /**
- * One step between two row formats. It runs on the JSON of every row while an older store is loaded, which is then
+ * One step between two row formats. It runs on the JSON of every row while an older store is loaded. The store is then
  * rewritten before it accepts work.
  */
 export type Migration = (stored: Stored) => Stored
 
 type Stored = {
   readonly collection: string
-  /** null if the row is deleted. A step returns null to remove a row, and must return a null unchanged. */
+  /** null if the row was deleted. A step returns null to delete a row. A step that gets null must return null. */
   readonly row: unknown
 }
 

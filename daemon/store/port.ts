@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The storage port, for any engine. Rows are immutable: money is a bigint, and there are no class instances or
- * undefined members. Engines count `version` up, from 1 at insert.
+ * The storage port, for any engine. Rows are immutable, without class instances or undefined members. Money is a
+ * bigint. Engines count `version` up, from 1 at insert.
  */
 export type Row = { readonly version: number }
 export type Scalar = string | number | bigint | boolean | null
@@ -15,7 +15,7 @@ export type Index<R> = {
   readonly unique?: boolean
   /** Default order of `page`. */
   readonly order?: SortOrder
-  /** Makes a partial index: it has only rows whose `field` equals the value, or is present. */
+  /** Limits the index to the rows whose `field` equals the value, or to the rows that have `field`. */
   readonly where?: Where<keyof R & string>
 }
 
@@ -30,7 +30,7 @@ export type Collection<R extends Row = Row> = {
   readonly schema: z.ZodType<R>
   readonly key: keyof R & string
   readonly indexes: readonly Index<R>[]
-  /** Members that may hold an installation's address, replaced in exports. */
+  /** Members that may contain the marketplace's own address, which exports replace. */
   readonly addresses?: readonly (keyof R & string)[]
 }
 
@@ -104,7 +104,7 @@ export type Table<R extends Row> = Reader<R> & {
   insertIfAbsent(row: Draft<R>): Promise<boolean>
   /** Replaces a row that getForUpdate or insert returned; inserts a row if getForUpdate found none. */
   put(row: Draft<R>): Promise<R>
-  /** Changes members; undefined removes one. @throws Conflict when the row has another version */
+  /** Changes members of a row; a value of undefined removes one. @throws Conflict when the row has another version */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
   /** Adds to a bigint or number member; no version needed. @throws RowMissing */
   increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>
@@ -120,7 +120,7 @@ export type Tx = {
   table<R extends Row>(collection: Collection<R>): Table<R>
 }
 
-/** A committed write of one row; null if deleted. Subscribers receive writes in commit order, once durable. */
+/** A committed write of one row (null: deleted). Subscribers receive writes in commit order, once they are durable. */
 export type Write = { readonly collection: string; readonly key: string; readonly row: Row | null }
 export type Change = { readonly seq: number; readonly writes: readonly Write[] }
 
@@ -133,7 +133,7 @@ export type StoreStats = {
   readonly seq: number
   readonly records: number
   readonly journalBytes: number
-  /** Syncs since the store was opened. */
+  /** Number of syncs since the store was opened. */
   readonly syncs: number
 }
 
@@ -145,7 +145,7 @@ export type Store = {
   tx<T>(body: (t: Tx) => Promise<T>): Promise<T>
   /** Consistent reads. */
   read<T>(body: (t: ReadTx) => Promise<T>): Promise<T>
-  /** Single reads; refused inside a body, which has its own handle. */
+  /** Reads outside a transaction. Refused inside a transaction body, which has its own handle. */
   table<R extends Row>(collection: Collection<R>): Reader<R>
   /** Resolves when everything visible at the call is durable. */
   durable(): Promise<void>

@@ -87,7 +87,7 @@ function usesOf(fields: ListFields, filter: Filter | undefined, sort: string | u
 type Listed<R extends Row, L extends ListFields> = FactsOf<R, L> &
   Pick<OffsetSlice, 'index' | 'prefix'> & { readonly rows: Collection<R> }
 
-/** A slice of an index by offset; with a filter or sort also the number of scanned rows. */
+/** One page of an index, by offset. After filtering or sorting, also the number of scanned rows. */
 export async function listedPage<R extends Row, L extends ListFields>(
   store: Pick<Store, 'read' | 'table'>,
   list: Listed<R, L>,

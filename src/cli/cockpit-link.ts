@@ -26,7 +26,7 @@ export function createLink(context: Context): Link {
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
-  // `confirm` suppresses the prompt before a change: it would draw over the screen, and the cockpit asks by itself.
+  // `confirm` answers the prompt before a change. It would draw over the screen, and the cockpit asks by itself.
   const connections = keepConnections()
   const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
   const shown = name === LOCAL && places.instance !== DEFAULT_INSTANCE ? `${LOCAL}:${places.instance}` : name

@@ -60,9 +60,7 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
   /** Endpoint whose response `--json` prints unchanged. */
   readonly prints?: Callable
-  /**
-   * Shape of the output, to complete `--jq` and `--fields`, if not that of `prints`: an endpoint, or an example value.
-   */
+  /** Endpoint or example value with the shape of the output, to complete `--jq` and `--fields` (default: `prints`). */
   readonly like?: Callable | { readonly [member: string]: unknown }
   /** Rows for TSV and NDJSON (default: the data itself). */
   rows?(data: D): readonly R[] | undefined

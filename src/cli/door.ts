@@ -15,7 +15,7 @@ type StartHooks = {
   readonly onFatal: (error: Error) => void
   /** Called for each step of the start. If it throws, the start fails. */
   readonly onStep: ReportStart
-  /** Runs after the port is taken and before the store is opened. */
+  /** Runs once this process holds the port, and before it opens the store. */
   readonly prepare: (url: string) => Promise<void>
 }
 
@@ -60,7 +60,7 @@ export type DaemonDoor = {
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
   /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
-  /** Fills a marketplace that has no data with a history. */
+  /** Writes a history into a marketplace without data. */
   writeHistory(history: History): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>
 }

@@ -51,7 +51,7 @@ export type System = {
 
 const STDIN = 0
 export const version: string = manifest.version
-/** Set by the build; undefined in sources. */
+/** Set by the build; undefined when souk runs from its sources. */
 declare const SOUK_COMMIT: string | null | undefined
 
 /** The real machine; `script` is the started file. */

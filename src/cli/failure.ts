@@ -119,7 +119,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   }
 }
 
-/** The error sentence. If the marketplace is paused, it adds the remote, since when, and the reason. */
+/** The error sentence. For a paused marketplace, it names the remote, the start of the pause, and the reason. */
 function sentenceOf({ code, message, extra }: AppError): string {
   const { remote, request, paused_at: since, reason, feature } = extra
   if (code === 'deferred' && typeof request === 'string') {
@@ -208,7 +208,7 @@ function exitOf(error: AppError): number {
     : errorCodes[error.code].exit
 }
 
-/** Adds the payments of the command to its failure, and the commands that retrieve what was bought. */
+/** Adds to a failure the command's payments, and the commands that retrieve what was bought. */
 export function withPayments(failure: Failure, budget: Budget): Failure {
   const { facts, next } = paymentsSent(budget)
   return { ...failure, facts: [...failure.facts, ...facts], next: [...next, ...failure.next] }

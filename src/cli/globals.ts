@@ -11,7 +11,7 @@ export type GlobalOption = {
   readonly summary: string
   readonly env?: string
   readonly choices?: readonly string[]
-  /** Not listed in the help. `--wait[=VALUE]` has such a second option, `--wait-for`, which takes the value. */
+  /** Not listed in the help. Example: `--wait-for`, which takes the value of `--wait[=VALUE]`. */
   readonly hidden?: true
 }
 
@@ -112,17 +112,17 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
   return { ...Object.fromEntries(inherited), ...given }
 }
 
-/** Environment variable with the output format, if no flag sets it. */
+/** Environment variable that sets the output format if no flag does. */
 export const OUTPUT_VARIABLE = 'SOUK_OUTPUT'
 const outputs = ['human', 'json', 'ndjson', 'tsv'] as const
 const FORMS: readonly GlobalKey[] = ['json', 'ndjson', 'tsv', 'fields', 'jq']
 
-/** Format from the environment; undefined if unset or invalid. */
+/** Output format that `OUTPUT_VARIABLE` sets in the environment; undefined if unset or invalid. */
 export function outputOf(env: Readonly<Record<string, string | undefined>>): (typeof outputs)[number] | undefined {
   return outputs.find((one) => one === env[OUTPUT_VARIABLE])
 }
 
-/** Applies the environment's format. @returns the fault if it is invalid */
+/** Applies the output format that an environment variable sets. @returns the fault if the value is invalid */
 export function withOutput(
   given: RawGlobals,
   env: Readonly<Record<string, string | undefined>>,
@@ -159,7 +159,7 @@ export function takesValue(option: GlobalOption): boolean {
   return option.flags.includes('<')
 }
 
-// Commander would take the next positional as the value. So `--wait=30s` becomes `--wait-for=30s` before it parses.
+// Commander would take the next positional as the value, so `--wait=30s` is first changed to `--wait-for=30s`.
 const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for', '--debug': '--debug-topic' }
 
 /** `--wait=30s` → `--wait-for=30s`; words after `--` stay. */

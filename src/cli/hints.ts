@@ -22,9 +22,9 @@ const instance: InForce = { flags: ['--instance'], env: 'SOUK_INSTANCE' }
 const who: InForce = { flags: ['--as'], env: 'SOUK_AS' }
 const folders: readonly InForce[] = [{ flags: ['--config'] }, { flags: ['--data'] }]
 
-/** Commands about the program itself; suggestions of them repeat no options. */
+/** Commands about the program itself. When souk suggests them, it repeats no options. */
 const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
-/** Commands about this machine's daemon; suggestions of them repeat no remote and no wallet. */
+/** Commands about this machine's daemon. When souk suggests them, it repeats no remote and no wallet. */
 const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'import', 'snapshots', 'doctor', 'tour'])
 const ABOUT_CONFIG = new Set(['config', 'remote'])
 /** Commands that need no wallet. */
@@ -43,7 +43,7 @@ const BY_NOBODY = new Set([
 /** Verbs of `souk wallet` after which the name of a wallet is typed. */
 const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'fund'])
 
-/** Whether a command acts without a wallet: it concerns this machine or the operator. */
+/** Whether a command needs no wallet, because it concerns this machine or the operator. */
 export function isOfNobody(command: string): boolean {
   const [noun = ''] = command.split(' ')
   return [ABOUT_DAEMON, ABOUT_CONFIG, BY_NOBODY].some((nouns) => nouns.has(noun))

@@ -26,11 +26,11 @@ export type IoSettings = {
   readonly verbose: boolean
   /** `http` shows requests with their bodies. `everything` (plain `--debug`) shows no bodies, but stack traces. */
   readonly debug: 'nothing' | 'http' | 'everything'
-  /** How times are shown on a terminal; pipes get full times. */
+  /** Style of times on a terminal. In a pipe, times are always shown in full. */
   readonly times: TimeStyle
   /** Confirmations are answered with yes, without asking. */
   readonly yes: boolean
-  /** Questions are allowed, if there is a terminal. */
+  /** The program may ask questions if there is a terminal. */
   readonly ask: boolean
   /** Long output goes through the pager. */
   readonly pager: boolean
@@ -63,7 +63,7 @@ export type Io = {
   readonly settings: IoSettings
   /** stdout is a terminal. */
   readonly isTty: boolean
-  /** Terminal width; unlimited without one. */
+  /** Width of the terminal; unlimited if stdout is not a terminal. */
   readonly width: number
   readonly canAsk: boolean
   now(): number

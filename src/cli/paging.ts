@@ -41,7 +41,7 @@ export function nextOffset({ total, offset }: Counted, rows: number): NextPage |
   return offset + rows < total ? { offset: offset + rows } : undefined
 }
 
-/** The rows of all pages, each row once: a row added while reading can make another appear on two pages. */
+/** The rows of all pages, each row once. A row added while reading can make another row appear on two pages. */
 export async function allRows<P, R>(paged: Paged<P, R>, idOf: (row: R) => string): Promise<readonly R[]> {
   const found = new Map<string, R>()
   for await (const page of pagesOf(paged)) for (const row of paged.rowsOf(page)) found.set(idOf(row), row)

@@ -54,11 +54,11 @@ export type Param<T> = {
   /** Sets the default. */
   default(fallback: Exclude<T, undefined>): Param<Exclude<T, undefined>>
   meta(meta: Meta): Param<T>
-  /** The required parameter without its description. */
+  /** The same parameter as a required one, without its description. */
   unwrap(): Param<Exclude<T, undefined>>
   /** Minimum number, or length. */
   min(least: number): Param<T>
-  /** Maximum number, or length. */
+  /** Maximum of a number, or of a text's length. */
   max(most: number): Param<T>
   regex(pattern: RegExp, refusal: string): Param<T>
   refine(holds: (value: T) => boolean, refusal: string | ((value: T) => string)): Param<T>
@@ -108,7 +108,7 @@ export type ParamSet<S extends Members = Members> = {
   readonly shape: S
   /** Without some members. */
   omit<K extends keyof S>(names: { readonly [N in K]: true }): ParamSet<Omit<S, K>>
-  /** Parses all members and reports all faults; drops unknown ones. */
+  /** Parses all members, drops unknown ones, and reports all faults. */
   safeParse(given: unknown): Outcome<output<ParamSet<S>>>
   /** @throws RangeError for the first fault */
   parse(given: unknown): output<ParamSet<S>>

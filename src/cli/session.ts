@@ -63,11 +63,11 @@ export type SessionHost = {
   readonly budget: Budget
   /** How to ask for approval (default: on the terminal). */
   readonly approve?: Spender['approve']
-  /** The policy that applies to a wallet without a spending policy. */
+  /** Policy for a wallet that has no spending policy of its own. */
   readonly unlessSet?: Spender['unlessSet']
 }
 
-/** Thrown under `--dry-run` in place of a request or change, which the error describes. `execute` shows it. */
+/** Describes a request or change that `--dry-run` prevents. Thrown in its place, and shown by `execute`. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
   readonly held: HeldBack
@@ -177,7 +177,7 @@ export function isUnauthorized(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unauthorized'
 }
 
-/** Whether the instance does not know the key: it was reset, or another instance took over its address. */
+/** Whether the instance does not know the key. If so, it was reset, or another instance took over its address. */
 async function isStranger(transport: Transport, key: string): Promise<boolean> {
   const { opens: _opens, ...words } = wordsOf('getBalance', { headers: { 'x-api-key': key } })
   return exchange(transport, words).then(() => false, isUnauthorized)

@@ -75,7 +75,7 @@ export async function readAnswer<K extends Callable>(name: K, body: unknown): Pr
   return body
 }
 
-/** Validates a message of a stream. Returns undefined, so that it is skipped, if it is of another version. */
+/** Validates a stream's message. Returns undefined for a message of another version, so that callers skip it. */
 export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<Api[K]> | undefined> {
   const [tables, { checkAnswer, BadAnswer }] = await loaded()
   const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>

@@ -46,7 +46,7 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
   /** Dotted path of the fault; empty for the whole response. */
   readonly path: string
-  /** Path of the fault as a list. */
+  /** The same path as a list of its parts. */
   readonly at: readonly string[]
   readonly must: string
   constructor({ path, must }: Fault) {
@@ -178,7 +178,7 @@ function membersOf(members: Members, { members: all }: Known): readonly Member[]
   return read
 }
 
-// The fault of a value by a tagged shape. It runs during the start, before the engine compiles it, so it avoids copies.
+// Finds the fault of a value with a tagged shape. Avoids copies, because the start runs this code uncompiled.
 function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   switch (shape[0]) {
     case 's':
@@ -207,7 +207,6 @@ function isShape(part: Part): part is AnswerShape {
   return typeof part === 'string' || (typeof part === 'object' && part !== null)
 }
 
-/** The fault of a size that is outside the bounds in a shape. */
 function boundsFault(size: number, shape: Tagged, what = ''): Fault | undefined {
   const min = shape[1]
   const max = shape[2]
@@ -229,9 +228,7 @@ function wordFault(value: unknown, shape: Tagged): Fault | undefined {
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
-/**
- * Undefined if one alternative fits. Otherwise the fault of the only alternative other than null, else a general one.
- */
+/** Undefined if an alternative fits. Otherwise the fault of the one alternative besides null, or a general fault. */
 function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   for (let at = 1; at < shape.length; at += 1) {
     const form = shape[at] ?? null

@@ -40,7 +40,7 @@ export type StartRegistration = RegisteredProcess & {
   readonly step: string
   readonly detail?: string
   readonly since: string
-  /** Known as soon as the start has taken a port. */
+  /** Set once the starting daemon holds a port. */
   readonly url?: string
   /** Start options. */
   readonly launch: unknown

@@ -204,7 +204,7 @@ function readOfferV2(header: string): Offer | undefined {
   if (!decoded.ok) return undefined
   const parsed = PaymentRequiredV2.safeParse(decoded.object)
   if (!parsed.success) return undefined
-  // A v2 payment sends these members back as they came, so that it keeps members that are unknown here.
+  // A v2 payment sends these members back unchanged, including unknown ones within them.
   const { accepts, resource, extensions } = isObject(decoded.object) ? decoded.object : {}
   const sent = Array.isArray(accepts) ? accepts : []
   const entries = parsed.data.accepts.map(({ amount, extra = {}, ...entry }, i) =>

@@ -25,7 +25,7 @@ export class PinMismatch extends Error {
 /** The certificate that a server presents. */
 export type ShownCertificate = {
   readonly fingerprint: string
-  /** Whether an authority that this machine trusts has signed it. */
+  /** Whether an authority that this machine trusts has signed the certificate. */
   readonly trusted: boolean
   readonly valid_to: string
 }

@@ -118,7 +118,7 @@ export function keepJobToken(
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
 }
 
-/** `listen`'s secret, if it was used. */
+/** The signing secret of `souk listen`; undefined before its first use. */
 export function keptListenSecret(places: Pick<Places, 'config'>): string | undefined {
   return read(places).listen_secret
 }

@@ -28,7 +28,7 @@ export type TransportRequest = {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** Aborts the exchange, body included. */
   readonly signal?: AbortSignal
-  /** Longest silence in ms: until the response (counted after a streamed body), then between chunks. 0: no limit. */
+  /** Longest wait in ms for the response (from the end of a streamed body) and for each chunk. 0 means no limit. */
   readonly timeoutMs?: number
 }
 
@@ -43,7 +43,7 @@ export type TransportResponse = {
   chunks(): AsyncIterable<Uint8Array>
   /**
    * Yields the body of a file in chunks. The body can be read once.
-   * @throws TransportError if it is too large or too slow; time that the reader takes does not count
+   * @throws TransportError if it is too large or too slow, not counting the reader's own time
    */
   file(maxBytes?: number): AsyncIterable<Uint8Array>
 }
@@ -109,7 +109,7 @@ const sentences: Record<TransportFailure, string> = {
   aborted: 'the request was cancelled',
 }
 
-/** Sends requests to an instance; returns any status. @throws TransportError without a response, or if not sent */
+/** Sends requests to an instance, and returns any response. @throws TransportError without one, or if not sent */
 export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
@@ -167,7 +167,7 @@ type Terms = Pick<TransportOptions, 'connections'> & {
 
 async function exchange(url: URL, request: TransportRequest, terms: Terms): Promise<IncomingMessage> {
   const { timeoutMs, fingerprint, connections } = terms
-  // Only reads reuse a connection, since the server may be closing it: a read can be repeated.
+  // Only reads reuse a connection. If the server is just closing the connection, a read can be repeated.
   const agent = request.method === 'GET' ? connections?.(url) : undefined
   if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url), agent })
   if (url.protocol !== 'https:') throw new TransportError('untrusted', url.href)
@@ -175,7 +175,7 @@ async function exchange(url: URL, request: TransportRequest, terms: Terms): Prom
     const socket = await pinnedSocket(url, fingerprint, { timeoutMs, signal: request.signal })
     const { request: start } = process.getBuiltinModule('node:http')
     const { hostname, port, pathname, search, host } = url
-    // Uses the checked socket, since an agent would open another connection.
+    // Uses the checked socket, because an HTTP agent would open another connection.
     const place = { protocol: 'http:', hostname, port, path: pathname + search, createConnection: () => socket }
     return await converse(url, request, {
       timeoutMs,

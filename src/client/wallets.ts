@@ -64,7 +64,7 @@ export type NewWallet = {
   readonly privateKey?: string | undefined
   /** Whether the wallet becomes the active one if no wallet is active (default: true). */
   readonly active?: boolean
-  /** The private key is published. */
+  /** True if the wallet's private key is publicly known. */
   readonly wellKnown?: boolean
 }
 

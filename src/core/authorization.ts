@@ -46,7 +46,7 @@ export type PriceRange = { min: Usdc; max: Usdc }
 
 /** Payment request, independent of the x402 version (decisions §4). */
 export type PaymentRequirement = {
-  /** A fixed price, or a range that the authorised value must be in. */
+  /** A fixed price, or a range within which the authorised value must be. */
   price: Usdc | PriceRange
   payTo: Wallet
   asset: Wallet

@@ -73,7 +73,7 @@ const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
 export const StoredWallet = stored<Wallet>()
 export const StoredHex = stored<Hex>()
 
-/** An uploaded file in a row. */
+/** Reference from a row to an uploaded file. */
 export const StoredFile = z.strictObject({
   /** SHA-256 of its blob. */
   sha256: z.string(),

@@ -29,13 +29,13 @@ type FilterParams = {
   readonly value: string | bigint | number | boolean
   /** Exact match instead of substring. */
   readonly whole: boolean
-  /** The field to compare, if a displayed word belongs to another field than the term's. */
+  /** Field to compare instead of the term's, if the typed word is how lists show a value of this field. */
   readonly field?: string
 }
 
 /** A term matches if any value matches or, when negated, if none does. */
 export type Term = {
-  /** Undefined: any text field. */
+  /** The field to search. Undefined means any text field. */
   readonly field: string | undefined
   readonly not: boolean
   readonly wanted: readonly FilterParams[]
@@ -133,7 +133,7 @@ function wantedOf(text: string, { name, field }: Named, fields: ListFields): rea
   return [{ order, value: read, whole: field.kind === 'choice' }]
 }
 
-/** Values of the field that lists display as `text`. For the status column, flags that it shows are included. */
+/** Filters for the values that lists display as `text`. The status column also shows flags, so they are included. */
 function wantedShown(text: string, name: string, fields: ListFields): readonly FilterParams[] {
   const word = text.toLowerCase().replaceAll(/[-_]/g, ' ')
   return paramsShown(fields, (one) => one === word)
@@ -230,7 +230,7 @@ export function sortDescription(orders: ListOrders = {}): string {
   return `field, or -field for descending${named.join('')}`
 }
 
-/** Comparator for a sort word: A before Z, small before large, young before old, false before true. Missing: last. */
+/** Comparator for a sort word: A before Z, small before large, young before old, false before true, missing last. */
 export function inOrder(fields: ListFields, word: string): (a: Facts, b: Facts) => number {
   const turn = word.startsWith('-') ? -1 : 1
   const name = word.replace(/^-/, '')

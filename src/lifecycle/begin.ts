@@ -19,7 +19,7 @@ import type { Launch } from './launch.ts'
 /** Commands hold the lock briefly, but a busy machine may be slow. */
 const LOCK_WAIT_MS = 60_000
 
-/** Runs `work` while no other command holds this instance's lock. The kernel frees the lock when the process ends. */
+/** Runs `work` while no other command holds this instance's lock. The OS frees the lock when the process ends. */
 export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): T {
   const db = lockedFile(join(makeFolder(places.runtime), 'start.lock'))
   try {
@@ -42,7 +42,7 @@ function lockedFile(path: string): DatabaseSync {
 type Context = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
 type Begun = { readonly launch: Launch; readonly pid: number }
 
-/** What is registered when the daemon starts, before it reports its first step. */
+/** First registered state of a starting daemon, before it reports a step. */
 export function firstRegistration(
   { places, system }: Omit<Context, 'signal'>,
   { launch, pid }: Begun,
@@ -61,7 +61,7 @@ export function firstRegistration(
 }
 
 /**
- * Registers this process as the one that starts, unless `souk up` has already done so.
+ * Registers this process as the one that starts the daemon, unless `souk up` has already done so.
  * @throws CliError conflict while another daemon lives, terminated if the start was cancelled
  */
 function enter(host: Context, launch: Launch): StartRegistration {

@@ -79,7 +79,7 @@ const here = ['anvil', 'blockTime'] as const
 
 type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 
-/** Adds the chain options of the last start that the launch does not set. If the launch names a chain, adds none. */
+/** Adds chain options of the last start, unless the launch sets them. If the launch names a chain, adds none. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)

@@ -12,7 +12,7 @@ import { LOOK_MS, patienceWith } from './patience.ts'
 export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
 
 /**
- * Waits for the start of another command; a daemon that serves is returned at once.
+ * Waits for a start that another command began. Returns at once if the daemon already serves.
  * @throws CliError conflict if typed options differ, pending at the time limit, failure if the start fails, interrupted
  * by ctrl-c
  */
@@ -74,7 +74,7 @@ function endedFor({ pid }: StartRegistration): CliError {
   })
 }
 
-/** Refuses typed options that differ from those of the running start. @throws CliError conflict */
+/** Refuses typed options that differ from those of the start in progress. @throws CliError conflict */
 function refuseOther({ pid, launch: begun }: StartRegistration, said: Typed): void {
   const others = differences(begun, said)
   if (others.length === 0) return

@@ -46,7 +46,7 @@ function fault(text: string): string | undefined {
 
 /** The seed with the demo market, whose history is written before the daemon serves. */
 export const DEMO = 'demo'
-/** The seed with the first-party listings; the demo includes them. */
+/** The seed that has only the first-party listings. The demo seed has these listings, too. */
 export const HOUSE = 'house'
 /** Empty seed. */
 export const NO_SEED = 'none'
@@ -183,7 +183,7 @@ export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
-/** Options of the start in progress; if there is none, of the last start, without the seed once there is data. */
+/** Options of the start in progress, or else of the last start. The last start's seed is omitted if data exists. */
 export function lastLaunchOf(places: Places): Launch {
   const found = registeredDaemon(places)
   if (found.state === 'starting') return Launch.parse(found.registration.launch)

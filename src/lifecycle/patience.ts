@@ -16,8 +16,8 @@ type Patience = {
 }
 
 /**
- * Decides how long to wait for a process: as long as it makes progress. Time in which it gets no processor does not
- * count, so a busy machine never ends a start.
+ * Decides how long to wait for a process: as long as it makes progress. Time without a processor does not count, so
+ * that a start is not given up on a busy machine.
  */
 export function patienceWith(now: () => number, workOf: () => Work): Patience {
   let silentMs = 0

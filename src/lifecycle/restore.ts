@@ -33,7 +33,7 @@ export function localOnly(context: Context): void {
   throw usage(`This command works only on the local daemon, not on ${meant}.`, { next: ['… -r local'] })
 }
 
-/** @throws CliError usage for a remote instance; conflict while the daemon runs, which suggests the command `again` */
+/** @throws CliError usage for a remote instance. While a daemon runs: conflict, with `again` as a next step */
 export async function requireStopped(host: Context, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)

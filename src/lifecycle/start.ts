@@ -43,8 +43,8 @@ export type Started = {
 }
 
 /**
- * Starts the daemon in the background. If it runs, leaves it as it is; if another command is starting it, waits.
- * @param said - the typed options; the start of another command must have the same ones
+ * Starts the daemon in the background. Leaves a running daemon as it is. Waits for a start by another command.
+ * @param said - the typed options, which that start must have, too
  * @throws CliError that states the owner of a taken port, the fault in the engines file, or the child's last output
  */
 export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started> {

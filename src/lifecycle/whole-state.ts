@@ -18,7 +18,7 @@ type Door = Awaited<ReturnType<Context['system']['daemon']>>
 type ExportQuery = Parameters<Door['exportData']>[1]
 
 export const STDOUT = '-'
-/** Maximum number of backups taken until one has no payment in progress. */
+/** Maximum number of backups that are taken to get one without a payment in progress. */
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 

@@ -57,7 +57,7 @@ export async function buy(play: Play, { who, ware, from }: DemoSale): Promise<De
   return { job, ware }
 }
 
-/** Buys a first-party function. */
+/** Buys a QR code from a first-party service. */
 export async function buyOfHouse(play: Play, buyer: Person, from: 'x402' | 'balance'): Promise<void> {
   const { services } = await buyer.call('getCatalog', { query: { q: 'QR code', limit: '1' } })
   const [service] = services

@@ -108,7 +108,6 @@ export type Purse = {
 
 type Named = Known & { readonly name: string; readonly secret: Hex; readonly purse?: Purse }
 
-/** A person for any private key. */
 export async function personOf(
   stage: Stage,
   { name, secret, id, key, purse = openPurse(stage) }: Named,

@@ -101,7 +101,7 @@ export async function keepWallet(places: SeedContext['places'], name: string, cr
 
 /** A URL that refuses connections, since port 9 (discard) is unused. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** Times after an event at which the clock stops, each late enough for the next delivery attempt. */
+/** The clock stops at these times after an event. Each is late enough for the next delivery attempt. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -115,7 +115,7 @@ const DOWN_MS = 20 * HOUR_MS
 
 type Scene = { readonly play: Play; readonly stock: Stock; readonly until: number; readonly stage: Stage }
 
-/** Schedules an example of every lasting state. */
+/** Schedules an example of every state that can last, such as an open dispute. */
 export function planFinale(scene: Scene): void {
   planSubscriptions(scene)
   planDisputes(scene)

@@ -28,7 +28,7 @@ export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session
   }
 }
 
-/** Joins the demo users at the selected instance, and keeps their wallets and API keys on this machine. */
+/** Registers the demo users at the selected instance if needed. Keeps their wallets and API keys on this machine. */
 export async function castAt(host: Context, session: Session): Promise<Opened & { readonly stage: Stage }> {
   const { places, io } = host
   const { target } = session

@@ -117,7 +117,6 @@ function goOn(play: Play): Promise<TrafficItem> {
   return told(play, { who: 'everybody', did: 'continued an order' }, () => play.agenda.run(time, async () => undefined))
 }
 
-/** Runs an action. An AppError is reported in the item; any other error is thrown. */
 async function told(
   { now }: Play,
   { who, did }: { readonly who: string; readonly did: string },

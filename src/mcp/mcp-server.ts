@@ -298,7 +298,7 @@ export type Approvals = {
   asking(question: string): ReturnType<typeof inputRequired>
 }
 
-/** A store of approvals. Each has a random id and allows one payment: the price and payee in its question. */
+/** A store of approvals. Each has a random id and allows one payment: of the price, to the payee in its question. */
 export function createApprovals(): Approvals {
   const waiting = new Map<string, string>()
   return {

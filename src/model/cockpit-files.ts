@@ -9,14 +9,14 @@ export type KeyWish = {
 /** An ignored entry of the key file, with the reason. */
 export type KeyFault = { readonly line: number; readonly words: string }
 
-/** A snoozed problem, on this machine only. */
+/** A problem that the user snoozed on this machine. */
 export type PutOff = {
   /** The problem's instance, since ids such as `cron reputation` occur at every instance. */
   readonly instance: string
   readonly id: string
   /** End of the snooze, wall time; if absent, the snooze ends when the text changes. */
   readonly until?: number
-  /** The problem's text when it was snoozed. */
+  /** Text of the problem when the user snoozed it. */
   readonly said: string
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 const cronResults = ['success', 'skipped', 'failed'] as const
-/** Causes of a run: schedule, missed times, clock move, administrator. */
+/** Causes of a cron run: its schedule, missed scheduled times, a clock move, an administrator. */
 const cronTriggers = ['schedule', 'catch_up', 'clock', 'admin'] as const
 export type CronTrigger = (typeof cronTriggers)[number]
 
@@ -9,7 +9,7 @@ export type CronTrigger = (typeof cronTriggers)[number]
 export const MAX_CRON_RUNS = 20
 
 export const CronRun = z.strictObject({
-  /** Business time of the start. */
+  /** Business time when the run started. */
   at: z.int(),
   took_ms: z.int(),
   trigger: z.enum(cronTriggers),

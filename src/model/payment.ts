@@ -26,7 +26,7 @@ export const facilitatedStates = ['sent', 'settled', 'handing', 'handed'] as con
 export type FacilitatorConfig = {
   /** Payees allowed for every facilitator key, in addition to the wallet of the key. */
   readonly payTo?: readonly Wallet[]
-  /** Smallest value, since each settlement costs gas. */
+  /** Smallest amount settled, since each settlement costs gas. */
   readonly minValue?: Usdc
   /** Gas limit per key and UTC day. */
   readonly dailyGas?: number

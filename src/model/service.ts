@@ -9,7 +9,7 @@ export type BillingPeriod = (typeof billingPeriods)[number]
 /** `suspended`: the plan's provider is suspended. */
 export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
-/** What a quote keeps of a plan, even if the plan is edited later. */
+/** The terms of a plan that a quote keeps, even if the plan is edited later. */
 export const PlanVersion = z.strictObject({
   /** The provider's net price; for a first-party plan, the price that buyers pay. */
   price: Micro,
@@ -48,7 +48,7 @@ export const SaleTerms = z.strictObject({
 })
 export type SaleTerms = z.infer<typeof SaleTerms>
 
-/** What a quote keeps of a listing, even if the listing is edited later. */
+/** The terms of a listing that a quote keeps, even if the listing is edited later. */
 export const ListingVersion = SaleTerms.extend({
   /** null for `quote_required` without a price. */
   price: Micro.nullable(),

@@ -1,7 +1,7 @@
 import { keysOf, tableOf } from '../core/record.ts'
 import { shortSpan } from '../text/text.ts'
 
-/** Meaning of a text. Color only repeats what its words say. */
+/** Meaning of a text, shown by a color. The text alone must also say it. */
 export type Mood = 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
 type Sign = { readonly text: string; readonly tone: Mood }
 export type Toned = string | Sign
@@ -22,7 +22,7 @@ export function statesOf<K extends string>(
   return tableOf(keysOf(signs), (name) => ({ ...signs[name], text: `${signs[name].text} ${words[name]}` }))
 }
 
-/** Where a column is shown: own and public lists, the operator's lists, or the cockpit (`screen`). */
+/** Place of a column: the user's and public lists (`own`), the operator's (`all`), or the cockpit (`screen`). */
 export type ListPlace = 'own' | 'all' | 'screen'
 
 type Kind = 'id' | 'state' | 'name' | 'word' | 'money' | 'count' | 'time' | 'age'

@@ -146,7 +146,7 @@ type Payee = WireAnswer<Api['listPayees']>['payees'][number]
 const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
   money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
 
-/** Why a seller's money waits. Red if it waits without a known end, unless a dispute holds it. */
+/** Why a seller's money waits. Red if the wait has no known end, unless a dispute causes it. */
 function waitsFor({ waiting }: Payee): Toned {
   const why = waiting.map(({ reason }) => reason.replaceAll('_', ' ')).join(', ')
   const stuck = waiting.find(({ until }) => until === null)

@@ -13,7 +13,7 @@ const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; p
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried yet' },
 }
 
-/** How a webhook status is shown. One that only newer instances know is shown unchanged. */
+/** How a webhook status is shown. A status that only newer instances know is shown unchanged. */
 export function hookOf(status: CatalogListing['webhook_status']) {
   return hooks[status] ?? { shown: status, plain: status, words: status }
 }

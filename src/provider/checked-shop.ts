@@ -157,7 +157,7 @@ function isRunnable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return isFile(path)
   } catch {
-    // Missing or not executable.
+    // The file is missing or not executable.
     return false
   }
 }

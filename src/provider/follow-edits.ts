@@ -54,7 +54,7 @@ function stateOf(file: string): string {
 export type WorkGate = {
   readonly close: () => void
   readonly open: () => void
-  /** Resolves when the gate is open, or the signal aborted. */
+  /** Resolves once the gate is open or the signal is aborted. */
   readonly passed: (signal: AbortSignal) => Promise<void>
 }
 
@@ -89,8 +89,8 @@ export type Editing = {
 }
 
 /**
- * Applies edits of the listing and the program until the signal. A faulty edit is reported, and the listing stays as it
- * was. While the program cannot run, jobs wait. Jobs that are already bought keep their terms.
+ * Applies edits of the listing and the program until the signal fires. A faulty edit is reported, and the listing stays
+ * as it was. While the program cannot run, jobs wait. Jobs that are already bought keep their terms.
  */
 export async function followEdits(editing: Editing): Promise<void> {
   const { host, shop, signal } = editing
@@ -125,7 +125,7 @@ function takeProgram({ shop, gate, say }: Editing) {
   }
 }
 
-/** Applies edits of the listing in order. An edit is tried again if the instance says when. */
+/** Applies edits of the listing in order. Repeats a refused edit if the instance states when to retry. */
 function listingChanges(editing: Editing) {
   const { host, say, signal } = editing
   let isWaiting = false

@@ -101,7 +101,7 @@ export async function readPage(session: Session, { cursor, types, wait = false }
   throw new CliError('failure', 'The instance returned an unreadable page of events.')
 }
 
-/** Whether a text is a cursor: an integer. Cursors only increase, so reading comes to an end. */
+/** Whether a text is a cursor, which is an integer. Each page's cursor is higher, so reading comes to an end. */
 export function isCursor(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,20}$/.test(text)
 }

@@ -143,7 +143,7 @@ async function exampleFor({ input_schema }: Offered): Promise<Readonly<Record<st
   return input
 }
 
-/** The result of the test purchase, if the notice says that its job has ended; otherwise undefined. */
+/** The result of the test purchase, if the notice says that the purchased job has ended; otherwise undefined. */
 async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promise<Practised | undefined> {
   if (trial?.practice === undefined || !('job_id' in item) || item.job_id !== trial.practice.job) return undefined
   if (item.event !== 'delivered' && item.event !== 'failed' && item.event !== 'over') return undefined
@@ -181,7 +181,7 @@ async function* workUnder(floor: Floor, session: Session, trial: Trial | undefin
   if (context.options.once && failed && !context.signal.aborted) context.exit('failure')
 }
 
-/** Does jobs until the signal, or until the caller stops reading. Jobs that have already started are finished. */
+/** Does jobs until it is aborted, or until the caller stops reading. Jobs that have already started are finished. */
 async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<ProviderNotice> {
   const end = new AbortController()
   const signal = AbortSignal.any([context.signal, end.signal])
@@ -211,7 +211,7 @@ type Working = {
   readonly asking: ProviderLine
 }
 
-/** Starts jobs while fewer than `--concurrency` run. After the signal, waits for the jobs that still run. */
+/** Starts jobs while fewer than `--concurrency` run. After the signal fires, waits for the jobs that still run. */
 async function work({ host, shop, ids, gate, asking }: Working, said: Queue<ProviderNotice>): Promise<void> {
   const { options: wanted, signal, io } = host
   const trade = await tradeOf(host, shop, said.push)
@@ -279,8 +279,8 @@ type Orders = {
 }
 
 /**
- * Yields each job once: first those that wait, then new ones. The cursor is read before the waiting jobs are, so no job
- * between the two is missed.
+ * Yields each job once: first those that wait, then new ones. Reads the cursor before the waiting jobs, so that no job
+ * is missed.
  */
 export async function* ordersOf(orders: Orders): AsyncGenerator<string> {
   const seen = new Set<string>()

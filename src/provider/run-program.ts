@@ -103,7 +103,7 @@ function collect(child: ChildProcess, { maxBytes, onFull }: { maxBytes: number; 
   return () => Buffer.concat(parts)
 }
 
-/** Calls `onLine` for each line on stderr. @returns a function for the last line that was not empty */
+/** Calls `onLine` for each line on stderr. @returns a function that returns the last nonempty line */
 function readLines(child: ChildProcess, onLine: (line: string) => void): () => string {
   let rest = ''
   let last = ''

@@ -131,7 +131,7 @@ function overIsFalse(error: unknown): false {
   throw error
 }
 
-/** Sends progress to the instance. While one is being sent, only the latest is kept; losing one does not matter. */
+/** Sends progress to the instance. While one report is sent, only the latest waits. A lost report does not matter. */
 function createProgress({ line, log }: Trade, id: string) {
   let next: string | undefined
   let sending = Promise.resolve()

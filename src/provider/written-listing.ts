@@ -31,7 +31,7 @@ export type WrittenListing = {
 type Stdin = { stdin(): Promise<string> }
 
 /**
- * Reads a listing file and validates its fields, price and schemas here.
+ * Reads a listing file and validates its fields, price and schemas locally.
  * @throws CliError usage that names every faulty field
  */
 export async function readListing(io: Stdin, file: string): Promise<WrittenListing> {

@@ -14,7 +14,7 @@ export const MAX_EXPANDED_CHARS = 4 * MAX_SCHEMA_BYTES
 export const MAX_JSON_DEPTH = 64
 
 export const MAX_PATTERN_CHARS = 200
-/** Number of instructions of a compiled pattern. Each character of a text costs up to this many steps. */
+/** Maximum number of instructions in a compiled pattern. Each character of a text costs up to this many steps. */
 export const MAX_PATTERN_INSTRUCTIONS = 1_000
 
 /** Steps per validation. They count pattern instructions × characters, and characters that are hashed or checked. */
@@ -30,7 +30,7 @@ export const MAX_LISTED = 20
 export const MAX_LISTED_CHARS = 60
 
 export const MAX_COMPILED_SCHEMAS = 1_000
-/** Number of schemas compiled by one Ajv. It keeps them all in memory, so a new Ajv replaces it after this many. */
+/** Maximum schemas for one Ajv. It keeps all of them in memory, so a new Ajv then takes its place. */
 export const MAX_COMPILES_PER_AJV = 1_000
 
 /** A keyword's value if it is an array, else an empty array. */

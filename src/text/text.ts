@@ -68,7 +68,7 @@ export function linesOf(text: string): readonly string[] {
   return text.split(BREAK_SIGN)
 }
 
-/** Our own text with styles as one line. Line breaks become `↵`. */
+/** Puts souk's own styled text on one line. Line breaks become `↵`. */
 export function unbroken(text: string): string {
   return text.replace(LINE_BREAKS, BREAK_SIGN)
 }
@@ -164,7 +164,7 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
 }
 
-/** Wraps between words. A word longer than the width is cut. */
+/** Wraps between words. A word longer than the width is truncated. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''

@@ -38,7 +38,7 @@ export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName 
   return groundIn(heard)
 }
 
-/** Theme that suits the reported color. Undefined if the text has no report. */
+/** Theme that suits the background color in a terminal's reply. Undefined if the text contains no such reply. */
 export function groundIn(text: string): ThemeName | undefined {
   const found = ANSWER.exec(text)
   if (found === null) return undefined

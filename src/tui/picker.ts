@@ -188,7 +188,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   ]
 }
 
-/** Choosing the wallet to write as changes no data, so the user is not asked to confirm it. */
+/** The choice of the writing wallet changes no data, so the user is not asked to confirm it. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
   const summary = wallet === undefined ? 'stop writing as another wallet' : `write as ${wallet} in Threads`
   return {

@@ -61,7 +61,7 @@ const steps: Readonly<Partial<Record<Key, number>>> = { up: -1, down: 1, pageup:
 function wayOut({ keys }: Host, { kind, text }: Picker, key: Key): PickerStep | undefined {
   const isHelp = kind === 'help' && keys.find(({ action }) => action === 'help')?.keys.includes(key)
   if (key === 'esc' || (text === '' && (closing.includes(key) || isHelp))) return { to: 'close' }
-  // In help, a digit goes to its screen.
+  // A digit in the help opens the screen with that number.
   return text === '' && kind === 'help' && /^\d$/.test(key) ? { to: 'key', key } : undefined
 }
 

@@ -42,7 +42,7 @@ export type Router = {
   /** Handles a chunk of input. Each key sees what the key before it changed. */
   readonly press: (input: string, flags: KeyFlags) => void
   readonly paste: (text: string) => void
-  /** Called after each draw, to continue with waiting keys. */
+  /** Called after each draw. Handles the key presses that waited for it. */
   readonly drawn: () => void
 }
 

@@ -35,10 +35,10 @@ const ANSWER_MS = DAY_MS
 const MAX_DUE_ROWS = 200
 /** Maximum subscriptions read, soonest renewal first. Past-due ones are retried within days, so they come early. */
 const MAX_RENEWALS = 1_000
-/** Maximum dead messages read to leave out test messages. Messages beyond it are counted, including tests. */
+/** Maximum dead messages that are searched for test messages. Test messages beyond it are counted, too. */
 const MAX_DEAD_ROWS = 2_000
 const MAX_QUOTED_CHARS = 200
-/** One cent in micro-USDC. An unserved part of a period that is worth less is not listed yet. */
+/** One cent in micro-USDC. If the unserved part of a period is worth less, it is not listed yet. */
 const LEAST_UNSERVED = 10_000n
 
 const quiet = { grave: false, amount: null, due: null } as const

@@ -66,7 +66,7 @@ export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 /** Maximum attempts to compare the books with the chain without a write in between. */
 const QUIET_ATTEMPTS = 50
 
-/** The audit reads these and writes nothing. */
+/** The parts of the context that the audit reads. The audit writes nothing. */
 type Books = Pick<Context, 'store' | 'clock' | 'chain'>
 
 type Audit = {
@@ -227,7 +227,7 @@ function ownerFault({
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
 
-/** Compares ledger sums with accounts outside the slices, claims with ledger sums, charges with periods. */
+/** Compares ledger sums with the accounts outside the slices, claims with ledger sums, and charges with periods. */
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, ctx } = audit
   const read = await ctx.store.read(async (t) => {

@@ -158,7 +158,7 @@ export type ChainFacts = {
   readonly awaited: bigint
 }
 
-/** −ext must equal the on-chain money, adjusted for what is in transit. */
+/** The negative of `ext` must equal the on-chain money, adjusted for money in transit. */
 export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }: ChainFacts): Check {
   const most = -ext + unposted - uncovered
   const faults: string[] = []

@@ -9,7 +9,7 @@ import { SLICE_ROWS } from './slices.ts'
 /** Number of deals read from the contract concurrently. */
 const READ_AT_ONCE = 64
 
-/** Open deals: the contract holds their money or will receive it. Call it within one read transaction. */
+/** Deals whose money the contract holds or will receive. Call this within one read transaction. */
 export function openDealsOf(t: ReadTx): Promise<DealRow[]> {
   return everyRow(t.table(deals), { index: 'open', prefix: [], limit: SLICE_ROWS })
 }

@@ -83,8 +83,8 @@ async function fill(tar: Pack, folder: string): Promise<void> {
 const STORE_FILE = /^(?:blobs\/)?[\w.-]+$/
 
 /**
- * Unpacks a tar into a temporary folder in `parent`, which exists while `use` runs.
- * @throws AppError 400 if it is no backup
+ * Unpacks a tar into a temporary folder in `parent`. That folder exists only while `use` runs.
+ * @throws AppError 400 if the tar is no backup
  */
 export async function withUnpacked<T>(
   tarFile: string,

@@ -47,7 +47,7 @@ export class PaymentsUnderWay extends AppError {
   }
 }
 
-/** Opens a state for export. @throws PaymentsUnderWay, StoreDamaged */
+/** Opens a marketplace's whole state for export. @throws PaymentsUnderWay, StoreDamaged */
 export async function openState(options: StateExport): Promise<StateOut> {
   const tables = await readWhole(options.dir, options.collections)
   refuseUnderWay(tables)
@@ -144,7 +144,7 @@ function headerOf({ installation, rows, files }: StateOut, now: number): StateHe
   return { souk: 'state', format: STATE_FORMAT, store_format: FORMAT, made_at, rows, files: files.length, installation }
 }
 
-/** A file as export lines, one per part. An empty file has one line too. */
+/** A file as export lines, one line per part of the file. An empty file has one line, too. */
 async function* partsOf(state: StateOut, file: string): AsyncGenerator<string> {
   const { size, chunks } = await state.bytesOf(file)
   const line = (at: number, bytes: Buffer) => `${JSON.stringify({ file, size, at, data: bytes.toString('base64') })}\n`

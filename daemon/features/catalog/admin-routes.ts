@@ -62,7 +62,7 @@ const factsIn =
     }
   }
 
-/** Number of newest messages to the endpoint whose attempts are searched for the last success. */
+/** Number of newest messages to an endpoint in whose attempts the last success is searched. */
 const TRIED_ROWS = 5
 
 /** A listing's sales, and the result of the latest call to its endpoint. */

@@ -95,7 +95,7 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/** Opens the store's catalog. A clean stop records the sequence number, so the next start need not rebuild it. */
+/** Opens the store's catalog. A clean stop records its sequence number, so that the next start needs no rebuild. */
 export async function openCatalogOver(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
   const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
@@ -112,7 +112,7 @@ const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
-/** Whether a write can change a page. The platform row counts, because it switches the shown verdicts on and off. */
+/** Whether a write can change a catalog page. The platform row counts, because it switches the verdicts on and off. */
 function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }

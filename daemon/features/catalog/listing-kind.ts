@@ -11,7 +11,7 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
 import { threads } from '../threads/rows.ts'
 
-/** Maximum conversations, and maximum bids, searched for an open one. If there are more, one counts as open. */
+/** Maximum conversations, and bids, searched for an open one. With more, the listing counts as having an open one. */
 const LOOKED_AT = 1_000
 
 type Times = { readonly now: number; readonly wall: number }

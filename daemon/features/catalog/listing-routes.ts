@@ -44,7 +44,7 @@ const updateService: FreeHandler<typeof listingsApi.updateService> = async (
 
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly now: number }
 
-/** The changed listing. If its endpoint is new, it starts without health history. */
+/** The changed listing. A new endpoint starts without health history. */
 async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<ServiceRow> {
   const provider = await t.table(participants).get(held.provider_id)
   if (!provider) throw new Error(`listing ${held.id} has no provider`)

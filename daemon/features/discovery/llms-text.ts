@@ -8,7 +8,7 @@ import { type Context, localToken } from '../../kernel/context.ts'
 import { services } from '../listings/rows.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
-/** Maximum listings searched for one that suits a first purchase. */
+/** Maximum listings to look at, to find one that suits a first purchase. */
 const MAX_SAMPLES = 100
 
 /** A guide for agents in llms.txt form: purpose, descriptions, how to buy, endpoints. */

@@ -7,7 +7,7 @@ import { api } from '../../../src/api/index.ts'
 import { guards, validatorOf } from '../../endpoint/encode.ts'
 import type { Encoded } from '../../endpoint/handler.ts'
 
-/** File names of the renderer's script and style, which are next to the bundle. */
+/** File names of Swagger UI's script and style sheet, which are next to the bundle. */
 const SCRIPT = 'swagger-ui-bundle.js'
 const STYLE = 'swagger-ui.css'
 

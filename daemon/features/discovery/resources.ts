@@ -22,7 +22,7 @@ export type DiscoveryFilter = {
   readonly extensions?: string | undefined
 }
 
-/** Whether the marketplace matches a filter. All its listings are paid in one way, so either all match or none. */
+/** Whether the marketplace matches a filter. All its listings take the same payment, so either all match or none. */
 export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean {
   const names: readonly string[] = [chain.network, networks[chain.network].caip2]
   return (

@@ -23,7 +23,7 @@ const MAX_STEPS = 8
 export type Advancing = {
   readonly ctx: Context
   readonly port: EscrowPort
-  /** Waits for the port's answer, unless the daemon stops first. */
+  /** Waits for the answer of the escrow port, unless the daemon stops first. */
   readonly unlessStopped: <T>(answer: Promise<T>) => Promise<T>
 }
 

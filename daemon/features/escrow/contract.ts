@@ -18,7 +18,7 @@ export type ContractMirror = {
    * this is true. Otherwise the contract might pay it, too.
    */
   readonly hasReturned: (wallet: Wallet) => Promise<boolean>
-  /** Pauses or resumes the contract, then calls `write`. Until it returns, the books ignore the contract's pause. */
+  /** Sets or ends the contract's pause, then calls `write`. Until `write` returns, the books ignore that pause. */
   readonly setPaused: <T>(isPaused: boolean, write: () => Promise<T>) => Promise<SwitchedContract<T>>
   /**
    * In an emergency, has the contract pay a job's buyer immediately. The caller then records the payment with the job.

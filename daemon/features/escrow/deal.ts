@@ -31,7 +31,7 @@ export type HeldJob = {
   readonly created_at: number
 } & Pick<DealRow, 'wants_deadline' | 'wants_closed' | 'wants_end' | 'to_buyer'>
 
-/** Opens the deal of a new job in the job's transaction, so that its money goes to the contract. */
+/** Opens the deal of a new job in the job's transaction, so that the job's money goes to the contract. */
 export async function openDeal(t: Tx, job: HeldJob): Promise<void> {
   if (!job.isHeld) return
   const contract = await readContract(t)

@@ -17,7 +17,7 @@ export function isEnded({ state }: EscrowDeal): boolean {
   return state !== 'none' && state !== 'held'
 }
 
-/** Records the contract's state of a deal whose money has not left the contract. */
+/** Records the contract's state for a deal whose money has not left the contract. */
 export async function noteSeen(t: Tx, { id, seen }: { id: string; seen: EscrowDeal }): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || isEnded(seen) || !differs(deal, seen)) return
@@ -117,7 +117,7 @@ export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: 
   await t.table(deals).put(next.state === 'none' && next.wants_end !== null && !next.sent ? dropped(next) : next)
 }
 
-/** Stores the terms of a deposit. They are fixed then, because the deposit may be in flight after this transaction. */
+/** Stores a deposit's terms. They cannot change later, since the deposit may be in flight after this transaction. */
 export async function noteDeposit(t: Tx, id: string, terms: { deadline: number; covers: number | null }) {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || deal.state !== 'none' || deal.sent || deal.wants_end !== null) return deal

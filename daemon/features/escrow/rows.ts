@@ -10,7 +10,7 @@ export type DealAct = (typeof dealActs)[number]
 const dealEnds = ['release', 'refund', 'resolve'] as const
 
 /**
- * A job's money in the contract: the known state and the wanted state. It is written with the job, so it is never
+ * A job's money in the contract: its known and its wanted state. The row is written with the job, so it is never
  * outdated.
  */
 export const DealRow = z.strictObject({
@@ -33,7 +33,7 @@ export const DealRow = z.strictObject({
   sent: z.boolean(),
   /** Whether the contract, as last seen, no longer lets the buyer claim a refund. */
   closed: z.boolean(),
-  /** What the job wants: deadline (business time), how the buyer's claim closes, how the money leaves and to whom. */
+  /** State that the job wants: a deadline (business time), the call that ends the buyer's claim, and the payout. */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),

@@ -17,7 +17,7 @@ export type DealWork = {
   readonly wake: () => void
   /** Deals in progress, by id. */
   readonly running: ReadonlyMap<string, Promise<void>>
-  /** Resolves with the next change of any deal. */
+  /** Resolves at the next change of any deal. */
   readonly changed: () => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -128,7 +128,7 @@ export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) 
   }
 }
 
-/** Adds the collections that a source's view also reads. */
+/** The same source, for a view that also reads these collections. */
 export function withMore<V>(source: Source<V>, ...more: readonly AnyCollection[]): Source<V> {
   return { ...source, from: [...source.from, ...more.map(({ name }) => name)] }
 }

@@ -107,7 +107,7 @@ type Required = {
   readonly resource: string | null
 }
 
-/** @returns the invalid member on a fault */
+/** @returns the name of the invalid member, if one is invalid */
 function readV1(object: JsonObject): Required | string {
   const parsed = RequiredV1.safeParse(object)
   if (!parsed.success) return memberOf(parsed.error)

@@ -10,7 +10,7 @@ import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { policyFault, type ServedSeller } from './policy.ts'
 
-/** Why a first-time authorization cannot be settled; undefined if it can. */
+/** Why an authorization that was not settled here before cannot be settled; undefined if it can. */
 export async function faultOf(
   ctx: Context,
   asked: FacilitatorAsk,

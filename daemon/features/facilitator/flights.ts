@@ -23,7 +23,7 @@ export type Flight = { readonly landing: Promise<Landing>; waiting: number }
 
 export const flights = defineResource<ShortLived<Flight>>('facilitator-flights')
 
-/** Joins the settlement in progress of a row, or starts one. The chain moves the money only once. */
+/** Joins the settlement that is in progress for a row, or starts one. The chain moves the money only once. */
 export function join(ctx: Context, row: SettlementRow): Flight {
   const { id } = row
   const known = flights.of(ctx).get(id)
@@ -33,7 +33,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
     .finally(() => flights.of(ctx).delete(id))
   const flight: Flight = { landing, waiting: 0 }
   flights.of(ctx).set(id, flight)
-  // If no caller waits any more, the success is stored for the next one. A stop of the daemon waits for this.
+  // If no caller waits any more, the success is stored for the next caller. A stop of the daemon waits for this.
   inBackground(ctx, 'facilitator', async () => {
     const result = await landing
     if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)

@@ -43,7 +43,7 @@ export function isHanded(ctx: Context, { state, handed_by, doubts = 0 }: Settlem
   return handed_by === handingStart.of(ctx) || doubts >= MAX_DOUBTS
 }
 
-/** Whether an undelivered success is still kept. The time is short, as others can copy the public calldata. */
+/** Whether an undelivered success is still kept. The time limit is short, because others can copy the calldata. */
 export function isKept({ clock }: Context, { valid_before, settled_at }: SettlementRow): boolean {
   const now = clock.wall()
   return valid_before > BigInt(unixSeconds(now)) || now < (settled_at ?? 0) + LATE_MS

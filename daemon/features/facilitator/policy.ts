@@ -85,7 +85,7 @@ export async function spend(t: Tx, spender: Spender): Promise<void> {
   await t.table(facilitatorDays).put({ id, day: dayOf(wall), seller: seller.id, settlements: settled, gas })
 }
 
-/** Subtracts a settlement that was never sent from the day's count. */
+/** Reduces the day's count by a settlement that was never sent. */
 export async function unspend(t: Tx, sellerId: string, at: number): Promise<void> {
   const id = `${dayOf(at)}:${sellerId}`
   const row = await t.table(facilitatorDays).getForUpdate(id)

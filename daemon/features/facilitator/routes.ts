@@ -23,7 +23,7 @@ type FacilitatorPath = 'verify' | 'settle' | 'supported' | 'discovery'
 /** `ok`, the fault, or `refused` if the request ended in an error. */
 type FacilitatorResult = 'ok' | 'refused' | PaymentFault
 
-/** Number of requests since the start, by path and result. Both are small sets. */
+/** Number of requests since the daemon started, by path and result. There are few paths and results. */
 export type FacilitatorCounts = {
   readonly add: (path: FacilitatorPath, result: FacilitatorResult) => void
   readonly all: () => readonly { readonly path: string; readonly result: string; readonly count: number }[]

@@ -6,9 +6,9 @@ import { defineCollection, stored } from '../../store/port.ts'
 
 /** One authorization settled for another server. Written before it is sent to the chain. */
 export const SettlementRow = z.strictObject({
-  /** `network:asset:from:nonce`, as for payments of the marketplace. */
+  /** `network:asset:from:nonce`, as in the ids of payments to the marketplace. */
   ...stored,
-  /** Participant id of the key; `local` if none was needed. */
+  /** Participant id of the API key's owner; `local` if no key was needed. */
   seller: z.string(),
   /** SHA-256 of the requirement. A repeated request must have the same requirement. */
   requirement: z.string(),
@@ -30,16 +30,16 @@ export const SettlementRow = z.strictObject({
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
-  /** Id of the daemon's start that began the latest delivery of the success (see `hand.ts`). */
+  /** Id of the daemon's start that last began to send the success response (see `hand.ts`). */
   handed_by: z.string().optional(),
-  /** How often the success was repeated while its delivery was in doubt. */
+  /** How many times the success was sent again while its delivery was in doubt. */
   doubts: z.int().optional(),
 })
 export type SettlementRow = z.infer<typeof SettlementRow>
 
 /** Number and gas of the settlements of one key on one day. */
 const FacilitatorDayRow = z.strictObject({
-  /** `<day>:<seller>`; UTC days since the epoch. */
+  /** `<day>:<seller>`. The day is the number of UTC days since the epoch. */
   ...stored,
   day: z.int(),
   seller: z.string(),
@@ -54,7 +54,7 @@ export const ResourceRow = z.strictObject({
   x402_version: z.union([z.literal(1), z.literal(2)]),
   resource: z.string(),
   pay_to: StoredWallet,
-  /** The requirement as received. */
+  /** The x402 payment requirement as received. */
   accepts: z.record(z.string(), z.json()),
   description: z.string(),
   mime_type: z.string(),

@@ -111,7 +111,7 @@ export async function finish(settling: Settling, row: SettlementRow): Promise<Se
   return { ok: false, fault: result.fault }
 }
 
-/** Response for a settlement in progress, which makes existing server packages retry. */
+/** Response for a settlement in progress. After this response, existing server packages retry. */
 async function pending({ chain }: Context, row: SettlementRow, hash?: Hex): Promise<SettleOutcome> {
   // Without a hash, ask the chain for it. If the chain does not know it either, the response has no hash.
   const known = hash ?? (await chain.authorizationState(row.payer, row.nonce).catch(() => undefined))?.transaction

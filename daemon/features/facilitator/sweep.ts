@@ -8,11 +8,11 @@ import { facilitatorDays, settlements } from './rows.ts'
 const SWEEP_ROWS = 200
 /** Retention of completed rows. */
 const KEEP_MS = 30 * DAY_MS
-/** Number of days kept besides today. */
+/** Number of days before today for which day counts are kept. */
 const KEPT_DAYS = 2
 
 /**
- * Removes settlements whose time is over by machine time. First asks the chain for missing results.
+ * Removes settlements that have expired by machine time. First asks the chain for missing results.
  * @returns the number of removed rows
  */
 export async function sweepFacilitated(ctx: Context, signal: AbortSignal): Promise<number> {

@@ -23,7 +23,7 @@ export type CallSums = {
 
 export function callRing(stretchMs: number, length: number): CallRing {
   const counts = new Uint32Array(length * WIDTH)
-  /** Number of the interval whose counts each slot has. */
+  /** For each slot, the number of the interval whose counts it holds. */
   const holds = new Float64Array(length).fill(-1)
 
   /** @returns the index of the slot's first count; undefined if the interval of `at` was already overwritten */

@@ -22,7 +22,7 @@ export type AnsweredCall = {
 type Seen = { readonly at: number; readonly ms: number; readonly status: number; readonly requestId: string }
 type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen | null }
 
-/** Counts and durations of calls since the start, over wall time and per endpoint, in arrays of fixed size. */
+/** Counts and durations of calls since the daemon started, over wall time and per endpoint. The arrays do not grow. */
 export type CallFigures = {
   readonly since: number
   readonly add: (call: AnsweredCall) => void

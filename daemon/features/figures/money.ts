@@ -16,7 +16,7 @@ import { openWeek } from './week.ts'
 
 type Paid = { readonly times: number; readonly amount: Usdc }
 
-/** Payments by endpoint and hour of wall time since the start. */
+/** Payments by endpoint and hour of wall time, since the daemon started. */
 type PaidFigures = { readonly within: (endpoint: string, hours: number) => Paid }
 
 export const paidFigures = defineResource<PaidFigures>('paid-figures')
@@ -86,11 +86,11 @@ export type DaySums = {
 
 /** Money flows over time, from durable transactions. */
 export type MoneyFigures = {
-  /** Counts the week before the start, from the books, once. */
+  /** Counts the week before the daemon started from the books, once. */
   readonly past: () => Promise<void>
-  /** Flows of a span, by wall time. */
+  /** Money flows in a span of wall time. */
   readonly within: (span: SeriesSpan, at: number) => Flows
-  /** Sums of the business day, which are read from the books on first use. */
+  /** Sums of the current day of business time, read from the books on first use. */
   readonly day: () => Promise<DaySums>
 }
 
@@ -182,7 +182,7 @@ function midnight(at: number): number {
   return at - (at % DAY_MS)
 }
 
-/** Starts the day `begins`; its opening is the escrow left by the earlier day. Within the same day does nothing. */
+/** Starts a new day, with the escrow that the earlier day left. Does nothing if `begins` is the current day. */
 function turn(day: Day, begins: number): void {
   if (begins === day.begins) return
   day.opening = heldAfter(day.opening, day.flows)
@@ -201,7 +201,7 @@ function take(day: Day, entry: LedgerRow): void {
   }
 }
 
-/** The day so far. Its opening is the current escrow minus today's flows. */
+/** Reads today's figures so far. The opening escrow is the current escrow minus the change by today's flows. */
 async function readDay(t: ReadTx, begins: number): Promise<Day> {
   const flows = noFlows()
   for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)

@@ -14,7 +14,7 @@ import { soldFigures } from '../sales/sold.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
 import { moneyFigures, paidFigures } from './money.ts'
 
-/** Maximum jobs per status, oldest first, that are read. */
+/** Maximum jobs that are read per status, oldest first. */
 const MAX_LATE_ROWS = 1_000
 
 const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { span = 'hour' } }, { ctx }) => {
@@ -110,7 +110,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
 
 type JobFilter = (job: JobRow) => boolean
 
-/** Money held for a status's jobs that match `wanted`. Counts only the oldest `MAX_LATE_ROWS` jobs. */
+/** Money held for jobs that have this status and match `wanted`. Counts only the oldest `MAX_LATE_ROWS` jobs. */
 async function amountOf(t: ReadTx, status: string, wanted: JobFilter): Promise<Usdc> {
   const { rows } = await t.table(jobs).page('status', [status], { limit: MAX_LATE_ROWS, order: 'asc' })
   const held = rows.filter((job) => job.escrow_status === 'held' && wanted(job))

@@ -14,7 +14,7 @@ const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
 
 type Caller = ParticipantRow | TokenBearer | SignedIn
 
-/** The caller's side of a job, if any; a caller with its token is the buyer. @throws AppError 401 on a wrong token */
+/** The caller's side of a job, if any. The job's token makes it the buyer. @throws AppError 401 on a wrong token */
 export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole | undefined {
   if (!('token' in caller)) return sideOf(job, caller)
   if (!opens(job, caller.token, now)) throw wrongToken('job')

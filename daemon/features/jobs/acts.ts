@@ -42,7 +42,7 @@ function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): JobAsked {
 
 type Verifying = ByBuyerAt & { readonly opinion: Opinion }
 
-/** Verifies a delivery. Via the job, this pays immediately; via the conversation, in the escrow monitor's next run. */
+/** Verifies a delivery. Through the job, this pays at once; through the conversation, the escrow monitor pays later. */
 export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verifying): Promise<JobRow> {
   const { id } = await checkVerify(t, { ...by, at })
   const verified = { job: await held(t, id), opinion, at }

@@ -14,7 +14,7 @@ const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
 
-/** Called when all or part of a job's money has left escrow, so that records that depend on it can end, too. */
+/** Called when all or part of a job's money has left escrow, so that dependent records can end, too. */
 export const escrowMoved =
   defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 

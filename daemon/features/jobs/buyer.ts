@@ -39,7 +39,7 @@ export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<Jo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'buyer', at, change: { verification } } })
 }
 
-/** Accepts a delivery and, unless the release must wait, pays immediately; or only rates it. @throws AppError 409 */
+/** Accepts a delivery and pays immediately, unless the release must wait. Or only rates it. @throws AppError 409 */
 export async function verifyAndRelease(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const good = await verifyByBuyer(t, draw, verified)

@@ -36,8 +36,8 @@ type DisputeParams = {
 type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly event: JobEvent }
 
 /**
- * Whether a dispute holds the money. It is only recorded if the money was paid out, never held, or refunded (decisions
- * §8).
+ * Decides whether a dispute holds the money. If the money was paid out, never held, or refunded, the dispute is only
+ * recorded (decisions §8).
  * @throws AppError 409 if neither is possible, or if it could only be recorded and `must_hold` is set
  */
 export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputeParams): Promise<Effect> {
@@ -53,14 +53,14 @@ export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputePa
   return { kind: 'holds', event }
 }
 
-/** Time since which a dispute can only be recorded; null if a dispute can still hold the money. */
+/** Time since which a dispute can no longer hold the money and is only recorded; null while it still can. */
 function lateSince(job: JobRow, { category }: DisputeParams['complaint']): number | null {
   if (job.status === 'expired') return category === NOT_DELIVERED ? job.ended_at : null
   if (job.verification?.by === 'auto') return job.verification.at
   return isPrepaid(job) ? job.completed_at : null
 }
 
-/** Whether a job completed without money in escrow: it was paid with the purchase, or by a subscription. */
+/** Whether a job completed without money in escrow: it was paid at the purchase, or by a subscription. */
 function isPrepaid(job: JobRow): boolean {
   return job.status === 'completed' && job.escrow_status === 'none'
 }

@@ -11,13 +11,13 @@ import { type JobRow, jobs } from './rows.ts'
 
 /** Settings key of the deadline watch. */
 const WATCH = 'deadline_watch'
-/** If two checks are farther apart than this, the time between them counts as missed. */
+/** If two checks are farther apart than this, deadlines count as unwatched in between. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Maximum number of missed spans kept. Beyond it, the two closest spans and the gap between them become one. */
+/** Maximum spans without watched deadlines. Beyond it, the two closest and the gap between them are merged. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
-  /** Last check: `at` in business time, `wall` in wall time. Before the first check: start of the watch, and null. */
+  /** Last check: `at` in business time, `wall` in wall time. Before it, `at` is the watch's start and `wall` null. */
   at: z.int(),
   wall: z.int().nullable(),
   /** When the current pause began (business time), according to the last check. */
@@ -31,7 +31,7 @@ const watched: readonly JobDueEvent[] = ['expire', 'verify']
 
 const deadlineWatch = defineResource<true>('deadline watch')
 
-/** Watches deadlines while the daemon runs; time while it is down counts as missed. */
+/** Watches deadlines while the daemon runs. Downtime of the daemon does not count towards deadlines. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
   // The watch ends when a stop begins, because the daemon refuses requests from then on.
@@ -42,7 +42,7 @@ export async function openDeadlineWatch(ctx: Context): Promise<void> {
   deadlineWatch.open(ctx, true, () => watchTime(ctx, { now: stopAt ?? ctx.clock.now() }))
 }
 
-/** Starts the watch if no job has a deadline yet. Call it in the transaction that opens a job with a deadline. */
+/** Starts the deadline watch if no job has a deadline yet. Call it in the transaction that opens such a job. */
 export async function beginWatch(t: Tx, now: number): Promise<void> {
   if (await isAnyWatched(t)) return
   const missed = [...((await readWatch(t))?.missed ?? [])]
@@ -58,8 +58,8 @@ async function isAnyWatched(t: ReadTx): Promise<boolean> {
 type Watching = { readonly now: number /** Whether the daemon has just started. */; readonly isFirst?: boolean }
 
 /**
- * Updates the watch (decisions §8): time while the daemon was down or paid activity was paused does not count towards
- * deadlines and reviews. Call it before acting on deadlines. Without open deadlines it writes nothing.
+ * Updates the record of time that counts neither towards deadlines nor reviews (decisions §8): downtime, and pauses of
+ * paid activity. Call it before acting on deadlines. Without open deadlines it writes nothing.
  */
 export async function watchTime(ctx: Context, { now, isFirst = false }: Watching): Promise<void> {
   if (!(await ctx.store.read(isAnyWatched))) return
@@ -82,7 +82,7 @@ type Look = { readonly now: number; readonly wall: number; readonly isFirst: boo
 function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
   if (isPaused) return undefined // it is not over
   if (known.paused_at !== null) return spanOf(known.paused_at, now)
-  // Nobody can move business time while the daemon is down, so that span was missed. A running daemon misses only gaps.
+  // After a start, all time since `known.at` counts as downtime. In a running daemon, only time asleep counts.
   if (isFirst) return spanOf(known.at, now)
   const slept = wall - (known.wall ?? wall)
   return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
@@ -97,7 +97,7 @@ async function readWatch(t: ReadTx): Promise<Watch | undefined> {
   return row && Watch.parse(row.value)
 }
 
-/** Whether a pause has ended since the last check, so that `watchTime` must run first. */
+/** Whether a pause has ended since the last check. `watchTime` must then run first. */
 export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
   const watch = await readWatch(t)
   return !isPaused && watch !== undefined && watch.paused_at !== null
@@ -107,7 +107,7 @@ export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
 }
 
-/** Whether a job is past its deadline, not counting missed time. Call `watchTime` first: it records missed time. */
+/** Whether a job is past its deadline. Downtime and pauses do not count; call `watchTime` first to record them. */
 export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
   if (job.deadline_at === null || now < job.deadline_at) return false
   if ((await readPlatform(t)).paused_at !== null) return false

@@ -74,7 +74,7 @@ async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown>
   return putJob(t, { ...job, next_event_at: end, timeline })
 }
 
-/** Applies the default ruling of a dispute; without one the operator decides. */
+/** Applies the default ruling of a dispute. If there is none, the operator decides. */
 async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown> {
   const { job, at, platform } = item
   const outcome = deciderOf(job.dispute)?.outcome ?? null

@@ -66,7 +66,7 @@ async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<Es
   return 'split'
 }
 
-/** Takes out of the books the money that the contract has paid to the buyer. */
+/** Posts the refund that the contract has paid to the buyer. The money thereby leaves the books. */
 async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
   const legs = legsOf.escrowLeft({ jobId: job.id, amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
@@ -74,8 +74,8 @@ async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus
 }
 
 /**
- * Posts a payment that the contract made to a buyer after the hold had ended in the books. The payment first uses up
- * what the books owe the buyer; the marketplace bears the rest.
+ * Posts a contract's payment to the buyer, when the books have closed the hold already. The money comes first from what
+ * the books owe the buyer, then from the marketplace.
  * @throws Error if the marketplace's own accounts do not cover the rest
  */
 export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {

@@ -12,7 +12,7 @@ import { type JobRow, jobs } from './rows.ts'
 /** Where an action was sent: to a job, or to its conversation. */
 export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
-/** An action on a job, and the party that its caller must be. */
+/** An action on a job, and which party may take it. */
 export type JobAsked = {
   readonly event: JobEvent
   readonly by: PartyRole

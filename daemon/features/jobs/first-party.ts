@@ -20,8 +20,8 @@ const SCAN_ROWS = 500
 const waiting = ['dispatched', 'in_progress'] as const
 
 /**
- * Runs first-party services for dispatched jobs, as any provider does; jobs that a stop or crash interrupted run again.
- * Tells `compute` which work was refunded, since it limits unpaid work. Ends with `Context.stopping`.
+ * Runs first-party services for dispatched jobs, as any provider does. Interrupted jobs run again after a restart.
+ * Tells `compute`, which limits unpaid work, what work was refunded. Ends when `Context.stopping` is aborted.
  */
 export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []

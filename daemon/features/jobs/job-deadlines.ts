@@ -9,7 +9,7 @@ export const HUMAN_REVIEW_MS = 48 * HOUR_MS
 export const UNDECIDED_MS = 3 * DAY_MS
 /** An undecided dispute about a missed deadline is refunded after this time. */
 export const UNDELIVERED_REFUND_MS = 3 * DAY_MS
-/** Minimum extension of a deadline that passed in missed time. */
+/** Minimum extension of a deadline that passed during downtime or a pause. */
 export const SHORTEST_EXTENSION_MS = HOUR_MS
 
 export type NextJobEvent = { readonly event: JobDueEvent; readonly at: number }
@@ -46,8 +46,8 @@ export function nextOf(
 export type Missed = { readonly from: number; readonly to: number }
 
 /**
- * New deadline of a job whose deadline passed in a missed span: the missed time later, and at least an hour after the
- * span. Undefined if the deadline did not pass in a missed span.
+ * New deadline of a job whose deadline passed during downtime or a pause: later by the length of that span, and at
+ * least an hour after its end. Undefined if the deadline did not pass in such a span.
  */
 export function extendedDeadline(
   { deadline_at: deadline, created_at }: Pick<JobRow, 'deadline_at' | 'created_at'>,
@@ -59,7 +59,7 @@ export function extendedDeadline(
   return span && Math.max(deadline + span.to - Math.max(span.from, created_at), span.to + SHORTEST_EXTENSION_MS)
 }
 
-/** When a human's delivery is accepted automatically: after the whole review time, not counting missed spans. */
+/** When a human's delivery is accepted automatically: after the review time, not counting downtime and pauses. */
 export function reviewEnd(completedAt: number, missed: readonly Missed[]): number {
   let end = completedAt + HUMAN_REVIEW_MS
   for (const { from, to } of missed.toSorted((one, other) => one.from - other.from)) {
@@ -69,7 +69,7 @@ export function reviewEnd(completedAt: number, missed: readonly Missed[]): numbe
   return end
 }
 
-/** Adds a missed span. Beyond `limit`, the two closest spans become one, so that no missed time is lost. */
+/** Adds a span without watched deadlines. Beyond `limit`, the two closest spans are merged, so that none is lost. */
 export function withMissed(known: readonly Missed[], span: Missed, limit: number): readonly Missed[] {
   const spans = [...known, span].toSorted((one, other) => one.from - other.from)
   while (spans.length > limit) {

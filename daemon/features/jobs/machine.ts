@@ -55,7 +55,7 @@ export const jobMachine = defineMachine({
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
-    /** Not listed among the possible actions, because the provider can still deliver before the deadline. */
+    /** A job's possible actions omit this event, because the provider can still deliver before the deadline. */
     {
       event: 'dispute_undelivered',
       act: null,
@@ -88,7 +88,7 @@ export const jobMachine = defineMachine({
       by: ['admin'],
       effects: ['refund'],
     },
-    /** The escrow contract paid the buyer, who claimed it after the deadline, or in an emergency. */
+    /** The buyer claimed the money from the escrow contract, after the deadline or in an emergency. */
     {
       event: 'claim_timeout',
       from: ['created', 'dispatched', 'in_progress'],

@@ -49,7 +49,7 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   withdraw: 'The escrow was cancelled; the escrow contract has refunded the buyer.',
 }
 
-/** Messages that replace the others for jobs covered by a subscription. */
+/** Messages that replace the usual ones for jobs covered by a subscription. */
 const unpaidSentences: Partial<typeof sentences> = {
   fail: 'The provider failed the job.',
   cancel: 'The job was cancelled.',
@@ -120,7 +120,7 @@ export async function remindOf(t: Tx, draw: Draw, { job, at }: Undecided): Promi
   for (const participantId of await partiesOf(t, job)) await emit(t, draw, { type, participantId, subject, data, at })
 }
 
-/** The provider, and the buyer if registered. */
+/** Ids of the provider and, if registered, the buyer. */
 async function partiesOf(t: ReadTx, job: JobRow): Promise<string[]> {
   const buyer = await participantOfWallet(t, job.buyer_wallet)
   return buyer ? [job.provider_id, buyer.id] : [job.provider_id]

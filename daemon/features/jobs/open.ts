@@ -55,8 +55,8 @@ export type OpenedJob = {
 }
 
 /**
- * Opens a job with its money in escrow (decisions §8). In the caller's transaction: writes job and conversation, and
- * queues the call to the provider.
+ * Opens a job with its money in escrow (decisions §8). Within the caller's transaction, writes the job and its
+ * conversation, and queues the call to the provider.
  */
 export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<OpenedJob> {
   const { terms, split, now, thread, baseUrl } = order

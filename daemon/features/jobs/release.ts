@@ -13,7 +13,7 @@ import { type JobRow, jobParties, jobs, putJob } from './rows.ts'
 
 const PAUSED_RETRY_SECONDS = 60
 
-/** Since when escrow is paused and allows only refunds; null if not paused. */
+/** Start of the escrow pause, during which only refunds are allowed; null if escrow is not paused. */
 export async function escrowPausedAt(t: ReadTx): Promise<number | null> {
   return (await readPlatform(t)).escrow_paused_at
 }
@@ -57,7 +57,7 @@ function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
 /** Maximum jobs of a provider that are paid when its suspension ends; the other jobs are paid within a day. */
 const MAX_RELEASED = 1_000
 
-/** Makes jobs due that waited because their provider was suspended. */
+/** Schedules the payment of jobs that waited because their provider was suspended. */
 export async function releaseWaiting(t: Tx, provider: Pick<ParticipantRow, 'wallet'>, at: number): Promise<void> {
   const query = {
     wallet: provider.wallet,

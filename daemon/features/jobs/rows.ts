@@ -45,7 +45,7 @@ export const JobRow = z.strictObject({
   payment_method: z.enum(paymentMethods),
   transaction: z.string().nullable(),
   status: z.enum(jobStatuses),
-  /** Empty if the input is large; `input_file` is then the SHA-256 of the file with it. */
+  /** Empty if the input is large; `input_file` is then the SHA-256 of the file that contains it. */
   input: KnownJsonObject,
   input_file: z.string().exactOptional(),
   /** Empty if the deliverables are large; `deliverables_file` is then the SHA-256 of the file with them. */
@@ -72,7 +72,7 @@ export const JobRow = z.strictObject({
   dispatched_at: z.int().nullable(),
   completed_at: z.int().nullable(),
   deadline_at: z.int().nullable(),
-  /** Duration that the listing promised; null if its estimate had none. */
+  /** Duration that the listing promised; null if the listing stated none. */
   estimate_ms: z.int().nullable(),
   ended_at: z.int().nullable(),
   ended_by: z.enum(['buyer', 'provider', 'admin', 'system']).nullable(),
@@ -83,7 +83,7 @@ export type JobRow = z.infer<typeof JobRow>
 export const DeliverablesRow = z.strictObject({
   /** Id of the job. */
   ...stored,
-  /** JSON text of the array. */
+  /** JSON text of the array of deliverables. */
   text: z.string(),
 })
 export type DeliverablesRow = z.infer<typeof DeliverablesRow>

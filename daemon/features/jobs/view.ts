@@ -89,7 +89,7 @@ export async function aboutJob(t: ReadTx, job: JobRow): Promise<About> {
   }
 }
 
-/** Name of a participant, or the wallet if it is not registered. */
+/** The participant's name, or else `who` as given. */
 export async function nameOf(t: ReadTx, who: string | Wallet): Promise<string> {
   return (await participantNamed(t, who))?.name || who
 }

@@ -77,7 +77,7 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
         if (await isDue(t, item, ctx)) await act(t, draw, { ...item, ctx })
       })
     },
-    // Work on waiting money is always due.
+    // Waiting money is always due, so the next due time is `from`.
     nextDue: async (ctx, from) => ((await due(ctx, from, 1)).length > 0 ? from : null),
   }
 }

@@ -20,7 +20,7 @@ export const account = {
   blocked: (wallet: Wallet) => `blk:${wallet}`,
 } as const
 
-/** Referrers who share a listing fee; null: none. `buyerId` is the referred buyer. */
+/** Referrers who get a share of a listing fee; null if there is none. `buyerId` is the referred buyer. */
 export type Referrers = {
   readonly buyer: string | null
   readonly provider: string | null
@@ -28,7 +28,7 @@ export type Referrers = {
 }
 
 export type Sale = {
-  /** Account that pays: `ext`, the payment's hold, or for a renewal the balance. */
+  /** Account that pays: `ext`, the payment's hold, or the balance for a renewal. */
   readonly source: string
   readonly providerId: string
   readonly split: Split

@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** One amount earned by a participant, written with its transaction. */
 export const EarningRow = z.strictObject({
-  /** Transaction id and role. */
+  /** `<transaction id>:<role>`. */
   ...stored,
   owner_id: z.string(),
   role: z.enum(earningRoles),
@@ -17,11 +17,11 @@ export const EarningRow = z.strictObject({
   kind: z.enum(keysOf(entryKinds)),
   transaction_id: z.string(),
   amount: Micro,
-  /** Total earnings of the owner in this role, including this one. */
+  /** Total earnings of the owner in this role, including this earning. */
   total_after: Micro,
   /** The referred participant, if registered. */
   referred_id: z.string().nullable(),
-  /** Total earnings of the owner from the referred participant, including this one. */
+  /** Total earnings of the owner from the referred participant, including this row's earning. */
   referred_total_after: Micro,
   ref_kind: z.string(),
   ref_id: z.string(),

@@ -24,7 +24,7 @@ function isOpen({ until }: Previous<unknown>, wall: number): boolean {
   return until > wall && until - wall <= QUOTE_WINDOW_MS
 }
 
-/** The previous version while its window is open. */
+/** The previous version of a listing, while it can still be bought. */
 export function stillGood<V>(previous: Previous<V> | undefined, wall: number): V | undefined {
   return previous && isOpen(previous, wall) ? previous.version : undefined
 }
@@ -38,7 +38,7 @@ type Edit<V> = {
 }
 
 /**
- * The window after an edit. An edit without changes keeps the current window.
+ * The quote window after an edit. An edit without changes keeps the current window.
  * @throws AppError 409 with `Retry-After` for a second edit within a window, because that would need a third version.
  */
 export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Previous<V> | undefined {
@@ -60,15 +60,15 @@ export type Tender =
   | { readonly kind: 'signed'; readonly value: bigint; readonly maxTimeoutSeconds?: number | undefined }
   | { readonly kind: 'balance' }
 
-/** Price of a version, and when the money moves. */
+/** Price of one version of an offer, and when the money moves. */
 export type QuoteWindow = { readonly price: Usdc; readonly settle: keyof typeof paymentWindows }
 
 /** Both versions of an offer; undefined if not available. */
 export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; readonly today: O | undefined }
 
 /**
- * The version to buy. Without a payment, today's version; for a signed payment, the version with its price; for a
- * balance payment, the cheaper version. If both fit, the old one, because the buyer may not know the new one.
+ * The version to buy. Without a payment: today's version. For a signed payment: the version with that price. For a
+ * balance payment: the cheaper version. If both fit, it is the old one, because the buyer may not know the new one.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

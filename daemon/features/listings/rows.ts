@@ -11,7 +11,7 @@ export const ServiceRow = z.strictObject({
   description: z.string(),
   /** The previous version, and until when (wall time) it can be bought. */
   previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
-  /** Number of edits. A plan's bundle refers to a version by it. */
+  /** Number of edits. A plan's bundle refers to a version by this number. */
   edits: z.int().exactOptional(),
   input_schema: KnownJsonObject,
   category: z.string(),

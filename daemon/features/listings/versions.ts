@@ -60,7 +60,7 @@ export function editedListing(held: ServiceRow, changed: ServiceRow, wall: numbe
   return { ...changed, previous, edits: (held.edits ?? 0) + 1 }
 }
 
-/** Number of edits of the version that a bundle quotes: the old version while an edit's quote window is open. */
+/** Number of edits of the version that a bundle quotes. This is the old version while its quote window is open. */
 export function goodEdit({ edits = 0, previous }: ServiceRow, wall: number): number {
   return stillGood(previous, wall) ? edits - 1 : edits
 }

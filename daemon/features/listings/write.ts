@@ -77,7 +77,7 @@ export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promis
 type Offer = Pick<ServiceRow, 'id' | 'provider_id' | 'name' | 'updated_at'> & { readonly status: string }
 type Announcement = { readonly type: EventType; readonly offer: Offer; readonly at?: number }
 
-/** Sends its provider an event about a service, plan or product. */
+/** Emits an event about a service, plan or product to its provider. */
 export async function announceOffer(
   t: Tx,
   draw: Draw,

@@ -12,7 +12,7 @@ import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
-/** Opens the switches, which follow commits. Reserving a payment reads them from the store instead. */
+/** Opens the switches, which are updated after commits. Reserving a payment reads them from the store instead. */
 export async function openSwitches(parts: {
   store: Store
   entropy: Entropy
@@ -44,7 +44,7 @@ export async function openSwitches(parts: {
   return { switches: { now: () => switched, follow }, close }
 }
 
-/** Applies start options to the switches: the observed profile, or the checkout cutover. */
+/** Applies start options to the switches: the profile `observed`, or the checkout cutover. */
 async function applyStart({ store, entropy, config, clock }: Parameters<typeof openSwitches>[0]): Promise<void> {
   const observed = config.profile === 'observed'
   if (!observed && config.checkoutV2 === undefined) return
@@ -57,7 +57,7 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-/** Whether a switch counts as on. The switch of a named path counts only while the path can sell. */
+/** Whether a switch counts as on. For a named path, it counts only while purchases at the path are possible. */
 function isOn(name: string, offers: NamedOffers): boolean {
   return !namedSlugs.some((slug) => slug === name) || offers.sells(name)
 }

@@ -100,9 +100,9 @@ const sweeps: readonly Sweep[] = [
   }),
   // Amounts given by the faucet, for the daily limit.
   sweep({ collection: grantDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
-  // Gas counts, for the daily limit.
+  // Counts of gas actions, for the daily limit.
   sweep({ collection: gasDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
-  // The event log (decisions §10). Removed oldest first, so that the numbers of the rest have no gaps.
+  // The event log (decisions §10). The oldest events go first, so that the remaining numbers have no gaps.
   sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).
   sweep({ collection: traces, index: 'at', timeOf: at, keepMs: 90 * DAY_MS }),

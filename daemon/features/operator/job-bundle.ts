@@ -85,7 +85,7 @@ function reportOf(checked: Validation): Report {
   return checked.ok ? { ok: true, details: [] } : { ok: false, details: [...checked.details] }
 }
 
-/** Checks a delivery against the schema stored at the purchase. For a job without one, uses the listing's schema. */
+/** Checks a delivery against the schema stored at the purchase, or else against the listing's schema. */
 async function deliveryReport(
   ctx: Context,
   { job, service }: Evidence,

@@ -68,7 +68,7 @@ export function openMetrics(
   const close = () => {
     unsubscribe()
     unobserve()
-    // Without this, the library's observer would keep the registry in memory, and through its gauges the store.
+    // Without this, the library's observer would keep the registry, and the registry's gauges would keep the store.
     registry.clear()
   }
   return {
@@ -138,7 +138,7 @@ function storeGauges(store: Store, registry: Registry): void {
   }
 }
 
-/** Counts payments, scheduled runs and webhook attempts from committed rows, each once. */
+/** Counts payments, cron runs and webhook attempts from committed rows, each once. */
 function followRows(registry: Registry): Parameters<Store['subscribe']>[0] {
   const counter = (name: string, help: string, labelNames: readonly string[]) =>
     new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })

@@ -8,8 +8,6 @@ import { services } from '../listings/rows.ts'
 import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
 import type { OfParties } from './party-page.ts'
 
-/* Search fields of jobs and conversations. Each name is looked up once. */
-
 /** @param now business time */
 export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFields> {
   const nameOf = names(t)

@@ -88,7 +88,7 @@ async function searchParties<R extends Row, L extends ListFields>(
     return searchedPage({ ...list, pieces, count: await table.count('newest', []) }, asked)
   }
   const counts = await Promise.all(statuses.map((one) => table.count('status', [one])))
-  // Read the statuses with the fewest rows first, because a large one would use up the scan limit.
+  // Read the statuses with the fewest rows first, because a status with many rows would use up the scan limit.
   const parts = statuses.map((name, i) => ({ name, count: counts[i] ?? 0 })).toSorted((a, b) => a.count - b.count)
   const names = parts.map(({ name }) => name)
   const found = { ...list, pieces: byStatus(table, names), count: counts.reduce((sum, one) => sum + one, 0) }

@@ -17,7 +17,7 @@ import { metrics } from './metrics.ts'
 
 const listEngines: FreeHandler<typeof enginesApi.listEngines> = async (_input, { ctx }) => standings(ctx)
 
-/** Sends requests to the servers of remote engines, which otherwise only purchases do. */
+/** Sends requests to the servers of remote engines. Otherwise only purchases do that. */
 const checkEngines: FreeHandler<typeof enginesApi.checkEngines> = async (_input, { ctx }) => {
   await engineBoard.of(ctx).reach()
   return standings(ctx)

@@ -34,7 +34,7 @@ const getIdentityFile: FreeHandler<typeof profilesApi.getIdentityFile> = async (
 type LinkBody = Input<typeof identityLinkApi.linkIdentity>['body']
 type LinkCall = Call<typeof identityLinkApi.linkIdentity.access>
 
-/** Asks the chain before writing. A participant has one link. */
+/** Asks the chain for the identity's owner before it writes. A participant can link only one identity. */
 const linkIdentity: FreeHandler<typeof identityLinkApi.linkIdentity> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const owner = await linkingParticipant(body, call)

@@ -79,7 +79,7 @@ function servicesHere(row: ParticipantRow, { chainId, baseUrl }: Omit<Facts, 'li
 const COLOR_START = 2
 const COLOR_END = 8
 
-/** An image for ERC-8004 readers if there is no `image` link: a square in a colour of the wallet. */
+/** An image for ERC-8004 readers if there is no `image` link: a square whose colour comes from the wallet address. */
 function plainImage({ wallet }: ParticipantRow): string {
   const fill = wallet.slice(COLOR_START, COLOR_END)
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path fill="#${fill}" d="M0 0h1v1H0z"/></svg>`

@@ -33,7 +33,7 @@ import {
 import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
 import { ownParticipantView, participantView } from './view.ts'
 
-/** Time after a rotation in which webhooks are signed with both the old and the new secret (decisions §6). */
+/** Webhooks are signed with both the old and the new secret for this long after a rotation (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
 const register: PaidHandler<typeof registrationApi.register> = {

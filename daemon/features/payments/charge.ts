@@ -58,7 +58,7 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
   }
 }
 
-/** Retry-After while the chain is down. */
+/** `Retry-After` in seconds, while the chain is down. */
 const DOWN_RETRY_SECONDS = 15
 
 function needsChain({ kind }: Credential): boolean {
@@ -168,7 +168,7 @@ function unsettled(order: Order, fault: PaymentFault): PaymentRefused {
 /*
  * Money that moves inside the store moves in the same transaction as what it pays for. A refusal then charges nobody
  * and needs no recovery (decisions §4). In unusual cases these functions return undefined without writing. The caller
- * then takes the full path, which explains the error.
+ * then takes the full payment flow, which explains the error.
  */
 
 /** Whether the service runs before the payment. */
@@ -185,7 +185,7 @@ export async function sellAtOnce(order: Order, id: string, funds: Funds): Promis
   return move ? sellWithin(order, { id, funds, move }) : sellByChain(order, id, funds)
 }
 
-/** Reserves the payment already marked as `settling`, so that it is fulfilled even after a crash. */
+/** Reserves the payment with the status `settling`, so that it is fulfilled even after a crash. */
 async function sellByChain(order: Order, id: string, funds: Funds): Promise<SoldAtOnce | undefined> {
   const carried = { input: order.wire, outcome: null }
   if (largeText(carried) !== undefined) return undefined // a file of its own, once it is reserved
@@ -214,7 +214,7 @@ async function sellWithin(order: Order, { id, funds, move }: Within): Promise<So
   }
 }
 
-/** Settles and fulfils after a run, in one transaction. Undefined if the full path must do this. */
+/** Settles and fulfils after a run, in one transaction. Undefined if this takes several transactions. */
 export async function payAtOnce(order: Order, id: string, outcome: RunResult): Promise<PaidAnswer | undefined> {
   const { ctx } = order
   const move = moveOf(order)
@@ -230,13 +230,13 @@ export async function payAtOnce(order: Order, id: string, outcome: RunResult): P
     })
   } catch (error) {
     const refusal = refusalOf(error)
-    // Take the full path, which keeps a provider's finished work until souk's own fault is fixed.
+    // On undefined, the full path runs. It keeps a provider's finished work until souk's own fault is fixed.
     if (error instanceof Unmoved || (hasProvider && !(refusal instanceof AppError))) return undefined
     throw refusal
   }
 }
 
-/** Whether the seller's check passes. If not, the full path repeats it and reports the error. */
+/** Whether the seller's check passes. If not, the full payment flow repeats the check and reports the error. */
 async function passes(order: Order): Promise<boolean> {
   try {
     await order.seller.handler.check(order.input, callOf(order))

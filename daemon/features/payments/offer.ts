@@ -92,7 +92,7 @@ export async function offerUnlessCovered(
   return quote.coveredBy === undefined ? offerReply(request, quote, {}) : undefined
 }
 
-/** The 402 of a refused payment. @throws `error` if it is any other error */
+/** The 402 that answers a refused payment. @throws `error` unless it is a `PaymentRefused` */
 export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): ReplyOut {
   if (!(error instanceof PaymentRefused)) throw error
   return offerReply(request, quote, error.refusal)

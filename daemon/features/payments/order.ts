@@ -139,8 +139,8 @@ export function knownKeys(exchange: Exchange, { wallet, participant }: Payer): r
 }
 
 /**
- * The order with the fingerprint of an earlier build, which included the participant. A retry after an upgrade thereby
- * finds the first purchase.
+ * Returns the order with the fingerprint that earlier builds made, which included the participant. A retry after an
+ * upgrade then finds the first purchase.
  */
 export async function asKnown<O extends Pick<Order, 'exchange' | 'fingerprint' | 'idempotency'>>(
   order: O,

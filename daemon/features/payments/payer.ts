@@ -21,7 +21,7 @@ export type Tendered =
       readonly signer: Wallet | null
     }
   | { readonly kind: 'balance'; readonly key: string }
-  /** An API key without a payment. It pays only if its holder has a subscription that covers the call. */
+  /** An API key without a payment. It suffices only if its holder has a subscription that covers the call. */
   | { readonly kind: 'key'; readonly key: string }
 
 export type Credential =
@@ -48,7 +48,7 @@ function readCredential({ ctx, seller, exchange }: PaidRequest): Credential {
 }
 
 /**
- * The payment credential. If key recovery failed, asks the contract wallet about a payment that is usable here.
+ * The payment credential. If the recovered key is not the payer's, asks the payer's contract about the signature.
  * @throws AppError 503 when the chain does not answer.
  */
 export async function provenCredential(request: PaidRequest): Promise<Credential> {
@@ -98,7 +98,7 @@ export function signedPayment(credential: Credential): PaymentCredential | undef
   return credential.kind === 'x402' ? credential.payment : undefined
 }
 
-/** The payer, if proven. @returns undefined if not proven yet; a later step then refuses the request */
+/** The payer, if the request proves who pays. @returns undefined if not; a later step then refuses the request */
 export async function identifyPayer(request: PaidRequest, credential: Credential): Promise<Payer | undefined> {
   if (!isTendered(credential)) return undefined
   if (credential.kind === 'x402' && credential.signer !== credential.payment.authorization.from) return undefined

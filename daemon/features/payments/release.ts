@@ -70,7 +70,7 @@ export async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Prom
   if (used?.payment_id === id) await t.table(idempotency).delete(key)
 }
 
-/** Maximum reservations per wallet and hour that may end without a charge. Limits work that nobody pays. */
+/** Maximum reservations per wallet and hour that may end without a charge. This limits work that nobody pays for. */
 export const MAX_UNPAID_ATTEMPTS = 600
 
 /** Unpaid attempts by wallet, in memory and by wall time. A restart loses at most an hour's count. */
@@ -83,7 +83,7 @@ export async function countUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
   await unpaidAttempts.of(ctx).penalty(wallet)
 }
 
-/** @throws AppError 429 after too many unpaid reservations of a wallet */
+/** @throws AppError 429 if the wallet has too many unpaid reservations */
 export async function refuseUnpaid(ctx: Context, wallet: Wallet): Promise<void> {
   const state: RateLimiterRes | null = await unpaidAttempts.of(ctx).get(wallet)
   if (state === null || state.consumedPoints < MAX_UNPAID_ATTEMPTS) return

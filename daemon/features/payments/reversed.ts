@@ -33,8 +33,8 @@ function followReversal(means: ReversalMeans, reversal: Reversal): Promise<void>
 }
 
 /**
- * Marks the payment `reversed` and removes its money from the books in one transaction: for a deposit first from the
- * credited balance, then from the marketplace's own accounts. The payment keeps an uncovered rest. Idempotent.
+ * Marks the payment `reversed` and removes its money from the books, in one transaction. A deposit is first taken from
+ * the credited balance, then from the marketplace's own accounts. The payment row keeps the uncovered rest. Idempotent.
  */
 export async function reverse(means: ReversalMeans, { from, nonce, value, transaction }: Reversal): Promise<void> {
   const id = authorizationId(means, { authorization: { from, nonce } })
@@ -143,7 +143,7 @@ async function creditedTo(
   return (await t.table(participants).page('wallet', [payer], { limit: 1 })).rows[0]?.id
 }
 
-/** Covers losses from later revenue, oldest first. */
+/** Uses later revenue to cover losses from reverted payments, oldest loss first. */
 export async function coverLosses(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
   const open = await everyRow(ctx.store.table(payments), { index: 'uncovered', prefix: [], limit: PAGE })
   for (const { id } of open) {
@@ -169,8 +169,8 @@ export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]>
 type Back = { readonly payment: PaymentRow; readonly transaction: string; readonly at: number }
 
 /**
- * Restores a reversed payment that was settled again. Returns each bearer's loss, and pays a withheld refund as far as
- * the marketplace's money suffices; the rest stays on the payment. Refunds a payment that was never fulfilled.
+ * Restores a reversed payment that was settled again. Gives each account its loss back. Pays a withheld refund as far
+ * as the marketplace's money suffices; the payment row keeps the rest. Refunds a payment that was never fulfilled.
  */
 export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }: Back): Promise<void> {
   const { uncovered = ZERO, borne, reversed_from: was = 'fulfilled', withheld = ZERO, ...bared } = payment
@@ -228,7 +228,7 @@ function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {
   return left > 0n ? { withheld: left } : {}
 }
 
-/** Pays withheld refunds from later revenue, oldest first. */
+/** Uses later revenue to pay withheld refunds, oldest refund first. */
 export async function payAllWithheld(ctx: Pick<Context, 'store' | 'entropy' | 'clock'>): Promise<void> {
   const table = ctx.store.table(payments)
   const owed = await Promise.all(

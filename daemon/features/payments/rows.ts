@@ -8,7 +8,7 @@ import { largeText, putText, readText } from '../../store/blobs.ts'
 import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 
 /**
- * A payment. The row is durable before the run starts. From `settling` on it has everything to finish without its
+ * A payment. The row is durable before the run starts. From `settling` on, it has all that is needed without the
  * caller: endpoint, input, signed bytes, outcome. Input, outcome and terms are dropped when the payment ends.
  */
 export const PaymentRow = z.strictObject({
@@ -36,7 +36,7 @@ export const PaymentRow = z.strictObject({
   receipt_id: z.string(),
   /** Request id; absent in rows of earlier builds. */
   request_id: z.string().exactOptional(),
-  /** The signed bytes, stored before sending. */
+  /** The signed authorization, stored before it is sent. */
   authorization: z
     .strictObject({
       x402_version: z.union([z.literal(1), z.literal(2)]),
@@ -51,7 +51,7 @@ export const PaymentRow = z.strictObject({
   books: z.array(z.string()).exactOptional(),
   /** Loss from a reversed payment that earnings do not cover yet. */
   uncovered: Micro.exactOptional(),
-  /** State before the reversal. `borne` has each bearer's share of the loss, which returns with the money. */
+  /** State before the reversal. `borne` has each bearer's share of the loss. The shares return with the money. */
   reversed_from: z.enum(paymentStates).exactOptional(),
   borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
   /** A refund that is withheld since the reversal, and owed once the money is back. */
@@ -81,7 +81,7 @@ export const AnswerRow = z.strictObject({
 })
 export type AnswerRow = z.infer<typeof AnswerRow>
 
-/** The payment for which an `Idempotency-Key` was used, by the key in its scope. */
+/** The payment for which an `Idempotency-Key` was used. `id` is the key, hashed with its scope. */
 export const IdempotencyRow = z.strictObject({ ...stored, payment_id: z.string(), at: z.int() })
 export type IdempotencyRow = z.infer<typeof IdempotencyRow>
 

@@ -61,11 +61,11 @@ export type Quote = {
   readonly terms?: PaymentRow['terms']
   /** The normalised body, stored instead of the received one. */
   readonly body?: PaymentRow['terms']
-  /** The buyer's subscription that covers the call: price 0, no 402 (decisions §9). */
+  /** The buyer's subscription that covers the call. The price is then 0, and no 402 is sent (decisions §9). */
   readonly coveredBy?: string
   /** Schema of the run's result. The run gets it as `PayCall.delivers`; it is not stored. */
   readonly delivers?: JsonObject
-  /** v1 discovery; the `input_schema` of the listing. */
+  /** For x402 v1 discovery: the listing's `input_schema`. */
   readonly inputSchema?: Record<string, unknown>
 }
 
@@ -75,7 +75,7 @@ export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> 
 /** Result of a run, stored until it is paid. */
 export type RunResult = PaymentRow['outcome']
 
-/** What `fulfil` gets of a paid call. The payment row has all of it, so a call is fulfilled even after a crash. */
+/** Data of a paid call for `fulfil`. All of it is in the payment row, so a call is fulfilled even after a crash. */
 export type Fulfilment<E extends Endpoint> = {
   readonly input: Input<E>
   readonly payer: Payer
@@ -90,7 +90,7 @@ export type Fulfilment<E extends Endpoint> = {
 
 export type Fulfilled<E extends Endpoint> = {
   readonly answer: Answer<E>
-  /** Legs that take exactly the price from `fulfilment.source`. They are posted in the same transaction. */
+  /** Ledger legs that take exactly the price from `fulfilment.source`. They are posted in the transaction `t`. */
   readonly legs: readonly Leg[]
   readonly kind: EntryKind
   readonly ref: { readonly kind: string; readonly id: string }
@@ -100,7 +100,7 @@ export type Fulfilled<E extends Endpoint> = {
 
 type Charged = { readonly payment: Pick<PaymentRow, 'price'>; readonly source: string }
 
-/** The postings of a fixed API fee, all of which the marketplace keeps. */
+/** Ledger entry for a fixed API fee. The marketplace keeps the whole fee. */
 export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoint>['ref'], answer: A) {
   const legs = legsOf.fixedPriceCall({ source, price: payment.price })
   return { kind: 'fixed_price_call', ref, legs, answer } as const
@@ -112,15 +112,15 @@ export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promis
 }
 
 /**
- * A handler of a paid endpoint. It responds only through `fulfil`, whose result is encoded, stored, posted and marked
- * fulfilled in one transaction.
+ * A handler of a paid endpoint. It responds only through `fulfil`, whose result is encoded, stored, booked in the
+ * ledger and marked fulfilled in one transaction.
  */
 export type PaidHandler<E extends PaidEndpoint> = {
-  /** Notice about a fixed price before the payment; undefined if there is none. */
+  /** Notice that precedes the payment of a fixed price; undefined if there is none. */
   readonly notice?: (input: Pick<Input<E>, 'params'>, base: BaseCall) => Promise<string | undefined>
-  /** Refuses before any charge: for existence, ownership, state and conflicts. */
+  /** Checks existence, ownership, state and conflicts before any charge. Throws to refuse the call. */
   readonly check: (input: Input<E>, base: PayCall) => Promise<void>
-  /** Runs before the money moves, on endpoints that settle last. The result is stored. */
+  /** Runs before the money moves, on endpoints that settle only after the work. The result of `run` is stored. */
   readonly run?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<RunResult>
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
   /** Calls with the same key run one at a time, from check to fulfilment. Conflicting calls are not charged. */

@@ -23,7 +23,7 @@ import { answers, bare, type Carried, carriedBy, carry, dropFile, type PaymentRo
 import { type PaidAnswer, type Payer, sellerOf, sellers } from './seller.ts'
 import { inFlight, singleFlight } from './single-flight.ts'
 
-/** What finishing a payment needs of its order. Recovery derives it from the payment row. */
+/** The members of an order that are needed to finish its payment. Recovery derives them from the payment row. */
 export type Ordered = Pick<Order, 'seller' | 'sealKey'>
 
 /**
@@ -151,7 +151,7 @@ export async function refund(
   return answer
 }
 
-/** Returns the money to the paying balance, or by a payout to the signing wallet. A subscription moved none. */
+/** Returns the money to the paying balance, or by a payout to the signing wallet. Subscriptions moved no money. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
   if (payment.method === 'balance') {
@@ -262,7 +262,7 @@ export async function finishPayment(ctx: Context, id: string, ordered: Ordered):
   return undefined
 }
 
-/** Whether a final block shows that the nonce is unused and the window closed. */
+/** Whether a final block shows that the nonce is unused and that the authorization has expired. */
 async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean> {
   const signed = payment.authorization
   if (!signed || signed.valid_before >= BigInt(unixSeconds(ctx.clock.wall()))) return false
@@ -277,7 +277,7 @@ async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean>
 
 export type Recovered = { readonly finished: number; readonly released: number; readonly waiting: number }
 
-/** Finishes all open payments without an active request. Called at the start and by crons. */
+/** Finishes all open payments without an active request. Called by crons and when the daemon starts. */
 export async function recoverPayments(ctx: Context): Promise<Recovered> {
   const counts = { finished: 0, released: 0, waiting: 0 }
   for await (const rows of eachPage(ctx.store.table(payments), { index: 'open', prefix: [], limit: RECOVERY_PAGE })) {

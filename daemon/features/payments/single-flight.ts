@@ -15,7 +15,7 @@ export type InFlight = {
 /** Payments in progress, by id. */
 export const inFlight = defineResource<ShortLived<InFlight>>('in-flight')
 
-/** @throws AppError 409 when payment or key was used for another request */
+/** @throws AppError 409 when the payment or the `Idempotency-Key` was used for another request */
 export function refuseOtherRequest(payment: { readonly fingerprint: string }, fingerprint: string): void {
   if (payment.fingerprint === fingerprint) return
   throw new AppError(

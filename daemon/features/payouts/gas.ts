@@ -7,11 +7,11 @@ import { everyRow } from '../../store/each-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { gasDays } from './rows.ts'
 
-/* Gas actions cost the operator gas without a fee: withdrawals, and refunds after a buyer's cancel (decisions §4). */
+/* Gas actions make the operator pay gas, for no fee: withdrawals, and refunds after a cancel (decisions §4). */
 
 /** Maximum gas actions per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
-/** Minimum on-chain withdrawal. A smaller one must empty the balance, and each wallet may make one a day. */
+/** Minimum on-chain withdrawal. A smaller one must empty the balance, and is possible once a day for each wallet. */
 export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
 
 type Machine = Pick<Context, 'chain' | 'clock'>
@@ -38,7 +38,7 @@ type GasAct = {
 
 /**
  * Counts a gas action, in the action's transaction. Does nothing if gas costs nothing.
- * @throws AppError rate_limited when the wallet used up its actions of the day. Its money stays where it is.
+ * @throws AppError rate_limited when the wallet used up its actions of the day; its money then stays where it is.
  */
 export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
   if (!costsGas(machine)) return

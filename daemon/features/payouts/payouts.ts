@@ -45,7 +45,7 @@ type NewPayout = {
 
 /**
  * Sets an account's money aside for a wallet. Call it in the transaction that made the money due.
- * @returns null when nothing is due, or while another payout of the wallet is open. When it ends, the money is paid.
+ * @returns null if nothing is due, or while the wallet has another open payout. The money is paid after that payout.
  */
 export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
   const { wallet, source, at } = payout
@@ -119,7 +119,7 @@ export function openRefund(
   return openPayout(t, draw, { ...refund, kind: 'refund', source: account.refund(refund.wallet) })
 }
 
-/** Takes a refund back from the wallet's unsent payout, if the refund account alone does not hold `amount`. */
+/** Takes a refund back out of the wallet's unsent payout if the refund account holds less than `amount`. */
 export async function recallRefund(
   t: Tx,
   draw: Draw,
@@ -251,8 +251,9 @@ function refOf({ id }: PayoutRow): Ref {
 }
 
 /**
- * When a payout ends, opens one for its unblocked money and one for refunds that came due. A failed withdrawal is not
- * repeated, because its owner can withdraw again. The settlement cron repeats other failed settlements.
+ * After a payout has ended, opens new payouts: of its money, if that was blocked, and of refunds now due. A failed
+ * withdrawal is not repeated, because its owner can withdraw again. The settlement cron repeats other failed
+ * settlements.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row
@@ -282,7 +283,7 @@ async function review(ctx: Context, row: PayoutRow): Promise<void> {
   else await step(ctx, row.id, { event: 'unblock' })
 }
 
-/** Makes blocked payouts of a cleared wallet due, so that the next run returns their money. */
+/** Makes a wallet's blocked payouts due after it is cleared of sanctions, so that the next run returns their money. */
 export async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   for (const { id } of rows) {

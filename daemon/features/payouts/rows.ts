@@ -4,7 +4,7 @@ import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { pick } from '../../../src/core/record.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/words.ts'
 import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
-/** A payout, written with the postings that set its money aside in `out:<id>`. */
+/** A payout, written with the ledger entry that sets its money aside in `out:<id>`. */
 export const PayoutRow = z.strictObject({
   ...stored,
   kind: z.enum(payoutKinds),

@@ -47,8 +47,8 @@ function payeesOf({ config }: Context): readonly Payee[] {
 }
 
 /**
- * Whether all shares can be set aside together: no payee's wallet has an open payout, and no share is below one atomic
- * unit. Otherwise remainders would drift to the largest payee.
+ * Whether all shares can be set aside together. This requires that no payee's wallet has an open payout, and that no
+ * share is below one atomic unit. Otherwise remainders would drift to the largest payee.
  */
 async function canDistribute(t: ReadTx, { account: row }: AccountItem, ctx: Context): Promise<boolean> {
   const payees = payeesOf(ctx)

@@ -72,7 +72,7 @@ function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   }
 }
 
-/** Fixes the bytes of the transfer order, so that all attempts send the same bytes. */
+/** The transfer order's exact bytes, and their hash. All attempts send the same bytes. */
 function orderOf(row: PayoutRow): Pick<PayoutRow, 'bytes' | 'hash'> {
   const bytes = JSON.stringify({ id: row.id, to: row.wallet, amount: row.amount.toString() })
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }

@@ -46,7 +46,7 @@ export function isWished(wish: Wish, { budget_max, category }: Pick<PostingRow, 
 export const MAX_BIDS = 500
 export const MAX_BIDS_PER_PROVIDER = 10
 
-/** A bid with what its view needs. */
+/** A bid with the request and the listing that its view needs. */
 export type PlacedBid = { readonly bid: BidRow; readonly posting: PostingRow; readonly service: ServiceRow }
 
 type Bidding = {

@@ -32,7 +32,7 @@ export const postingMachine = defineMachine({
 export type PostingTransition = (typeof postingMachine)['transitions'][number]
 export type PostingEvent = PostingTransition['event']
 
-/** Status at a time. An overdue request counts as expired even before the cron ran. */
+/** Status of a request for work at the time `now`. An overdue one counts as expired even before the cron ran. */
 export function postingStatusAt({ status, expires_at }: Pick<PostingRow, 'status' | 'expires_at'>, now: number) {
   return status === 'open' && expires_at <= now ? 'expired' : (status satisfies PostingStatus)
 }
@@ -54,7 +54,7 @@ export const bidMachine = defineMachine({
 
 type Place = { readonly posting: Pick<PostingRow, 'status' | 'expires_at'>; readonly now: number }
 
-/** Status at a time. Bids of an expired request count as rejected. */
+/** Status of a bid at the time `now`. Bids of an expired request count as rejected. */
 export function bidStatusAt({ status }: Pick<BidRow, 'status'>, { posting, now }: Place): BidStatus {
   return status === 'submitted' && postingStatusAt(posting, now) === 'expired' ? 'rejected' : status
 }

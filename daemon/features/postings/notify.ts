@@ -31,7 +31,7 @@ const NOTICE = 'request.created'
 
 type Due = { readonly id: string; readonly now: number }
 
-/** Notifies the next opt-ins of a new request. @returns whether more opt-ins remain */
+/** Tells the next participants with an opt-in about a new request. @returns whether further opt-ins remain */
 export async function tellNext(t: Tx, draw: Draw, { id, now }: Due): Promise<boolean> {
   const fanout = await t.table(fanouts).getForUpdate(id)
   if (!fanout) return false
@@ -113,7 +113,7 @@ async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise
   return posting?.status === 'open' && (await t.table(optIns).get(participantId))?.enabled === true
 }
 
-/** Whether a delivery is still useful. Only a notification of a request can become useless. */
+/** Whether a delivery is still useful. Only a notification about a request for work can become useless. */
 export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: DeliveryRow): Promise<boolean> {
   if (type !== NOTICE) return true
   const { posting_id: postingId } = JSON.parse(body) as { posting_id: string } // bytes of `noticeOf`
@@ -179,7 +179,7 @@ export async function tellAll(ctx: Context, id: string, now: number): Promise<vo
   while (await commit(ctx, (t, draw) => tellNext(t, draw, { id, now })));
 }
 
-/** Starts notifying in the background. If this is interrupted, the cron continues. */
+/** Sends a new request's notifications in the background. If the daemon stops meanwhile, the cron continues. */
 export function startTelling(ctx: Context, id: string): void {
   inBackground(ctx, 'postings', () => tellAll(ctx, id, ctx.clock.now()))
 }

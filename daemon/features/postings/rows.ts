@@ -57,7 +57,7 @@ export function mutexKey(postingId: string): string {
 /** A stored request for work. Times are epoch milliseconds of business time. */
 export const PostingRow = z.strictObject({
   ...stored,
-  /** Request number, without gaps, in order of creation. Pollers resume from it. */
+  /** Number of the buyer's request, counted without gaps in order of creation. Pollers resume from it. */
   number: z.int(),
   poster_id: z.string(),
   poster_wallet: StoredWallet,
@@ -119,7 +119,7 @@ export const OptInRow = z.strictObject({
 })
 export type OptInRow = z.infer<typeof OptInRow>
 
-/** Progress of the notifications about a new request. Removed when all are sent. */
+/** Progress of the notifications about a new request for work. The row is removed when all are sent. */
 export const FanoutRow = z.strictObject({
   /** Id of the request. */
   ...stored,
@@ -204,7 +204,7 @@ export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Post
 
 type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
 
-/** Emits `bid.<event>`. The poster gets the bidder's actions, the bidder gets what happened to the bid. */
+/** Emits `bid.<event>`. The poster learns of the bidder's actions. The bidder learns what became of the bid. */
 export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {
   const { posting_id, provider_id, service_id, price, status } = bid
   const data: JsonObject = { posting_id, provider_id, service_id, price: formatAmount(price), status }

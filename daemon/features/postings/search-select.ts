@@ -12,7 +12,7 @@ export type PostingQuery = {
   /** Number of the last request seen, after which the page starts. */
   readonly after?: number | undefined
   readonly created_after?: number | undefined
-  /** Bounds of the maximum budget, micro-USDC. */
+  /** Limits for the maximum budget of a request, in micro-USDC. */
   readonly min_budget?: bigint | undefined
   readonly max_budget?: bigint | undefined
   /** Business time, by which requests expire. */
@@ -30,7 +30,7 @@ export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'
 
-/** One page of requests, in order of creation; for a search, by relevance. */
+/** One page of requests: sorted by relevance for a search, otherwise in order of creation. */
 export function select(prepared: Prepared, query: PostingQuery): PostingPage {
   const filters = conditionsOf(query)
   const text = query.q?.trim()

@@ -17,7 +17,7 @@ const REBUILD_PAGE = 500
 export type PostingSearch = {
   /** Results include every change that was durable at the call. @throws AppError unavailable during a rebuild */
   readonly query: (query: PostingQuery) => PostingPage
-  /** Records the store's state in the table, so that the next start does not rebuild it. */
+  /** Records the store's state in the table, so that the next start need not rebuild the table. */
   readonly close: () => Promise<void>
 }
 

@@ -96,7 +96,7 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
 type ProductFilter = (row: ProductRow) => boolean
 type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
 
-/** The index that serves a query best, and a filter for the rest. @throws AppError 401 for `mine` without a key */
+/** The index that serves a query best, and a filter for its other parts. @throws AppError 401 for `mine` without key */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const hasWords: ProductFilter = (row) => {
@@ -200,7 +200,7 @@ function published(row: ProductRow, { file, now }: Publishing): ProductRow {
   return { ...row, status: to, file, file_sha256: file.sha256, listed_at: now }
 }
 
-/** A file publishes a draft. Published products keep their file. */
+/** Uploading a file publishes a draft. Published products keep their file. */
 const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   async check({ params, body, hasFile }, { ctx, caller }) {
     const row = ownedBy(caller, await ctx.store.table(products).get(params.id))

@@ -30,7 +30,7 @@ const BPS_PER_PCT = 100
 
 const referralCode = (participantId: string) => `ref_${participantId}`
 
-/** Description of the referral program. Health shows a part of it. */
+/** Description of the referral program. `/health` shows a part of it. */
 export const program: z.output<typeof referralsApi.getReferralProgram.reply.schema> = {
   enabled: true,
   description: 'Refer an agent or a provider to earn a share of the platform fees on its sales.',

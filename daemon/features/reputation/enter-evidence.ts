@@ -53,7 +53,7 @@ function fresh(id: string): Draft<EvidenceRow> {
   }
 }
 
-/** Builds the evidence documents of providers with newly counted jobs, and queues their roots for the chain. */
+/** Builds evidence documents for providers whose jobs newly count, and queues the documents' roots for the chain. */
 export const evidenceWork = dueWork({
   name: 'reputation.evidence',
   collection: evidence,

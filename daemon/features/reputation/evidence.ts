@@ -40,8 +40,8 @@ export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'
 }
 
 /**
- * The evidence of a score. Has the facts of each job, which is named by the hash of its id, but no content. The root of
- * a document is the keccak-256 of its bytes.
+ * The evidence of a score: for each job its facts and the hash of its id, but no content. The root of a document is the
+ * keccak-256 of its bytes.
  */
 export function evidenceDocument(evidence: Evidence): Digest {
   const { subjectId, previous, before, entries, issuedAt } = evidence

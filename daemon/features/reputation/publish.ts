@@ -17,7 +17,7 @@ type NewPublication = {
   readonly at: number
 }
 
-/** Queues a chain write, once per id. Call it in the transaction that caused the write. */
+/** Queues a chain write, once per id. Call it in the store transaction that caused the write. */
 export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPublication): Promise<void> {
   await t.table(publications).insertIfAbsent({
     id,

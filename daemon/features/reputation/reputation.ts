@@ -20,7 +20,7 @@ export const reputation = defineCron({
     try {
       await runDueWork(reputationWork, call)
     } finally {
-      // Drops cached pages, because they show verdicts and when these expire.
+      // Drops cached pages, because they show verdicts and the expiry of verdicts.
       pageCache.of(call.ctx).drop()
     }
     return undefined

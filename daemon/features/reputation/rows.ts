@@ -49,7 +49,7 @@ export const PublicationRow = z.strictObject({
   subject_id: z.string(),
   call: Publishing,
   status: z.enum(publicationStates),
-  /** True until confirmed or failed. */
+  /** True until the chain write is confirmed or has failed. */
   open: z.boolean(),
   attempts: z.int(),
   last_error: z.string().nullable(),
@@ -67,7 +67,7 @@ export const JobFacts = z.strictObject({
   dispute: z.enum(disputeEnds),
   /** 1 to 5; null if not rated. */
   rating: z.int().nullable(),
-  /** From dispatch to delivery; null if there is no delivery. */
+  /** Milliseconds from dispatch to delivery; null if there is no delivery. */
   taken_ms: z.int().nullable(),
   /** Promised duration; null if none. */
   estimate_ms: z.int().nullable(),
@@ -90,7 +90,7 @@ export const Sums = z.strictObject({
 })
 export type Sums = z.infer<typeof Sums>
 
-/** A counted job, with its latest count. */
+/** A job that counts for reputation, as it was last counted. */
 export const CountedJobRow = z.strictObject({
   /** Id of the job. */
   ...stored,
@@ -102,7 +102,7 @@ export const CountedJobRow = z.strictObject({
   sums: Sums,
   /** Number among the provider's entries. A job that changes after its document closed gets a new entry. */
   number: z.int(),
-  /** Number of the document that has the entry. */
+  /** Number of the evidence document that contains the entry. */
   part: z.int(),
   /** Earlier contribution of the job, which this entry replaces; null if there is none. */
   replaces: Sums.nullable(),
@@ -127,21 +127,21 @@ export type StandingRow = z.infer<typeof StandingRow>
 export const EvidenceRow = z.strictObject({
   /** Id of the provider. */
   ...stored,
-  /** True while documents lack counted jobs. */
+  /** True while counted jobs are missing from the documents. */
   due: z.boolean(),
-  /** Business time of the earliest counted job that documents lack. */
+  /** Business time of the earliest counted job that is in no document yet. */
   due_at: z.int(),
   /** Entries so far. */
   entries: z.int(),
-  /** Number of the open document. `part_entries` is the number of its entries. */
+  /** Number of the document that gets new entries. `part_entries` counts the entries in it. */
   part: z.int(),
   part_entries: z.int(),
-  /** Number of the next document to build: `part`, or an earlier full document. */
+  /** Number of the next document to build. It is `part`, or smaller if earlier, full documents are not built yet. */
   open_part: z.int(),
-  /** Sums of all documents before `open_part`. `previous` is the root of the last of them. */
+  /** Sums of all documents before `open_part`. `previous` is the root of the last such document. */
   before: Sums,
   previous: bytes32.nullable(),
-  /** Root of the latest document. */
+  /** Root (hash) of the latest document. */
   root: bytes32.nullable(),
   /** Documents built. */
   built: z.int(),

@@ -29,7 +29,7 @@ const DISPUTED_QUALITY = 25
 const RECORDED_RELIABILITY = 60
 const SPLIT_RELIABILITY = 40
 const LATE_PENALTY = 25
-/** Speed when delivered exactly at the promised time. Each further promised duration costs `LATE_SLOPE` points. */
+/** Speed score of a delivery at the promised time. Each further promised duration costs `LATE_SLOPE` points. */
 const ON_TIME_SPEED = 80
 const LATE_SLOPE = 40
 /** Speed if no time was promised. */
@@ -149,7 +149,7 @@ function communicationOf({ response_ms: response }: JobFacts): number {
   return Math.max(0, FULL - Math.floor((FULL * late) / RESPONSE_SPAN_MS))
 }
 
-/** What a job adds to the sums of each of its subjects. */
+/** What a job adds to the reputation sums of its provider, its service, and the provider's service type. */
 export function sumsOf(facts: JobFacts): Sums {
   const points = pointsOf(facts)
   const isSuccess = facts.outcome === 'delivered'

@@ -67,7 +67,7 @@ export function trustOfStranger(): TrustView {
   }
 }
 
-/** Issue time of a verdict: the last count of jobs, plus all whole validity periods since then. */
+/** Issue time of a verdict: the time of the last job count, plus all whole validity periods since then. */
 function issueTime(countedAt: number | null, now: number): number | null {
   if (countedAt === null) return null
   return countedAt + Math.floor(Math.max(0, now - countedAt) / VERDICT_MS) * VERDICT_MS

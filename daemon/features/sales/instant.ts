@@ -59,7 +59,7 @@ export function unfulfilled(): AppError {
   return new AppError('unavailable', 'This service is temporarily unavailable.', { retryAfter: 60 })
 }
 
-/** Calls the provider while the buyer waits; checks its one response, due in 30 s, by the schema (decisions §10). */
+/** Calls the provider while the buyer waits. Its response is due in 30 s and must fit the schema (decisions §10). */
 async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input, schema } = sale
   const { ctx, now, begin } = call

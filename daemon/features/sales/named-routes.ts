@@ -96,7 +96,7 @@ async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting):
   return (await putListing(t, draw, made)).id
 }
 
-/** Maximum listings of a first-party function: its own, and one for each named path. */
+/** Maximum listings of a first-party service: its own, and one for each named path. */
 const MAX_OF_FUNCTION = 1 + namedSlugs.length
 
 function nameOf(slug: NamedService): string {

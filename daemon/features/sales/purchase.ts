@@ -35,9 +35,9 @@ const Terms = z.strictObject({
   fee: z.string(),
   /** Subscription that covers the purchase, if any. */
   subscription_id: z.string().exactOptional(),
-  /** Absent in old rows. Instant deliveries are checked before payment, so their schema is not stored. */
+  /** Old rows have no `sale`. Instant deliveries are checked before payment, so their schema is not stored. */
   sale: SaleTerms.extend({ deliverable_schema: KnownJsonObject.exactOptional() }).exactOptional(),
-  /** Only in payments that an earlier version left open. The payment's body has the input now. */
+  /** Present only in payments that an earlier version left open. Now the payment's body has the input. */
   input: KnownJsonObject.optional(),
 })
 const InstantRun = z.strictObject({
@@ -122,7 +122,7 @@ function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall
   return { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
 }
 
-/** @throws AppError 409 `quote_required` that names the path for asking */
+/** @throws AppError 409 `quote_required` with the endpoint that asks the provider for a quote */
 function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {
   const offer = listingOffer(service, tender, wall)
   if (offer) return offer
@@ -155,7 +155,7 @@ function isThere(ctx: Context, slug: string): boolean {
   return own !== undefined && (own.lacking?.() ?? []).length === 0
 }
 
-/** When the money moves. @throws AppError 503 for a purchase into escrow while escrow is paused */
+/** Decides when a purchase's money moves. @throws AppError 503 for a purchase into escrow while escrow is paused */
 async function settlementOf(
   ctx: Context,
   terms: Pick<SaleTerms, 'fulfillment_type'>,

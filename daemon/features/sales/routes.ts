@@ -17,7 +17,7 @@ const contentWrite: PaidHandler<typeof namedServicesApi.contentWrite> = named('c
 const seoOptimize: PaidHandler<typeof namedServicesApi.seoOptimize> = named('seo-optimize')
 const designUpdate: PaidHandler<typeof namedServicesApi.designUpdate> = named('design-update')
 
-/** Handler of a named path: purchase of the listing that is set for it (decisions §7). */
+/** Handler of a named path. It sells the listing that is set for the path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
   const params = (ctx: Context) => ({ id: listingOf(ctx, slug) })
   const { run, onUnpaid } = purchase
@@ -34,7 +34,7 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
     fulfil: purchase.fulfil as unknown as PaidHandler<Named>['fulfil'],
     ...(onUnpaid ? { onUnpaid } : {}),
   }
-  // The endpoints of named paths differ only in their path.
+  // The endpoints of the named services differ only in their path, so the cast is safe.
   return handler as unknown as PaidHandler<E>
 }
 

@@ -20,7 +20,7 @@ const MAX_WAITING = 10_000
 
 /** A listing's jobs bought in the last `SOLD_DAYS`: by day, oldest first; in total; and how many were refunded. */
 export type SoldOf = { readonly byDay: readonly number[]; readonly sold: number; readonly refunded: number }
-/** Numbers of jobs that ended on a business day. */
+/** Numbers of jobs that ended on one day of business time. */
 export type EndedJobs = { readonly good: number; readonly failed: number; readonly refunded: number }
 
 export type SoldWeek = {

@@ -15,7 +15,7 @@ type SdnFacts = {
   readonly addresses: number
 }
 
-/** The current list, if it is from the same source. */
+/** The current list, if it is from the same source as the new list. */
 type HeldSdn = { readonly publishDate: string; readonly addresses: number }
 
 /** A new list with less than this share of the current list's addresses needs the operator's consent. */

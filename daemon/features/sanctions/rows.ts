@@ -10,12 +10,12 @@ export const SanctionRow = z.strictObject({
   manual: z.boolean(),
   /** The operator's reason for adding the wallet; null if only the list names it. */
   reason: z.string().nullable(),
-  /** Business time since when the wallet is refused. */
+  /** Business time at which the refusal of this wallet began. */
   since: z.int(),
 })
 export type SanctionRow = z.infer<typeof SanctionRow>
 
-/** State of the current list, in business time. */
+/** State of the current sanctions list. Times are business time. */
 export const SdnState = z.strictObject({
   /** Path or URL that the list came from; null before the first list. */
   source: z.string().nullable(),

@@ -32,7 +32,7 @@ const fresh: SdnState = {
 /** Sanctioned wallets, in memory. */
 export type Sanctions = {
   readonly has: (wallet: Wallet) => boolean
-  /** State of the list, with the number of sanctioned wallets, and of those only added by an operator. */
+  /** State of the list, with the number of sanctioned wallets, and the number of those that only an operator added. */
   readonly state: () => SdnState & { readonly total: number; readonly manualOnly: number }
   /** Reads wallets and state from the store; call it after a change. */
   readonly follow: () => Promise<void>
@@ -44,7 +44,7 @@ export type Compliance = {
   readonly source: SdnSource
   /**
    * Whether a wallet is sanctioned (decisions §4).
-   * @throws AppError unavailable with real money, as long as no list is loaded
+   * @throws AppError unavailable if money is real and no list is loaded
    */
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
 }

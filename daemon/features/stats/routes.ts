@@ -13,7 +13,7 @@ import type { Draft, Store, Tx } from '../../store/port.ts'
 import { type WatchDayRow, watchCallers, watchDays } from './rows.ts'
 
 const SNAPSHOT_HOUR = 2
-/** When past days are closed, each night (specification, Statistics). */
+/** Schedule for closing past days: each night (specification, Statistics). */
 export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 const DATE_CHARS = 'yyyy-mm-dd'.length
 const SALT_BYTES = 32

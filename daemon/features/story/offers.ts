@@ -7,7 +7,7 @@ const OFFER_AGE_MS = 10 * MINUTE_MS
 /** Finds the earlier 402 that named the price which `request` paid or tried to pay; undefined if unknown. */
 export type OfferOf = (request: LoggedRequest) => LoggedRequest | undefined
 
-/** A 402 that refuses a payment answers an attempt to pay; it is no offer. */
+/** A 402 that refuses a payment responds to an attempt to pay, so it is no offer. */
 function isOffer({ status, code }: LoggedRequest): boolean {
   return status === 402 && code === 'payment_required'
 }

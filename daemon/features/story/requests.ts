@@ -161,7 +161,7 @@ export async function durableRequests(t: ReadTx, limit: number): Promise<LoggedR
   return [...paid.rows.flatMap((row) => requestOfPayment(row) ?? []), ...acts.rows.map(requestOfAct)]
 }
 
-/** One request reconstructed from the store; undefined if its id is unknown. */
+/** A past HTTP request, reconstructed from the store; undefined if its id is unknown. */
 export async function durableRequest(t: ReadTx, id: string): Promise<LoggedRequest | undefined> {
   const paid = (await t.table(payments).page('request', [id], { limit: 1 })).rows[0]
   if (paid) return requestOfPayment(paid)

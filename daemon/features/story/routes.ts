@@ -49,7 +49,7 @@ async function remembered(ctx: Context, { request }: Filters): Promise<LoggedReq
   return [...older, ...known].toSorted((one, two) => one.at - two.at)
 }
 
-/** A request with its number of steps. That takes the whole trace, so call it for few requests only. */
+/** A request with its number of steps. Counting them reads the whole trace, so call it for few requests only. */
 async function countedOf(telling: Telling, request: LoggedRequest) {
   const { t } = telling
   const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)

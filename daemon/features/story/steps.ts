@@ -47,7 +47,7 @@ export function mayRead({ reader }: Telling, owners: readonly (string | null)[])
   return reader === undefined || owners.some((one) => one === reader.id || one === reader.wallet)
 }
 
-/** Maximum steps of one kind below one step. */
+/** Maximum number of substeps of one kind under one step. */
 const MAX_SIBLINGS = 50
 
 /** The same steps one level deeper in the tree. */

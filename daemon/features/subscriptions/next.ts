@@ -6,7 +6,7 @@ import type { SubscriptionRow } from './rows.ts'
 const RETRIES_MS = [DAY_MS, 2 * DAY_MS, 3 * DAY_MS] as const
 /** Minimum time between retries, also after scheduled retries were missed. */
 const SHORTEST_RETRY_MS = DAY_MS
-/** How long access continues after a period, until the cron has charged the next one. */
+/** How long access continues after a period, so that the cron has time to charge the next period. */
 export const RENEWAL_GRACE_MS = 15 * MINUTE_MS
 
 export function isLastTry(failures: number): boolean {

@@ -74,7 +74,7 @@ async function extend(t: Tx, id: string, pauses: readonly Pause[]): Promise<void
   await extendCoverage(t, await putSubscription(t, settled(extended, last.to)))
 }
 
-/** Pause time by which a subscription has not been extended yet, in milliseconds. */
+/** Milliseconds of pauses for which a subscription has not been extended yet. */
 export function lostTo(row: SubscriptionRow, pauses: readonly Pause[]): number {
   const { status, lapsed, current_period_start: start, current_period_end: end, pauses_until: until = 0 } = row
   const isResting = lapsed || status === 'paused'

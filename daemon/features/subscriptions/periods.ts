@@ -45,8 +45,8 @@ export function firstPeriod(period: BillingPeriod, at: number): Period {
 type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }
 
 /**
- * The period that a charge at `at` pays. It follows the last period, counted from the same anchor. If it would be over
- * at `at`, or the subscription lapsed, a period that starts at `at` is paid instead. Unpaid past periods are never
+ * The period that a charge at `at` pays. It follows the last period, counted from the same anchor. If that period would
+ * be over at `at`, or the subscription lapsed, a period that starts at `at` is paid. Unpaid past periods are never
  * charged (decisions §9).
  */
 export function renewedPeriod(paid: Paid, at: number): Period {

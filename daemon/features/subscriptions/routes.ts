@@ -51,7 +51,7 @@ const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription
 const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/** If the paid period is over, the next run charges a new one. Only `keep: true` undoes a scheduled cancellation. */
+/** If the paid period is over, the next cron run charges a new one. Only `keep: true` undoes a planned cancellation. */
 const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },

@@ -127,8 +127,8 @@ export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Pro
 }
 
 /**
- * Part of a paid period in which the provider was suspended. It suggests an adjustment in the subscriber's favour to
- * the operator, and stays open until the operator decides.
+ * Part of a paid period in which the provider was suspended. The operator sees a suggested adjustment in the
+ * subscriber's favour. The row stays open until the operator decides.
  */
 export const UnservedPeriodRow = z.strictObject({
   /** `<subscription id>:<start of the period>`. */

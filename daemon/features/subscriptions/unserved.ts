@@ -21,7 +21,7 @@ function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: num
 type Settled = { readonly id: string; readonly participantId: string; readonly now: number }
 
 /**
- * Closes an unserved period that was compensated. If the suspension continues within the period, counts lost time anew.
+ * Marks an unserved period as compensated. If the suspension continues in this period, counts the lost time from zero.
  * @throws AppError 404 for an unknown period, 409 if it was already compensated
  */
 export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {

@@ -48,7 +48,7 @@ export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
   return usdc(PER_WALLET - own - GRANT)
 }
 
-/** Subtracts a grant from all counts, because the chain refused it. */
+/** Subtracts a refused grant from all of the day's counts. */
 export async function returnGrant(t: Tx, asking: Asking): Promise<void> {
   const table = t.table(grantDays)
   for (const { id } of boundsOf(asking)) {

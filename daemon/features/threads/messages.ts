@@ -30,12 +30,12 @@ export const proposalMachine = defineMachine({
   ],
 })
 
-/** Status at a time. A proposal expires without a write. */
+/** Status of a proposal at a given time. Expiry is computed here, not stored. */
 export function proposalStatusAt({ status, expires_at }: Proposal, at: number): ProposalStatus {
   return status === 'open' && at >= expires_at ? 'expired' : status
 }
 
-/** Number of messages with which a conversation is full. Only status messages of jobs are still added then. */
+/** A conversation with this many messages is full. Only status messages of jobs can still be added to it. */
 export const MAX_MESSAGES = 1_000
 
 export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {

@@ -9,7 +9,7 @@ import { type AnyCollection, type Draft, defineCollection, stored, type Tx } fro
 export const MessageRow = z.strictObject({
   ...stored,
   thread_id: z.string(),
-  /** Number in its thread, from 1 without gaps. */
+  /** Number of the message in its conversation, from 1 without gaps. */
   number: z.int(),
   author_role: z.enum(authorRoles),
   type: z.enum(messageTypes),

@@ -103,7 +103,7 @@ const TOKEN_BYTES = 32
 
 type TraceCall = Call<typeof tracesApi.recordTrace.access>
 
-/** Sending the same event again returns the same trace id, without a link. */
+/** If the same event was recorded before, the response has the same trace id but no link. */
 const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { event } }, call) => {
   const { ctx, now, wall } = call
   const signer = senderOf(event, call)
@@ -123,7 +123,7 @@ const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { 
   })
 }
 
-/** Owner of the trace: the holder of the key, or else the payer in the intent, who signed the raw body. */
+/** Finds the owner of the trace: the holder of the API key, or else the intent's payer, who signed the raw body. */
 function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): Wallet {
   if (caller) return caller.wallet
   const signature = signed.header(traceSignatureHeader)

@@ -8,12 +8,12 @@ export const TraceRow = z.strictObject({
   ...stored,
   /** Owner of the trace: the wallet of the API key or of the signature. */
   signer: StoredWallet,
-  /** Chosen by the signer. Unique for each signer. */
+  /** Chosen by the signer, and unique among that signer's events. */
   event_id: z.string(),
   /** keccak-256 of the event's RFC 8785 form. Detects a different event with the same id. */
   event_hash: z.string(),
   event: JsonObject,
-  /** SHA-256 hex of the link's token; null once opened. */
+  /** SHA-256 hex of the link's token; null after the link was opened. */
   token_hash: z.string().nullable(),
   /** Wall time. */
   link_expires_at: z.int(),

@@ -141,7 +141,7 @@ const getVerificationStatus: FreeHandler<typeof verificationApi.getVerificationS
   })
 }
 
-/** The attempt of a token. @throws AppError 404 if it was used, has expired or is unknown */
+/** The verification attempt that a token belongs to. @throws AppError 404 if it was used, has expired or is unknown */
 async function attemptOf(t: ReadTx, token: string, times: Times): Promise<AttemptRow> {
   const row = (await t.table(attempts).page('token', [hashSecret(token)], { limit: 1 })).rows[0]
   if (row && attemptStatusAt(row, times) === 'pending_consent') return row

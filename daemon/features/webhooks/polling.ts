@@ -5,7 +5,7 @@ import type { ReadTx } from '../../store/port.ts'
 import { type PollRow, polls } from '../listings/rows.ts'
 import { updateHealthOfAll } from './health.ts'
 
-/** Time after reading events during which a provider without an endpoint counts as reachable (decisions §7). */
+/** How long a provider without an endpoint counts as reachable after it last read events (decisions §7). */
 const POLLING_MS = 2 * MINUTE_MS
 /** Minimum time between two records of a provider's polling. */
 const NOTED_EVERY_MS = MINUTE_MS

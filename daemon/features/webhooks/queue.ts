@@ -181,7 +181,7 @@ export async function replay(
 type Tried = { readonly id: string; readonly sent: SentAttempt; readonly now: number }
 
 /**
- * Records an attempt and what follows from it: retry, end, health, disabled endpoint.
+ * Records an attempt. It may lead to a retry, end the delivery, and disable the endpoint.
  * @returns undefined if the delivery ended during the attempt. The attempt then does not count.
  */
 export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Promise<DeliveryRow | undefined> {

@@ -17,7 +17,7 @@ export const DeliveryRow = z.strictObject({
   job_id: z.string().nullable(),
   /** Endpoint of the last or next attempt. If the owner changes the endpoint, a pending delivery is redirected. */
   url: z.string(),
-  /** Id or wallet of an unpaid sender. Messages with a sender wait behind paid ones. */
+  /** Set only if the sender did not pay: its id or wallet. Such messages wait behind paid ones. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
   /** Signed bytes, the same for all attempts. Empty if they are in `body_file`, or too large for a direct call. */
@@ -27,7 +27,7 @@ export const DeliveryRow = z.strictObject({
   state: z.enum(deliveryStates),
   /** True while the delivery is pending. The worker reads only pending deliveries. */
   open: z.boolean(),
-  /** Set for a direct call whose work was not paid. */
+  /** Set for a direct call whose work was not paid for. */
   unpaid: z.literal(true).exactOptional(),
   /** Why the message was not delivered; null if there is no reason. */
   reason: z.string().nullable(),

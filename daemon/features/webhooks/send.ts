@@ -25,7 +25,7 @@ export type OutgoingMessage = {
   readonly eventId: string
   readonly body: string
   readonly secrets: readonly string[]
-  /** Headers of the owner. Headers that souk sets take precedence. */
+  /** Headers that the endpoint's owner chose. Headers that souk sets take precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal
   readonly timeoutMs?: number

@@ -11,7 +11,7 @@ type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> &
   readonly endpoint: WebhookEndpoint
 }
 
-/** Sends `{test: true, service_id}`, signed like every other message. @throws WebError aborted by its signal. */
+/** Sends `{test: true, service_id}`, signed like every other message. @throws WebError `aborted` after an abort. */
 export function sendTest(ctx: Context, { serviceId, endpoint, ...how }: Test): Promise<SentAttempt> {
   return deliverNow(
     { ...ctx, web: web.of(ctx), ownHeaderOf: readsOwnHeader(ctx) },

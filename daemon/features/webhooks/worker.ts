@@ -38,7 +38,7 @@ export type DeliveryHooks = {
    * @throws AppError if the response is refused; the attempt then fails
    */
   readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
-  /** Writes what follows from a message's end. Called in the transaction that records the end. */
+  /** Writes the effects of a delivery that succeeded or was given up, in the transaction that records this end. */
   readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
 
@@ -51,7 +51,7 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Starts the worker, which sends at each tick and for each new delivery. First sends what the last stop left. */
+  /** Starts the worker. It sends the deliveries that are left, then sends at each tick and for each new delivery. */
   readonly start: (ticker: Ticker) => Promise<void>
   /** Sends deliveries that are due, for example after the clock was moved. */
   readonly wake: () => void
@@ -132,7 +132,7 @@ function logBroken(log: Log, { url }: Lane, error: unknown): void {
   log.error(where, 'a delivery could not be tried')
 }
 
-/** Reports the lanes of deliveries that the last stop left. */
+/** Reports the lane and due time of each delivery that was left when the daemon stopped. */
 async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
   let after: string | undefined
   for (;;) {
@@ -191,7 +191,7 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
   }
 }
 
-/** The body; undefined if its file is lost, because this must not block the lane. */
+/** Body of a delivery. Undefined if its file is lost, so that the loss does not block the lane. */
 async function bodyOf({ blobs, log }: WorkerParts, { id, body, body_file }: DeliveryRow): Promise<string | undefined> {
   if (body_file === undefined) return body
   if (await blobs.stat(body_file)) return readText(blobs, body_file)

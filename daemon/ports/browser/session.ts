@@ -130,9 +130,8 @@ async function attach(
 type Other = { readonly sessionId: string; readonly targetId: string; readonly type: string }
 
 /**
- * Lets frames and workers of the page run with restricted requests. Starts a new window without requests, because its
- * opener waits for the start, and then closes the window. Targets of any other type, such as persistent workers, never
- * start.
+ * Lets frames and workers of the page run with restricted requests. The opener of a new window waits for the window to
+ * start. The window is therefore started without requests, then closed. Targets of any other type never start.
  */
 async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId, type }: Other): Promise<void> {
   const isWindow = type === 'page' || type === 'tab'

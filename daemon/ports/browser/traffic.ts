@@ -21,9 +21,9 @@ export type PageResource = {
 
 export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
-  /** Number of requested parts that have not arrived. */
+  /** Number of requested resources that have not arrived. */
   readonly missing: () => number
-  /** Whether nothing is missing, and no request has started or ended for `QUIET_MS`. */
+  /** Whether no needed response is missing, and no request has started or ended for `QUIET_MS`. */
   readonly isQuiet: () => boolean
   /** Time since the last network activity. */
   readonly silentMs: () => number

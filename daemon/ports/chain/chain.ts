@@ -134,7 +134,7 @@ export type ChainStatus = {
   /** Why waiting orders are not sent: too little gas money, or the gas price is above the limit. */
   readonly held: 'gas' | 'fee' | null
   readonly tokenPaused: boolean
-  /** Number of nonces of the gas key that another program has used since the start. */
+  /** Number of the gas key's nonces that another program has used since the daemon started. */
   readonly foreignNonces: number
   readonly failed: number
   readonly resent: number

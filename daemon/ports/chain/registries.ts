@@ -11,11 +11,11 @@ export type IdentityRegistry = {
   /** Its `registryName`. */
   readonly name: string
   /**
-   * Owner of an identity; undefined if it does not exist, or `registry` is another registry.
-   * @param registry - as `name`, in any case
+   * Owner of an identity. Undefined if it does not exist, or if `registry` names another registry.
+   * @param registry - compared with `name`, ignoring case
    */
   ownerOf(registry: string, agentId: bigint): Promise<Wallet | undefined>
-  /** Registers a wallet; absent with real money. @returns the agent id */
+  /** Registers a wallet as an agent; no chain with real money has this method. @returns the agent id */
   mint?(wallet: Wallet): Promise<bigint>
 }
 
@@ -44,7 +44,7 @@ export type WriteResult =
 
 export type SummaryQuery = {
   readonly agentId: bigint
-  /** At least one, as the registry requires. */
+  /** At least one client, as the registry requires. */
   readonly clients: readonly Wallet[]
   /** Empty: any. */
   readonly tag1: string
@@ -67,7 +67,7 @@ export type ReputationRegistry = {
   readonly name: string
   /** The marketplace's wallet, which sends feedback. */
   readonly client: Wallet
-  /** Durable when the promise resolves. */
+  /** When the promise resolves, the order is durable. */
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
   /** @throws RangeError if there are no clients, which the contract refuses, too */
   getSummary(query: SummaryQuery): Promise<FeedbackSummary>
@@ -81,7 +81,7 @@ export type AnchorOrder = { readonly id: string; readonly subject: Hex; readonly
 export type Anchor = {
   readonly subject: Hex
   readonly root: Hex
-  /** Number of this anchor for its subject, from 1. */
+  /** Number of this anchor among its subject's anchors, counted from 1. */
   readonly seq: number
   readonly uri: string
   readonly transaction: Hex
@@ -92,7 +92,7 @@ export type Anchor = {
 /** Stores evidence roots in order of time; not part of ERC-8004. */
 export type VerdictAnchors = {
   readonly address: Wallet
-  /** Durable when the promise resolves. */
+  /** When the promise resolves, the order is durable. */
   anchor(order: AnchorOrder): Promise<WriteResult>
   /** Latest anchors of a subject, newest first. */
   latest(subject: Hex, limit: number): Promise<readonly Anchor[]>

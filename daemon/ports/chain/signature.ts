@@ -17,7 +17,7 @@ import { openNativeRecovery, type RecoverKey } from './native-recovery.ts'
 export type Recover = {
   (digest: Uint8Array, signature: Hex): Wallet | undefined
   readonly engine: RecoveryEngine
-  /** Number of recoveries, without cached ones. */
+  /** Number of signers recovered so far, without those from the cache. */
   readonly made: () => number
 }
 
@@ -58,7 +58,7 @@ export async function openWasmRecovery(): Promise<RecoverKey> {
   }
 }
 
-/** Digest of an authorization under a domain separator. */
+/** Returns a function that computes the digest of an authorization under a domain separator. */
 export function openDigests(separator: Uint8Array): (authorization: Authorization) => Uint8Array {
   const memo = new Map<string, Uint8Array>()
   return (authorization) => {

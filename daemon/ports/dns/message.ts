@@ -99,7 +99,7 @@ function bounded(bytes: Buffer): Buffer {
   for (const at of COUNTS) {
     if (bytes.length < at + 2) break
     const count = bytes.readUInt16BE(at)
-    // If a section is cut, the start of the next sections is unknown, so those are dropped.
+    // If a section is cut, the start of the later sections is unknown, so the later sections are dropped.
     whole.writeUInt16BE(Math.min(count, room), at)
     room = count > room ? 0 : room - count
   }

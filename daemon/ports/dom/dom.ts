@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Engine, EngineStanding } from '../engine.ts'
 
-/** A library that parses pages without rendering; load it on a thread. */
+/** A library that parses pages without rendering. Load it on a worker thread. */
 export type Dom = {
   /** Module to import. */
   readonly entry: string

@@ -46,7 +46,7 @@ function isLeft(rest: string, changedAt: number, now: number): boolean {
   if (now - changedAt >= LEFT_AFTER_MS) return true
   const pid = Number(/^(\d+)-/.exec(rest)?.[1])
   if (!Number.isInteger(pid)) return false
-  // In a container, each start of the daemon has the same process id.
+  // In a container, every daemon has the same process id. A file older than this process is then a leftover.
   return pid === process.pid ? changedAt < now - process.uptime() * 1_000 : !isAlive(pid)
 }
 

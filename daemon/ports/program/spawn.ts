@@ -12,7 +12,7 @@ export type ProcessOrder = {
   readonly cwd?: string | undefined
   /** Complete environment. */
   readonly env: Readonly<Record<string, string>>
-  /** By number: stdin, stdout, stderr, further ones. */
+  /** In the order of their numbers: stdin, stdout, stderr, then others. */
   readonly descriptors: readonly Descriptor[]
   readonly uid?: number | undefined
   readonly gid?: number | undefined

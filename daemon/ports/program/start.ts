@@ -9,7 +9,7 @@ const BYTES_A_KB = 1_024
 /** Index of the process group in /proc/PID/stat, counted after the name. */
 const GROUP_FIELD = 2
 const LOOK_EVERY_MS = SECOND_MS / 4
-/** A process of another group is skipped in this many scans. Then its group is read again, because pids are reused. */
+/** Number of scans that skip a process of another group. Then its group is read again, because pids are reused. */
 const LOOKS_KEPT = 8
 
 /** Reports a process group's memory (PSS, in bytes) several times a second, on Linux; reads /proc synchronously. */
@@ -149,7 +149,7 @@ type Helper = {
 }
 type Ends = { readonly onIdle: () => void; readonly onGone: () => void }
 
-/** A minimal process that starts programs. When this process ends, the helper kills its children and ends, too. */
+/** A minimal process that starts programs. When the daemon ends, the helper kills its children and ends, too. */
 function openHelper({ onIdle, onGone }: Ends): Helper {
   const child = fork(helperFile(), [], {
     serialization: 'advanced',

@@ -44,7 +44,7 @@ const MAX_SHOWN_CHARS = 40
 const MAX_WALLETS = 50_000
 
 /**
- * Parses a list as a stream, yielding between slices. Ignores prefixes and namespaces, which have changed before.
+ * Parses a list as a stream, yielding between slices. Ignores XML prefixes and namespaces, which have changed before.
  * @throws SdnUnreadable with the reason
  */
 export async function readSdn(source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SdnList> {

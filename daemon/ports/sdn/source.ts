@@ -11,7 +11,7 @@ const READ_BYTES = 256 * 1024
 export type SdnSource = {
   /** The configured path or URL; `sample` if none is configured. */
   readonly id: string
-  /** Public form, without folders, user names and keys. */
+  /** The source as the public sees it: without folders, user names and keys. */
   readonly shown: string
   readonly isLocal: boolean
   readonly open: (signal: AbortSignal) => AsyncIterable<Uint8Array>
@@ -20,7 +20,7 @@ export type SdnSource = {
 type Choice = {
   /** File path or URL (default: the sample). */
   readonly configured: string | undefined
-  /** The packaged synthetic list. */
+  /** Path of the synthetic sanctions list that is part of the package. */
   readonly sample: string
 }
 

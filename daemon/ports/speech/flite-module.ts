@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** Size limits of the wave and of messages. */
+/** Size limits of the WAV output, and of the program's messages. */
 const MAX_WAVE_BYTES = 24 * 1024 * 1024
 const MAX_SAID_CHARS = 1_000
 const FIRST_BYTES = 256 * 1024

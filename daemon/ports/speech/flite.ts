@@ -13,12 +13,12 @@ const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 export const FLITE = 'flite'
 const VERSION = '2.3'
 const LANGUAGE = 'en'
-/** Limits of the thread, which speaks about 600 characters a second. */
+/** Limits of the worker thread, which speaks about 600 characters a second. */
 const LIMITS: PoolLimits = { size: 1, maxWaiting: 16, deadlineMs: 26 * SECOND_MS, maxHeapMb: 256, idleMs: MINUTE_MS }
 /** Characters per run, since memory grows with them. */
 const PART_CHARS = 400
 
-/** The built-in English synthesizer, on an isolated thread. */
+/** The built-in English synthesizer, on an isolated worker thread. */
 export function openFlite(pack: Pack, file = fileOf()) {
   const threads = openThreadPool(threadFile(), LIMITS)
   const isThere = file !== undefined && existsSync(file)

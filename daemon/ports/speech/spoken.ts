@@ -5,7 +5,7 @@ export type SpeechWish = {
   readonly text: string
   /** One of `voices`; undefined: the best for the language. */
   readonly voice: string | undefined
-  /** One of `models`; undefined: the default of the voice's engine. */
+  /** One of `models`, or undefined for the default of the voice's engine. */
   readonly model: string | undefined
   /** Language of the text (ISO 639-1). */
   readonly language: string

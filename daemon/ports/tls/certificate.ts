@@ -15,11 +15,11 @@ export type CertificateFacts = {
   readonly fingerprint_sha256: string
   readonly pem_sha256: string
   readonly is_ca: boolean
-  /** Requires a stapled OCSP response (RFC 7633). */
+  /** The certificate requires a stapled OCSP response (RFC 7633). */
   readonly must_staple: boolean
   /** Has certificate transparency proofs (RFC 6962). */
   readonly has_sct: boolean
-  /** Names a server for OCSP, without which there is nothing to staple. */
+  /** The certificate names an OCSP server. Without one, the host cannot staple an OCSP response. */
   readonly has_ocsp: boolean
 }
 

@@ -13,7 +13,7 @@ import { type CertificateFacts, factsOf } from './certificate.ts'
 export type TlsOffer = {
   /** The only TLS version to offer (default: all supported). */
   readonly version?: SecureVersion
-  /** OpenSSL cipher list, with security level. */
+  /** OpenSSL cipher list, which may also set the security level. */
   readonly ciphers?: string
 }
 
@@ -41,7 +41,7 @@ export type Handshake = {
   readonly ocsp_stapled: boolean
 }
 
-/** `local`: this program does not support the offer, so the result is unknown. `refused`: the host refused it. */
+/** `local`: this program lacks the wanted TLS version or cipher, so the result is unknown. `refused`: by the host. */
 export type TlsFailure = 'local' | 'refused' | 'plain_text' | 'unreachable' | 'timeout'
 
 export class TlsError extends Error {

@@ -10,7 +10,7 @@ const port = parentPort
 const running = new Map<number, AbortController>()
 
 port?.on('message', async (message: NetMessage) => {
-  // Once its port is closed, the thread exits by itself.
+  // Once its message port is closed, the worker thread exits by itself.
   if ('end' in message) return port.close()
   if ('abort' in message) return running.get(message.abort)?.abort()
   const { id } = message

@@ -11,7 +11,7 @@ export type Tls = {
 }
 
 export type HandshakeOptions = TlsOffer & {
-  /** Caller id; waiting callers take turns (default: the host). */
+  /** Id of the caller (default: the host). Waiting callers take turns. */
   readonly who?: string
   readonly signal?: AbortSignal
 }

@@ -111,7 +111,7 @@ function basesOf(services: Bootstrap['services']): Bases {
   )
 }
 
-/** Address of the registry for the longest suffix that has one. */
+/** Address of the registry for a domain name. The longest suffix that has a registry decides. */
 function longestOf(bases: Bases, name: string): string | undefined {
   const labels = name.split('.')
   return labels.map((_, at) => bases.get(labels.slice(at).join('.'))).find((base) => base !== undefined)

@@ -9,7 +9,7 @@ export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6
 /** Resolves a host to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
-/** Time limit of a connection, including TLS. */
+/** Time limit for connecting, including the TLS handshake. */
 const CONNECT_TIMEOUT_MS = 10_000
 
 /** The system resolver. */
@@ -38,7 +38,7 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
   throw new WebError('dns_failed', 'The host name has no address.')
 }
 
-/** The target of one connection, as it is copied to a thread. */
+/** The target of one connection, as it is copied to a worker thread. */
 export type Hop = Pick<WebTarget, 'host' | 'port' | 'reach'> & {
   /** Checked addresses of the host; empty if the host is itself an address, which `targetOf` has checked. */
   readonly addresses: readonly ResolvedAddress[]

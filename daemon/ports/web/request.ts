@@ -8,7 +8,7 @@ import { ROBOTS_AGENT } from './robots.ts'
 const MAX_HEADER_BYTES = 32 * 1024
 export const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
 
-/** One request, as it is copied to a thread. */
+/** One request, as it is copied to a worker thread. */
 export type HopRequest = Hop &
   BodyLimit & {
     readonly url: string

@@ -32,8 +32,8 @@ type RobotsOptions = {
 }
 
 /**
- * Robots Exclusion Protocol (RFC 9309): a missing file allows everything, an unavailable one nothing. Cached for a
- * day, within `MAX_SITES` and `MAX_KEPT_CHARS`.
+ * Robots Exclusion Protocol (RFC 9309). A missing robots.txt allows everything, an unavailable robots.txt allows
+ * nothing. Rules are cached for a day, within `MAX_SITES` and `MAX_KEPT_CHARS`.
  */
 export function openRobots({ get, wall }: RobotsOptions) {
   const sites = new Map<string, Site>()

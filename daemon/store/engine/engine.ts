@@ -16,11 +16,11 @@ export type EncodedChange = { readonly change: Change; readonly json: string }
 export type ChangeSink = {
   /** Serialises a change; throws before anything is applied. */
   encode(change: Change): string
-  /** Queues an entry; resolves when durable, in order. */
+  /** Queues an entry. Resolves when the entry is durable. Entries become durable in order. */
   append(entry: EncodedChange): Promise<void>
   /** Resolves when all earlier entries are durable. */
   durable(): Promise<void>
-  /** Why nothing more is accepted, after a failed write or sync. */
+  /** The failed write or sync after which the store accepts nothing more. */
   failure(): StoreStopped | undefined
   journalBytes(): number
   syncs(): number
@@ -34,7 +34,7 @@ export type EngineOptions = {
   readonly seq: number
   /** @param deliver - called with each durable change in order */
   readonly openSink: (deliver: (change: Change) => void) => ChangeSink
-  /** Time limit of a body. */
+  /** Time limit of a transaction body. */
   readonly watchdogMs?: number
   readonly freeze?: boolean
 }
@@ -103,7 +103,7 @@ type Parts = {
   readonly inTime: Watchdog
 }
 
-/** Runs bodies one at a time. */
+/** Runs transaction bodies one at a time. */
 function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
   const { mutex, running, enter, commit, readsOf, freeze, inTime } = parts
 

@@ -16,7 +16,7 @@ export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects:
 
 /** An in-memory base in front of a deep one. It holds the changes that the deep base does not have yet. */
 export type Front = Base & {
-  /** Number of changes not yet passed to the deep base. */
+  /** Number of changes that were not yet written to the deep base. */
   waiting(): number
   /**
    * Writes the waiting changes to the deep base. If the last flush failed, writes its batch again. Calls must not
@@ -49,7 +49,7 @@ function openTable(deep: TableReads) {
       top = layerOver(redirect(deep, () => below))
       return {
         staged: sealed.staged(),
-        /** Removes the sealed layer; called when the deep rows contain its changes. */
+        /** Removes the sealed layer. Called when the deep base has that layer's changes. */
         release: () => {
           below = deep
         },
@@ -60,7 +60,7 @@ function openTable(deep: TableReads) {
 
 type Handing = DeepBatch & { readonly release: () => void }
 
-/** Opens a front. Changes that are being written form a sealed layer, which never changes, so reads are consistent. */
+/** Opens a front. A sealed layer holds the changes being written and never changes, so reads are consistent. */
 export function frontOver(deep: DeepBase): Front {
   const tables = new Map([...deep.tables].map(([name, reads]) => [name, openTable(reads)]))
   let records = deep.records()

@@ -17,7 +17,7 @@ export function layerOver(below: TableReads): Layer {
   /** Rows of the lower table that this layer hides, by key. */
   const covered = new Map<string, AnyRow | undefined>()
   const fresh = createRowSet(shape)
-  /** The hidden rows as a row set, built on the first count. */
+  /** The rows of the lower layer that this layer replaces or deletes; built on the first count. */
   let hidden: RowSet | undefined
 
   function put(key: string, row: AnyRow | null, current: AnyRow | undefined): void {

@@ -69,10 +69,10 @@ export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog
   }
 }
 
-/** Limits a body's time, since a body blocks all writers. */
+/** Limits the time of a transaction body, because a body blocks all writers. */
 export type Watchdog = <T>(body: Promise<T>) => Promise<T>
 
-/** Bodies run one at a time, so one timer is enough. A body that the timer finds twice has used up its time. */
+/** Transaction bodies run one at a time, so one timer is enough. A body that it finds twice has used up its time. */
 export function createWatchdog(ms: number): Watchdog {
   type Running = { readonly giveUp: (error: StoreMisuse) => void }
   let isArmed = false

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** Where a schema has bigints: JSON stores them as decimal strings. */
+/** Where a schema has bigints, which JSON stores as decimal strings. */
 export type SchemaShape = {
-  /** May be a bigint. */
+  /** The value may be a bigint. */
   bigint: boolean
   /** May be a string, so a bigint would be ambiguous. */
   text: boolean
-  /** May be anything, so nothing below is converted. */
+  /** The value may be anything, so nothing below it is converted. */
   opaque: boolean
   members: Map<string, SchemaShape>
   /** Shape of record values or array elements. */

@@ -2,7 +2,7 @@
 const BLOCK_MAX_ENTRIES = 512
 const BLOCK_BUILD_ENTRIES = 384
 
-/** Compares an entry with a place: negative if the entry is before it. */
+/** Compares an entry with a place: negative if the entry is before the place. */
 export type Probe<E> = (entry: E) => number
 
 type Position = { readonly block: number; readonly offset: number }

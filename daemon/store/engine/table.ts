@@ -30,7 +30,7 @@ function add(row: AnyRow, field: string, by: bigint | number): bigint | number {
   throw new StoreMisuse(`cannot add a ${typeof by} to ${field}, a ${typeof current}`)
 }
 
-/** Keys that may be `put`, because the body read them for update or wrote them. */
+/** Keys that may be `put`, because the transaction read them for update or wrote them. */
 type Held = Set<string>
 
 /** Writes rows with their next version and returns them. */

@@ -18,7 +18,7 @@ function indexOf(table: TableShape, name: string): RowIndex {
   return index
 }
 
-/** The place of a cursor, with its leading values replaced by the prefix. */
+/** The cursor's place in the index, with its leading values replaced by the prefix. */
 function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Required<IndexPlace> {
   const { definition } = index
   const place = decodeCursor(definition.name, definition.fields.length, cursor)

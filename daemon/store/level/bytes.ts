@@ -12,8 +12,8 @@ const NUMBER = 3
 const STRING = 4
 
 /**
- * Format of a number: length of its integer part in two bytes, magnitude, and a double if there is a fraction. Lengths
- * of positive numbers count up from this value; negative numbers have all bytes inverted.
+ * Base of a number's first two bytes: a positive number has this value plus the length of its integer part. The
+ * magnitude follows, and a double if there is a fraction. A negative number has all bytes inverted.
  */
 const POSITIVE = 0x8000
 const LENGTH_BYTES = 2
@@ -53,7 +53,7 @@ function fractionOf(magnitude: number | bigint): Buffer {
   return bytes
 }
 
-/** Zeros are escaped; two zeros end a text. */
+/** Zero bytes are escaped; two zero bytes end a text. */
 function encodeText(text: string): Buffer {
   const bytes = textBytes(text)
   if (!bytes.includes(0)) return Buffer.concat([Buffer.of(STRING), bytes, Buffer.of(0, 0)])

@@ -15,7 +15,7 @@ type Walk<T> = {
   nextv(size: number): Promise<T[]>
   close(): Promise<void>
 }
-/** The part of the package `classic-level` in use, with buffers as keys and values. */
+/** The part of the package `classic-level` that is used, with buffers as keys and values. */
 export type LevelDb = {
   getSync(key: Buffer, from?: From): Buffer | undefined
   getMany(keys: Buffer[], from?: From): Promise<(Buffer | undefined)[]>
@@ -48,7 +48,7 @@ const LEVEL_OPTIONS = {
  * @throws StoreLocked, StoreDamaged
  */
 export async function openLevelDb(dir: string, createIfMissing = true): Promise<ClassicLevel<Buffer, Buffer>> {
-  // The bundle has the default export only.
+  // In the bundle, this package has only a default export.
   const { ClassicLevel } = (await import('classic-level')).default
   const db = new ClassicLevel<Buffer, Buffer>(dir, { ...LEVEL_OPTIONS, createIfMissing })
   try {

@@ -100,7 +100,7 @@ async function copyBlobs(disk: Disk, from: string, to: string): Promise<number> 
 
 type CopyJob = { readonly disk: Disk; readonly from: string; readonly to: string; readonly names: readonly string[] }
 
-/** Copies files instead of linking them, so that corruption does not spread. @returns bytes */
+/** Copies files instead of linking them, so that corruption does not spread. @returns the number of bytes */
 async function copyAll({ disk, from, to, names }: CopyJob): Promise<number> {
   let sizeBytes = 0
   for (const name of names) {

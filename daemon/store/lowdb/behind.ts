@@ -100,7 +100,7 @@ export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
 
 /** Id of the store whose rows a folder has; needed if the manifest is lost. */
 export async function ownerOfRows(dir: string, openDb: OpenDb = openLevelDb): Promise<string | undefined> {
-  // Fails for a store without LevelDB.
+  // Opening fails if the store has no LevelDB.
   const db = await openDb(`${dir}/${ROWS_DIR}`, false).catch(() => undefined)
   const owner = db && ownerOf(db)
   await db?.close()

@@ -8,7 +8,7 @@ export const MANIFEST_FILE = 'MANIFEST.json'
 export const LOCK_DIR = 'lock'
 export const BLOB_DIR = 'blobs'
 export const QUARANTINE_DIR = 'quarantine'
-/** LevelDB with the rows of a store that keeps them on disk. */
+/** Folder of the LevelDB database, in a store that keeps its rows on disk. */
 export const ROWS_DIR = 'rows'
 
 /**
@@ -18,15 +18,15 @@ export const ROWS_DIR = 'rows'
 const Manifest = z.strictObject({
   /** Format version of all files. */
   format: z.int().min(1),
-  /** Random id; backups keep it. */
+  /** Random id of this store. A backup has the same id. */
   store: z.string(),
   /** Last transaction in the current snapshot; 0 if none. */
   snapshot: z.int().min(0),
   /** Previous snapshot, kept as a fallback; null if none. */
   previous: z.int().min(0).nullable(),
-  /** First transaction of each segment, ascending. Only the last segment grows. */
+  /** Number of each segment's first transaction, ascending. Only the last segment grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Present if the rows are in LevelDB. A snapshot that is listed, too, dates from before the rows moved there. */
+  /** Present if the rows are in LevelDB. A snapshot in the manifest is then older than the move to LevelDB. */
   rows: z.literal('level').exactOptional(),
   /** Last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),

@@ -149,7 +149,7 @@ type RewriteInput = FirstInput & {
   readonly format: number
 }
 
-/** Writes a migrated state in the current format before new transactions. */
+/** Writes a migrated state in the current format, before any new transaction is written. */
 async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
   const { disk, dir, state, found, recovery, format } = input
   const { seq } = recovery

@@ -61,7 +61,7 @@ export function wasWhole(line: RawLine): boolean {
   return buffer[end - 1] === CLOSING && buffer.subarray(at, at + TX_START.length).equals(TX_START)
 }
 
-/** Result of a scan. `lastLineEnd`: end of the last accepted line, after which a line is unfinished or was refused. */
+/** Result of a scan. `lastLineEnd`: end of the last accepted line. A line after it is unfinished or was refused. */
 export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
 
 /** Reads a file line by line; a line must start at `from`. Stops when `visit` returns false. */

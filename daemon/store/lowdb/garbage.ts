@@ -11,7 +11,7 @@ import { lineWriter } from './snapshot.ts'
 /** A store is rewritten if its files are larger than this factor times the live data plus `MIN_GARBAGE_BYTES`. */
 const GARBAGE_FACTOR = 2
 const MIN_GARBAGE_BYTES = 4 * 1024 * 1024
-/** Bytes of lines per write. */
+/** Lines of about this many bytes are handled before each call of `rest`. */
 const WALK_BYTES = 4 * 1024 * 1024
 const MB = 1024 * 1024
 
@@ -122,7 +122,7 @@ async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<
 
 type Walker = { readonly write: (write: Write) => void; readonly rest: () => Promise<void> }
 
-/** Passes all writes to `walker.write`, migrated and in order; `walker.rest` runs between lines. */
+/** Passes all writes, migrated and in order, to `walker.write`. Runs `walker.rest` between lines. */
 async function walk(job: GarbageJob, names: readonly string[], walker: Walker): Promise<void> {
   for (const name of names) {
     const file = await job.disk.open(`${job.dir}/${name}`, 'read')

@@ -6,7 +6,7 @@ import type { Change } from '../port.ts'
 import { segmentFile } from './files.ts'
 import { frame } from './frame.ts'
 
-/** Bytes per write and sync. */
+/** Maximum bytes that are written and synced together. */
 export const MAX_BATCH_BYTES = 1024 * 1024
 
 /** `full`: fdatasync before a transaction resolves. `os`: a power failure may lose the newest transactions. */
@@ -168,7 +168,7 @@ async function openSegment({ disk, dir, durability, ...active }: SegmentOptions)
     async next(seq: number, list: (firstSeq: number) => Promise<void>): Promise<number> {
       if (activeBytes === 0) return firstSeq
       const fresh = await freshSegment(disk, dir, seq)
-      // With durability `os` the old segment may not be on disk yet. It must be there before the new one is listed.
+      // With durability `os`, the old segment may not be on disk yet. Sync it before the manifest lists a new one.
       await file.datasync()
       await list(seq)
       const old = file

@@ -8,7 +8,7 @@ import { LOCK_DIR } from './files.ts'
 /** SQLITE_BUSY and SQLITE_LOCKED: the file is in use. */
 const heldCodes = new Set([5, 6])
 
-/** Exclusive lock of a data directory, released by the kernel at process end. */
+/** Exclusive lock of a data directory, released by the operating system when the process ends. */
 export type Lock = { release(): void }
 
 /** How long daemons that start or stop at the same moment wait for each other. */
@@ -32,7 +32,7 @@ export function takeNamedLock(folder: string, name: string): Lock {
   })
 }
 
-/** Runs `act` in one daemon at a time, so that none removes a file that another has opened but not locked yet. */
+/** Runs `act` in one daemon at a time. Otherwise one could remove a file that another opened but not yet locked. */
 function guarded<T>(folder: string, act: () => T): T {
   const guard = takeLock(folder, GUARD_WAIT_MS)
   try {

@@ -22,7 +22,7 @@ export type Maintenance = {
   room(): Promise<void> | undefined
   compact(): Promise<void>
   shrink(): Promise<void>
-  /** Ends the segment and runs work on closed files, protected from compaction. */
+  /** Ends the newest segment, then runs `work` on the closed files. Compaction waits until `work` has ended. */
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
   /** Runs work without a concurrent compaction or backup. */
   alone<T>(work: () => Promise<T>): Promise<T>

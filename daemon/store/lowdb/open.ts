@@ -35,11 +35,11 @@ export type LowdbStoreOptions = {
   readonly newStoreId?: () => string
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
-  /** `level` keeps rows in LevelDB and recent changes in memory; a store cannot go back. */
+  /** `level` keeps rows in LevelDB and recent changes in memory. A store cannot change back to `memory`. */
   readonly rows?: 'memory' | 'level'
   readonly openDb?: OpenDb
   readonly watchdogMs?: number
-  /** Called with the percentage read so far; a throw ends opening. */
+  /** Called with the percentage read so far. If it throws, opening fails. */
   readonly onLoaded?: (percent: number) => void
   readonly freeze?: boolean
 }
@@ -52,7 +52,7 @@ export type LowdbStore = Store & {
   readonly blobs: BlobStore
   /** Whether the disk is too full for writes. */
   isFull(): Promise<boolean>
-  /** Compacts now; also happens automatically. */
+  /** Compacts the store now. This also happens automatically. */
   compact(): Promise<void>
   /** Compacts if the disk has room. */
   shrink(): Promise<void>
@@ -78,7 +78,7 @@ export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbS
 
 type OpenOptions = LowdbStoreOptions & { readonly disk: Disk }
 
-/** lowdb's contract over the journal: `read` recovers the rows, `write` makes the next batch durable. */
+/** The adapter that lowdb calls: `read` recovers the rows, `write` makes the next batch durable. */
 function journalAdapter(load: () => Promise<Base>, flush: () => Promise<void>): Adapter<Base> {
   return { read: load, write: flush }
 }

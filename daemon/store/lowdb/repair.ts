@@ -171,7 +171,7 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
   return salvagedFooting(input, manifest, damagedSnapshots)
 }
 
-/** Rows in LevelDB and the journal after them; undefined if only the files from before the move can be read. */
+/** Rows in LevelDB and the later journal; undefined if only files from before the move to LevelDB are readable. */
 async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | undefined> {
   const { dir, migrations, collections, openDb } = input
   const state = createState(collections)
@@ -241,7 +241,7 @@ async function walkSegments(
   return { lastSeq: lastSeq(), cut: undefined }
 }
 
-/** @returns the good size of a segment; undefined if all is good */
+/** @returns the size of a segment's undamaged beginning; undefined if the whole segment is undamaged */
 async function goodBytes(disk: Disk, path: string, apply: (tx: StoredTx) => boolean): Promise<number | undefined> {
   return reading(disk, path, async (file) => {
     let bad: number | undefined

@@ -29,7 +29,7 @@ export type SnapshotJob = {
   readonly format: number
   /** Last transaction before the first replayed segment. */
   readonly seq: number
-  /** Waits until `state` is durable. @returns its last transaction */
+  /** Waits until `state` is durable. @returns the number of its last transaction */
   readonly settled: () => Promise<number>
   /** Pause after each slice; 0 if no other work waits. */
   readonly restMs: number
@@ -192,7 +192,7 @@ function isHeader(value: unknown): value is Header {
   return typeof value === 'object' && value !== null && 'format' in value
 }
 
-/** Loads the good lines of a damaged snapshot. @returns the number of bad ones */
+/** Loads the good lines of a damaged snapshot. @returns the number of bad lines */
 export async function salvageSnapshot(
   disk: Disk,
   dir: string,
@@ -202,7 +202,7 @@ export async function salvageSnapshot(
   if ((await disk.stat(path)) === undefined) return 0
   const file = await disk.open(path, 'read')
   let lost = 0
-  // Used until a header is read, because the header may be damaged.
+  // The default until a header is read. A damaged header names no format.
   let loader = want.loaderOf(want.format)
   try {
     const end = await scanLines(file, (line) => {

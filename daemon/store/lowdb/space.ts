@@ -3,16 +3,16 @@ import type { Disk } from '../disk.ts'
 
 /** Bytes between checks of free space. */
 const CHECK_EVERY_BYTES = 4 * 1024 * 1024
-/** Below this much free space, new writes are refused, so that those in progress still fit. */
+/** Below this much free space, new writes are refused, so that writes in progress still fit. */
 export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024
 
 /** Refuses writes on a nearly full disk, so that no write fails halfway. */
 export type Space = {
   /** @throws AppError unavailable */
   assertRoom(bytes: number): void
-  /** Checks now. @returns whether writes are refused */
+  /** Checks the free space now. @returns whether writes are refused */
   look(): Promise<boolean>
-  /** Whether `bytes` more would leave the reserve free. */
+  /** Whether the reserve stays free after `bytes` more are written. */
   fits(bytes: number): Promise<boolean>
 }
 
@@ -43,7 +43,7 @@ export function watchSpace(options: {
     return looking
   }
 
-  /** Checks in the background. A file system that reports no sizes is no reason to refuse. */
+  /** Checks free space in the background. If the file system reports no sizes, writes are accepted. */
   function lookInBackground(): void {
     look().catch(() => {
       isFull = false
@@ -59,7 +59,7 @@ export function watchSpace(options: {
   return { assertRoom, look, fits }
 }
 
-/** Passes bytes on while they fit, so that the journal keeps its room. @throws AppError unavailable */
+/** Yields bytes while they fit on the disk, so that space for the journal stays free. @throws AppError unavailable */
 export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let roomBytes = 0
   for await (const chunk of source) {

@@ -32,7 +32,6 @@ export type VerifyReport = {
   readonly damagedBlobs: readonly string[]
   /** Blobs that no row names. */
   readonly unnamedBlobs: readonly string[]
-  /** Missing blobs named by rows. */
   readonly missingBlobs: readonly string[]
 }
 

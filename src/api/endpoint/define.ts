@@ -41,7 +41,7 @@ export type Access =
   | { readonly kind: 'admin' }
   /** Where the token of one object is sent; if in the body, the handler reads it. */
   | { readonly kind: 'token'; readonly at: TokenPlace }
-  /** `bundled`: a subscription may include the service. Its subscribers then need only an API key (decisions §9). */
+  /** `bundled`: a subscription may include the service. Subscribers then need only an API key (decisions §9). */
   | {
       readonly kind: 'paid'
       readonly price: Usdc | 'varies'

@@ -10,7 +10,7 @@ export type PublishedClient = {
   readonly name: string
   /** Default limit per payment. */
   readonly cap?: Usdc
-  /** Code that raises the limit. */
+  /** Code with which a buyer raises the client's own payment limit. */
   readonly raise?: string
   /** Code that allows the sandbox token; absent if the client pays with any token. */
   readonly allow?: (token: LocalToken) => string
@@ -56,7 +56,7 @@ export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
   return new Map([...byCap].map(([cap, clients]) => [cap, clients.map(({ name }) => name)]))
 }
 
-/** Notes in a first 402: default limits below the price, and how to allow the test token. Empty if neither applies. */
+/** Notes in a first 402: clients whose default limit is below the price, and how to allow a test token. */
 export function clientNotes(price: Usdc, token: LocalToken | undefined): string[] {
   const caps = [...capped(price)].map(([cap, names]) => `${names.join(', ')} at ${formatAmount(cap)}`)
   return [

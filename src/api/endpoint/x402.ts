@@ -134,11 +134,11 @@ export type PaymentOffer = PaymentRequirement & {
   payer?: Wallet
   /** v1 discovery: `{input, output}`; body only. */
   outputSchema?: Record<string, unknown>
-  /** v2 discovery; omitted if clients would refuse it or the header would be too large. */
+  /** For x402 v2 discovery, like `tags`. Omitted if clients would refuse it or the header would be too large. */
   serviceName?: string
   tags?: readonly string[]
   extensions?: Record<string, unknown>
-  /** v2 discovery (`bazaar`): how to make the paid request; header only. */
+  /** For x402 v2 discovery: how to make the paid request. It is only in the header, not in the body. */
   bazaar?: Record<string, unknown>
 }
 

@@ -162,7 +162,7 @@ export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {})
   }
 }
 
-/** Errors by access. `unauthorized`: every endpoint checks a key that is sent. `forbidden`: wrong role or suspended. */
+/** Errors by access. `unauthorized`: every endpoint may refuse a key. `forbidden`: wrong role or suspended. */
 const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   open: ['unauthorized'],
   key: ['unauthorized', 'forbidden'],

@@ -90,7 +90,7 @@ export function operationText(endpoint: Endpoint): string {
   ].join(' ')
 }
 
-/** Descriptions of common parameters; a schema's own takes precedence. */
+/** Descriptions of common parameters. If a schema has its own description, that one takes precedence. */
 const parameterTexts: Readonly<Record<string, string>> = {
   bidId: 'id of the bid',
   category: 'only of this category',

@@ -17,7 +17,7 @@ const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), pr
 
 const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'MarketPosting' })
 
-/** Operator's lists of requests, and of offers other than listings. */
+/** The operator's lists of plans, subscriptions, requests for work, and products. */
 export const marketAdminApi = {
   listAllPlans: endpoint({
     method: 'GET',

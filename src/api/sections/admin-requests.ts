@@ -13,7 +13,7 @@ const MAX_TEXT_CHARS = 200
 export const MAX_REQUESTS_NAMED = 50
 const ID_CHARS = 'req_0123456789abcdef,'.length
 
-/** A remembered request without headers, query, body and signature. */
+/** A request that the daemon remembers, without headers, query, body and signature. */
 const RequestRecord = namedObject('RequestRecord', {
   id: z.string().meta({ description: 'X-Request-Id of the response' }),
   request_id: z.string(),

@@ -8,7 +8,7 @@ import { Sdn } from './sdn.ts'
 
 const endpoint = endpointsWith({ section: 'Health and description' })
 
-/** An entry of `/health.crons`; business time. */
+/** An entry of `/health.crons`. Times are business time. */
 export const CronHealth = z.strictObject({
   last_success: Time.nullable(),
   last_skipped: Time.nullable(),

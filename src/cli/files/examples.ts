@@ -10,7 +10,7 @@ type Field = {
   readonly name: string
   /** As YAML. */
   readonly value: string
-  /** States type, bounds and default of the field. */
+  /** Type, bounds and default of the field, in words. */
   readonly says: string
   /** The field is optional, so the example shows it as a comment. */
   readonly isLeftOut?: true

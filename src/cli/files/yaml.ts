@@ -1,6 +1,4 @@
-/**
- * Re-exports the functions by name: a bundle has only a default export of this CommonJS package. Load with import().
- */
+/** Re-exports names, since a bundled CommonJS package has only a default export. Load this file with import(). */
 import * as yaml from 'yaml'
 
 export const { isMap, isNode, isScalar, LineCounter, parseDocument, stringify } = yaml

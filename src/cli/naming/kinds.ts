@@ -10,7 +10,7 @@ const ROWS_MAX = 100
 
 export type Nameable = {
   readonly id: string
-  /** Its names; empty if only the id works. */
+  /** Names of the object; empty if only its id can name it. */
   readonly names: readonly string[]
   readonly summary: string
   /** `self`: the caller owns the object; `house`: the marketplace itself sells it. */

@@ -17,7 +17,6 @@ export const pageOptions = {
   page: z.int().min(1).default(1).meta({ description: 'page number' }),
 }
 
-/** Paging parameters of a request. */
 export function pageOf({ limit, page }: { readonly limit: number; readonly page: number }) {
   return { limit: String(limit), offset: String((page - 1) * limit) }
 }
@@ -70,7 +69,7 @@ type ListSpec<R> = Words & {
   readonly options?: Readonly<Record<string, z.AnyParam>>
   /** The list that is requested in place of the noun's list: the caller's own one, or the public one. */
   readonly list?: ListOf<R>
-  /** Options for filter and sort. Lists of the caller's own objects omit them, since loading them slows the start. */
+  /** Options for filter and sort. Lists of the caller's own objects omit them, since loading the options takes time. */
   readonly search?: ReturnType<typeof searchOptions>
   /** Prints a note below the table. */
   readonly note?: (page: NounPage, io: Io) => void

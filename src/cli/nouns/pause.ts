@@ -44,7 +44,7 @@ export async function makeSure(context: SessionHost, { target }: Session, senten
   const { says } = sentence
   const isLocal = target.name === LOCAL && globals.confirm === undefined
   if (globals.dryRun) return
-  // On the local instance, only people at a terminal are asked, scripts are not.
+  // On the local instance, people at a terminal are asked. Scripts are not asked.
   if (isLocal && io.canAsk) await io.confirm(`This ${says} ${target.name}${await more(sentence)}. Go on?`)
   if (isLocal || target.protected) return
   if (globals.confirm === undefined && io.canAsk) io.say(`This ${says} ${target.name}${await more(sentence)}.`)

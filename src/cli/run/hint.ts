@@ -42,7 +42,7 @@ export async function hintFor(refused: Refused): Promise<Hint> {
   return { sentence: asked(sentence, meant), next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`] }
 }
 
-/** Suggests the `--help` of each command that has the word in its name, after the noun; empty if there are too many. */
+/** Suggests `--help` for each command that has `word` after its noun; empty if there are too many commands. */
 export function helpOf(word: string | undefined, entries: readonly Entry[]): string[] {
   const found = entries.filter(({ name, aliasOf, hidden }) => {
     return (

@@ -108,7 +108,7 @@ async function readIoSettings(raw: RawGlobals) {
   return ioSettings(raw)
 }
 
-/** Bare `souk`: cockpit on a terminal, status in a pipe. */
+/** Parses `souk` without words: the cockpit on a terminal, the status in a pipe. */
 async function parseBare(system: System, commands: Commands, words: readonly string[]): Promise<Parsed | HelpAsked> {
   const width = Math.min(system.stdout.columns ?? HELP_COLUMNS_MAX, HELP_COLUMNS_MAX)
   const program: Program = { ...commands, version: system.version, width }

@@ -66,7 +66,7 @@ async function parseWith(program: Program, words: readonly string[]): Promise<Pa
   return parsing.parsed
 }
 
-/** The command that the words begin with: the parser needs no other command to parse the rest. */
+/** Finds the command that the words begin with, because the parser then needs no other command. */
 function leafOf({ entries }: Program, words: readonly string[]): Entry | undefined {
   const line = `${words.join(' ')} `
   return entries.filter(({ name }) => line.startsWith(`${name} `)).sort((a, b) => b.name.length - a.name.length)[0]

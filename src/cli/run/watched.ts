@@ -10,7 +10,7 @@ export const watchOptions = {
   interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),
 }
 
-/** Interval in milliseconds; undefined without --watch. */
+/** Interval in milliseconds; undefined without `--watch`. */
 export function intervalOf(command: Command, options: Readonly<Record<string, unknown>>): number | undefined {
   // A command may have a `--watch` flag of its own, with another meaning.
   if (command.options.shape.watch !== watchOptions.watch || options.watch !== true) return undefined

@@ -16,7 +16,7 @@ export async function checkCredentials(session: Session): Promise<readonly Crede
   ]
 }
 
-/** @returns what the credential allows; undefined without one */
+/** @returns `taken` if the instance accepts the admin key; undefined without an accepted one */
 async function askAsAdmin(session: Session): Promise<string | undefined> {
   try {
     await session.call('getPlatformStatus', {})

@@ -180,7 +180,7 @@ const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transa
 
 type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
 
-/** Called before the user is asked. @throws CliError under `--pay none`, or above the shown price or the limit */
+/** Runs before the user is asked. @throws CliError under `--pay none`, or above the shown price, or above a limit */
 function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
@@ -201,7 +201,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
 
 type BalancePayment = { key: string; wallet: NamedWallet }
 
-/** Key and wallet to pay from the balance; undefined to sign. @throws CliError if `--pay balance` is impossible */
+/** API key and wallet for a balance payment; undefined to sign. @throws CliError if `--pay balance` is impossible */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()

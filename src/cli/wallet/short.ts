@@ -38,7 +38,7 @@ function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId 
   )
 }
 
-/** The required and the available amount in a refusal; undefined unless it states both. */
+/** The required and the available amount in a refusal; undefined unless the refusal states both. */
 function shortageIn(extra: Readonly<Record<string, unknown>>) {
   const { required, available, request_id: requestId } = isObject(extra) ? extra : {}
   const [price, there] = [amountIn(required), amountIn(available)]
@@ -67,7 +67,7 @@ export async function shortFor(
 
 type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
 
-/** The error if the wallet is not on this machine, so only the balance can pay; undefined without an API key. */
+/** The error if only the balance can pay, because this machine lacks the wallet; undefined without an API key. */
 export async function shortBalance(
   { globals: { pay } }: SessionHost,
   session: Session,

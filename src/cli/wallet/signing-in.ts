@@ -43,7 +43,7 @@ export function freeReader(host: SessionHost, session: Session): FreeReader {
 
 type AccountOf = (wallet: NamedWallet) => ReturnType<typeof accountFromKey>
 
-/** The wallet's account. Its key is unlocked on first use, and kept. */
+/** Returns a function that gives the wallet's account. The key is unlocked on the first call, and kept. */
 function once(host: SessionHost): AccountOf {
   let opened: ReturnType<AccountOf> | undefined
   return (wallet) => {
@@ -75,7 +75,7 @@ async function signedIn(session: Session, { call, first }: Refused, accountOf: A
 /** A request that costs money, and what is shown before it is sent. */
 type Shown = RawCall & { readonly title: string; readonly input: Readonly<Record<string, unknown>> }
 
-/** Shows the request and its cost, and asks. @returns the host, with the shown cost as its limit */
+/** Shows the request and its cost, and asks the user to agree. @returns the host, with the shown cost as its limit */
 export async function agreedTo<H extends SessionHost>(host: H, session: Session, { title, input, ...call }: Shown) {
   const { io, globals } = host
   const offer = await quote(session, call)

@@ -42,7 +42,7 @@ export type Wanted = {
   readonly call: Pick<RawCall, 'method' | 'path' | 'body'>
 }
 
-/** The payment in the form for the spending gate. The seller is looked up only if a policy applies to the wallet. */
+/** The payment as the spending gate expects it. The seller is looked up only if a policy applies to the wallet. */
 export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
   const { price, limit, wallet, payTo, call } = wanted
   const { name: at, instance } = session.target
@@ -106,10 +106,10 @@ function isRefusal({ code }: AppError): boolean {
 const SUBJECT = /^(svc|plan|prod|post|thr)_[0-9a-f]{16}$/
 /** Endpoints with which a seller is paid; at all others, a fee is paid to the marketplace. */
 const BUYS = /\/(purchase|subscribe|award|accept)$/
-/** Paths that contain the name of a service: only the instance knows who sells it. */
+/** Paths that contain the name of a service. Only the instance knows who sells the service. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/** The item that a path pays for, or the marketplace; null for both if unknown. Reads paths as the daemon does. */
+/** What a call to this path pays: an item, or the marketplace. Both null if unknown. Reads paths as the daemon does. */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
   const parts = partsOf(path)

@@ -14,8 +14,8 @@ export type SentPayment = {
 const SENT_MAX = 3
 
 /**
- * Spending of one command. The price of every signature and balance charge is deducted before it is sent, and stays
- * deducted: a signature can be used whatever the response was.
+ * Spending of one command. A price is deducted before its payment is sent. It stays deducted, because a seller can use
+ * the signature whatever the response was.
  */
 export type Budget = {
   /** @throws SpendRefused if the price exceeds the remaining limit */

@@ -19,7 +19,7 @@ import { SpendRefused } from './refused.ts'
 const MS_PER_SECOND = 1_000
 const NONCE_BYTES = 32
 
-/** The payer, with what the spending gate needs from it. */
+/** A payer, and what the spending gate needs to know about it. */
 export type Spender = {
   readonly places: Pick<Places, 'config'>
   /** The command's budget. */

@@ -146,7 +146,7 @@ export function markSpend(places: Config, id: number, state: SpendState): void {
   within(places, (db) => db.prepare('UPDATE spends SET state = :state WHERE id = :id').run({ id, state }))
 }
 
-/** Reads what a wallet paid in the last 24 hours, without counting a payment. */
+/** Reads what a wallet paid in the last 24 hours. Records no payment. */
 export function spentBefore(places: Config, window: Window, payee: Recipient): SpentTotals {
   return within(places, (db) => totalsIn(db, window, payee))
 }

@@ -42,7 +42,7 @@ export const SpendPolicy = z.strictObject({
 })
 export type SpendPolicy = z.output<typeof SpendPolicy>
 
-/** Policies by the wallet's address in lower case: they stay when a wallet gets another name. */
+/** Policies by wallet address in lower case, so that renaming a wallet keeps its policy. */
 const Policies = z.record(z.string(), SpendPolicy)
 
 /** A payee, with all names that an allow or deny list may use for it. */
@@ -71,7 +71,7 @@ export type Proposed = { readonly price: Usdc; readonly payee: Recipient }
 export type Broken = {
   readonly rule: LimitName | 'allow' | 'deny'
   readonly message: string
-  /** Words after `wallet policy set NAME` with which the policy would allow the payment. */
+  /** Arguments of `wallet policy set NAME` that would make the policy allow the payment. */
   readonly change: readonly string[]
 }
 

@@ -6,7 +6,7 @@ export type Examined = CommandContext<unknown, unknown>
 export type Diagnosis = {
   readonly status: 'ok' | 'warning' | 'problem'
   readonly detail: string
-  /** Command that fixes it. */
+  /** Command that fixes the problem. */
   readonly fix?: string
   /** Fixes what was found, if that is safe. @returns what was done */
   readonly mend?: () => Promise<string>

@@ -6,7 +6,7 @@ import { cyan, dim, oneLine, red, yellow } from '../../text/text.ts'
 
 export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
 
-/** A log record, with the members of all records, and any others. */
+/** A log record: the fields that every record has, and further ones. */
 export type LogFields = {
   /** null if missing */
   readonly time: string | null

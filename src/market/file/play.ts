@@ -120,7 +120,7 @@ type Board = {
   readonly bought: Bought
 }
 
-/** Performs an action of the file. @returns the id of the job that the action is about */
+/** Performs one of the actions that a seed file lists. @returns the id of the job that the action is about */
 async function done(board: Board, act: Act): Promise<string | null> {
   const { cast, sold, bought } = board
   if (act.buy) {

@@ -76,7 +76,7 @@ async function withdrawalFails(scene: Scene): Promise<void> {
   await sanctioned(scene, who, () => payOut(scene))
 }
 
-/** Blocks a seller's earnings by a sanction. After the sanction ends, the next payout run unblocks the earnings. */
+/** Sanctions a seller, which blocks its earnings. When the sanction ends, the next payout run unblocks them. */
 async function earningsBlocked(scene: Scene): Promise<void> {
   const seller = await visitor(scene, { type: 'provider' })
   const job = await buyListing(await visitor(scene), await listingOf(seller))

@@ -61,7 +61,7 @@ export async function trigger(
   }
 }
 
-/** First event of a stream that fits type and `on`. @throws Error when the stream ends without such an event */
+/** First event of this type in a stream, about `on` if given. @throws Error when the stream ends without one */
 async function firstOf(stream: TransportResponse, type: EventType, on?: string): Promise<Triggered> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -77,7 +77,7 @@ async function firstOf(stream: TransportResponse, type: EventType, on?: string):
   throw new Error(`the stream ended before ${type}`)
 }
 
-/** Whether an event may be the awaited one. Its object must be `on`, if both are of the same kind. */
+/** Whether an event may be the awaited one: its object is `on`, or is of another kind than `on`. */
 function isAbout({ id }: Triggered['subject'], on: string | undefined): boolean {
   const kind = (text: string) => text.slice(0, text.indexOf('_'))
   return on === undefined || kind(on) !== kind(id) || id === on

@@ -9,7 +9,6 @@ const KEY_BYTES = 32
 const NAME_BYTES = 3
 const FUNDS = '60.00'
 
-/** Context of a situation. */
 export type Scene = Opened & {
   readonly play: Play
   readonly stage: Stage

@@ -118,7 +118,7 @@ async function talked({ cast, shelf, told }: Scene): Promise<void> {
 
 type Story = {
   readonly ware?: Ware
-  /** Steps before the last one; only a new job takes them. */
+  /** Steps before the last one. They are taken only if the job is new. */
   readonly before?: readonly Step[]
   readonly sets?: readonly SettingName[]
   readonly moves?: number

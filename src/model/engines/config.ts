@@ -11,7 +11,7 @@ const MAX_PATH_CHARS = 1_024
 const Path = z.string().max(MAX_PATH_CHARS).regex(/^\//, 'must be an absolute path')
 const MAX_MODEL_CHARS = 200
 const DEFAULT_TOKENS = 200_000
-/** Functions that can use a model. */
+/** First-party services that can use a model. */
 const modelFunctions = ['structured_web_extraction', 'summarization', 'translation'] as const
 const MAX_NAMES = 50
 /** Supported sources of share prices. */
@@ -34,7 +34,7 @@ export const EngineConfig = z.strictObject({
   dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
   /** Grants.gov-like API (default: Grants.gov). */
   grants: z.strictObject({ url: Url }).exactOptional(),
-  /** OpenAI-like language model. It sees only the data of the functions in `use`. */
+  /** OpenAI-like language model. It sees only the data of the first-party services in `use`. */
   llm: z
     .strictObject({
       url: Url,
@@ -57,7 +57,7 @@ export const EngineConfig = z.strictObject({
       models: z.array(Name).min(1).max(MAX_NAMES).default(['eleven_multilingual_v2']),
     })
     .exactOptional(),
-  /** Full translation; the provider `llm` uses the configured language model. */
+  /** Engine for complete translations. The provider `llm` uses the configured language model. */
   translate: z
     .discriminatedUnion('provider', [
       z.strictObject({ provider: z.literal('libretranslate'), url: Url, key: Key.exactOptional() }),
@@ -65,7 +65,7 @@ export const EngineConfig = z.strictObject({
       z.strictObject({ provider: z.literal('llm') }),
     ])
     .exactOptional(),
-  /** Open-Meteo; its public address is non-commercial, so configure a paid one. */
+  /** Open-Meteo. Its public address is for non-commercial use only, so configure a paid one. */
   weather: z.strictObject({ url: Url, geocoding_url: Url }).exactOptional(),
 })
 export type EngineConfig = z.output<typeof EngineConfig>

@@ -188,7 +188,7 @@ function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: numbe
   return [left, strong(money), `  ${whose}`, dim(what)]
 }
 
-/** Who read private data: administrators, and participants who exported their own. Last: number of admin actions. */
+/** Lists reads of private data, by administrators and by exports. The last line counts admin actions. */
 function readLines({ reads, exports, view }: PanelsModel, width: number): Line[] {
   const { value } = reads
   const head = rule(width, 'Reads of private data', [dim('in 24 h')])
@@ -215,7 +215,7 @@ function readLine({ what, times, who }: ReadFacts): Line {
   return [` ${what}`.padEnd(NAME_COLUMNS), count(times).padStart(COUNT_COLUMNS), dim(`  by ${namedWords(who)}`)]
 }
 
-/** The first names, and how many others there are. */
+/** The first few of the names, and the number of the others. */
 function namedWords(all: readonly string[]): string {
   const rest = all.length - NAMED
   return [...all.slice(0, NAMED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ')

@@ -6,7 +6,7 @@ import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 
-/** Limit on listed payouts that are kept back. Further ones are only counted. */
+/** Maximum number of kept-back payouts in the list. Further ones are only counted. */
 const KEPT_ROWS = 3
 /** Rows per response. */
 const ACTS = '100'
@@ -29,7 +29,7 @@ export type KeptFacts = {
 
 export type Kept = { readonly kept: readonly KeptFacts[]; readonly total: number }
 
-/** The newest kept payouts, with the owner's name and the reason. */
+/** Fetches the newest blocked payouts, with the owner's name and the reason. */
 export const fetchKept = (link: Link) => async (signal: AbortSignal) => {
   const query = { filter: 'blocked:true', limit: String(KEPT_ROWS) }
   const found = await ask(link, { name: 'getPayouts', asked: { query, signal } }, (answer) => answer)

@@ -49,7 +49,7 @@ function escrowWords(job: Job, now: number | undefined): string {
     : `${escrow}, ${move} in ${deadlineSpan(at - now)}`
 }
 
-/** Parties (with ids), payment and next event, a row each. */
+/** Draws one row each for the parties (with ids), the payment and the next event. */
 export function partyLines(job: Job, { width, now }: Omit<Shown, 'detail'>): Line[] {
   const { buyer, provider, paidBy } = shownJob(job)
   const names = Math.min(PARTY_COLUMNS_MAX, Math.max(widthOf(buyer), widthOf(provider)))
@@ -138,7 +138,7 @@ type Entry = Omit<HistoryEntry, 'head'> & {
   readonly when?: string
 }
 
-/** Shows a status in the history as lists show it. */
+/** Shows the status of a history entry in the words that lists use. */
 function inWords(entry: HistoryEntry): Entry {
   return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
 }

@@ -42,7 +42,7 @@ import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/u
 /** A drawer below the list takes at most half of the height. */
 const LIST_SHARE = 2
 
-/** A hook: the jobs (only own ones without the admin key), and the chosen job. */
+/** Hook that returns the jobs and the chosen job. Without the admin key, these are only the user's own jobs. */
 export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
@@ -110,7 +110,7 @@ function tabOf({ pane, jobTab }: Ui): JobTab {
 type Wanted = { readonly id: string; readonly admin: boolean; readonly now: number | undefined }
 type Detail = { readonly detail: Query<JobDetail | undefined>; readonly lines: readonly Line[] }
 
-/** A hook: fetches a job once the cursor rests on it, and draws its current tab. */
+/** Hook that fetches a job once the cursor rests on it, and draws its current tab. */
 function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): Detail {
   const wanted = { id: useSettled(id, clock), admin }
   const name = `job ${JSON.stringify(wanted)}`
@@ -229,7 +229,7 @@ function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
   return joinedPanels(left, right, { width: area.width, split: width, height: area.height })
 }
 
-/** From this height the feed is shown. */
+/** Minimum height at which the feed is shown. */
 const FEED_FROM = 24
 const FEED_ROWS = 5
 
@@ -309,7 +309,7 @@ function tabWords(current: JobTab, room: number): Line {
 function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Model, width: number): Line[] {
   const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
   const total = listed.value?.total
-  // Totals of the other views are unknown, except that of disputes, which the inbox counts.
+  // Totals of the other views are unknown, except the total of disputes, which the inbox counts.
   const disputed = admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {}
   const isWhole = total !== undefined && !ui.filters.jobs
   const counts = { ...disputed, ...(isWhole ? { [ui.jobView]: total } : {}) }

@@ -47,14 +47,14 @@ export type ListScreen<R> = {
   readonly none: string
   /** Filter that always applies, and the default order. */
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
-  /** Words for the default order. */
+  /** Describes the default sort order. */
   readonly order?: string
   /** The caller's own list, shown in place of the operator's list. The cockpit filters its rows. */
   readonly own?: {
     readonly factsOf: (row: R) => Facts
     readonly fetch: (link: Link, wanted: ListWish, ui: Ui) => Fetch<NounRows<R>>
   }
-  /** A hook: fetches more about the chosen row and returns a function that draws it. */
+  /** Hook that fetches more about the chosen row, and returns a function that draws it. */
   readonly useMore?: (host: Host, row: R | undefined) => (width: number) => readonly Line[]
 }
 

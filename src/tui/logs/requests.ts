@@ -32,7 +32,7 @@ const empty: Readonly<Record<AskedView, string>> = {
   admin: 'no changes by the operator yet',
 }
 
-/** A hook: requests with their traces. */
+/** A React hook that returns the requests with their traces. */
 export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const asked = viewOf(view)
@@ -98,7 +98,7 @@ function inSight(ids: readonly string[], chosen: number, height: number): readon
 
 const COUNTS_KEPT = 1_000
 
-/** A hook: fetches the step counts of visible rows, and keeps the counts of rows that were visible earlier. */
+/** Hook that fetches the step counts of visible rows, and keeps those of rows that were visible earlier. */
 function useCounts(host: Host, ids: readonly string[]): StepCounts {
   const wanted = useSettled(ids.join(','), host.clock)
   const told = useQuery(fetchSteps(host.link, wanted), { name: `steps ${wanted}`, every: SLOW_EVERY_MS })
@@ -234,7 +234,7 @@ function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
   }
 }
 
-/** Limit on requests in one query for step counts. Each count needs a trace, so only visible rows are counted. */
+/** Maximum HTTP requests whose steps one query counts. Each count needs a trace, so only visible rows are counted. */
 const COUNTED_MAX = 50
 
 type StepCounts = ReadonlyMap<string, number>

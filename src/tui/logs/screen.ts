@@ -71,7 +71,7 @@ const DRAWER_LINES = 3
 /** A log record has no trace, so JSON is its only tab. */
 const tabs: readonly LogTab[] = ['json']
 
-/** A hook: log records of the chosen level and above. */
+/** A hook that shows the log records of the chosen level and above. */
 export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const query = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
@@ -162,7 +162,7 @@ function factsOf({ cron, result, trigger, reason, tookMs, at }: RunFacts): Facts
   return { cron, result, trigger, why: reason, ms: BigInt(tookMs), age: at ?? null }
 }
 
-/** A hook: the latest runs of all crons, newest first. */
+/** A React hook that returns the latest runs of all crons, newest first. */
 export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
@@ -235,7 +235,7 @@ const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFie
     ({ deliveries: rows, total }) => ({ rows, total }),
   )
 
-/** A hook: webhook deliveries with their traces. */
+/** A React hook that returns the webhook deliveries with their traces. */
 export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const finding = findingOf(ui, 'logs', deliveryFields)
@@ -290,7 +290,7 @@ const parts: Readonly<Record<LogPart, Screen['use']>> = {
   everything: useRecords,
 }
 
-/** A hook: the current view. Views with different rows have their own hooks. */
+/** A hook that returns what the current view shows. Views with different rows have their own hooks. */
 export function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = parts[logPart(view.ui.logs.view)]
   return useShown(host, view)

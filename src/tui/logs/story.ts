@@ -23,7 +23,7 @@ const fetchStory =
     return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
   }
 
-/** A hook: once the cursor rests on a row, fetches its trace. Until that arrives, the previous trace stays. */
+/** A hook that fetches a row's trace once the cursor rests on the row. Until then, the previous trace stays. */
 export function useStory(host: Host, id: string): Story | undefined {
   const wanted = useSettled(id, host.clock)
   const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })

@@ -20,7 +20,7 @@ export type BooksFacts = Pick<RiverAnswer, 'books' | 'agrees' | 'disputed' | 'ov
 const NAME_COLUMNS = 19
 const COUNT_COLUMNS = 13
 const BAR_COLUMNS = 12
-/** From this height every kind of account has its row. */
+/** From this height, every kind of account has a row of its own. */
 const ALL_ROWS_FROM = 18
 
 /** Rows of the books, in the order in which money flows. Together they cover every kind of account. */

@@ -51,7 +51,7 @@ export type Beside = {
   readonly oldest: Oldest | null
 }
 
-/** A hook: fetches each figure separately, so that a failure hides only that figure. */
+/** A React hook. It fetches each figure separately, so that a failed request hides only that figure. */
 export function useStanding(link: Link): Beside {
   const series = useQuery(fetchSeries(link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
@@ -144,7 +144,7 @@ function keptOf({ buckets }: SeriesFacts): number | undefined {
 /** Sellers shown. */
 const TOP_SELLERS = 3
 
-/** A seller's recent sales, and what was paid and is due, in decimal USDC. */
+/** A seller's recent sales, the amount ever paid out to it, and the amount still due, in decimal USDC. */
 type TopSeller = { readonly name: string; readonly sold: string; readonly paid: string; readonly due: string }
 
 const fetchTopSellers = (link: Link) => (signal: AbortSignal) => {

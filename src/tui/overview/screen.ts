@@ -56,7 +56,7 @@ const LIVE_SHARE = 0.3
 const PULSE_FIGURES = 4
 /** Fewest rows of the feed: its title and one event. */
 const FEED_LEAST = 2
-/** From this width the cash flow is drawn as a picture. */
+/** At this width or more, the cash flow is drawn as a picture. */
 const PICTURE_FROM = 76
 
 export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Overview', short: 'Over', use: useOverview }
@@ -295,7 +295,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     ...copyActions(walked, { chosenId, chosenNeed, chosenCron }),
     giveBack() {
       const need = chosenNeed()
-      // For a dispute this key refunds the whole amount.
+      // For a dispute, this key refunds the whole amount.
       if (need?.kind === 'dispute') void import('./mend.ts').then(({ giveBack }) => giveBack(host, need.subject))
       else ofAct('giveBack')()
     },

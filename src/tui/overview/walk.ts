@@ -55,7 +55,7 @@ export function openPanel(
   host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
 }
 
-/** Opens the record of a problem that has no dialog. If it has no record, opens the screen for its kind. */
+/** Opens the record of a problem that has no dialog. Without a record, opens the screen for the problem's kind. */
 export function openNeed(host: Host, { kind, subject }: Need): void {
   const place = placeOf(host, subject)
   if (place) place.go()
@@ -77,7 +77,7 @@ function openEvent(host: Host, event: LiveEvent | undefined): void {
   else toItsJob(host, [subject, detail])
 }
 
-/** Accents the title of the panel with the focus. If no row can be chosen in the panel, `▸` marks the title. */
+/** Highlights the title of the focused panel. If no row can be chosen in the panel, `▸` marks the title. */
 export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
   const [head, ...rest] = lines
   if (!isWalked || head === undefined) return lines

@@ -61,7 +61,7 @@ export function flat(line: Line, tone: Tone): Line {
 
 const BAR = '─'
 
-/** The whole row on a background. */
+/** Gives the whole row a background. */
 export function grounded(line: Line, ground: Ground): Line {
   return line.map((piece) =>
     typeof piece === 'string' ? { text: piece, tone: 'plain', ground } : { ...piece, ground },

@@ -21,7 +21,7 @@ export type RiverShown = {
   readonly agrees: boolean | undefined
 }
 
-/** Columns of a pipe between two amounts. */
+/** Width of the pipe drawn between two amounts, in columns. */
 const PIPE_COLUMNS = 8
 const LABEL_COLUMNS = 9
 const BAR_COLUMNS = 12

@@ -30,7 +30,7 @@ const fetchBids =
     return { ok: true, value: { of: id, bids: [], isDenied: true } }
   }
 
-/** A hook: fetches the bids of the chosen request and returns a function that draws them. */
+/** A React hook that fetches the bids of the chosen request. Returns a function that draws them. */
 export function useBids({ link, clock }: Host, row: Posting | undefined): (width: number) => readonly Line[] {
   const id = useSettled(row?.id ?? '', clock)
   const { value } = useQuery(fetchBids(link, id), { name: `bids ${id}`, every: SLOW_EVERY_MS })
@@ -64,7 +64,7 @@ function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, wid
 
 const viewNames = ['all', ...postingStatuses] as const
 const PAGE = 50
-/** The endpoint cannot filter, so this many of the newest pages are searched here. */
+/** The endpoint cannot filter, so the cockpit searches this many of the newest pages. */
 const SEARCHED_PAGES = 10
 
 const useList = listScreen<Posting>({
@@ -125,7 +125,7 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...ui.get(), requestView: next, pages: { ...pages, requests: 0 } })
 }
 
-/** Fetches a page of requests in one status. With filter or sort, it reads the newest pages and searches them here. */
+/** Fetches a page of requests in one status. With filter or sort, the cockpit searches the newest pages instead. */
 function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<NounRows<Posting>> {
   const status = statusOf(ui)
   const pageAt = (at: number, signal: AbortSignal) => {

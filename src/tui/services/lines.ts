@@ -84,7 +84,7 @@ function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceF
   if (price === '') return [label('price'), 'by quote: send an inquiry to get one']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
   const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
-  // Amounts are never cut. If there is little room, the last ones are dropped.
+  // No amount is cut. If there is little room, the last amounts are dropped.
   const wishes = parts.map((_, i) => parts.slice(0, parts.length - i).join('   '))
   return [label('price'), wishes.find((words) => words.length <= width - LABEL_COLUMNS) ?? '']
 }

@@ -55,7 +55,6 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   return useShown(host, view)
 }
 
-/** A hook: the listings, and the chosen one with its details. */
 function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
@@ -97,7 +96,7 @@ function turnTab({ ui }: Host, by: number): void {
   if (next !== undefined) ui.set({ ...ui.get(), serviceTab: next })
 }
 
-/** A hook: lines of the opened row. */
+/** Hook that returns the lines of the opened row. */
 function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] | undefined {
   const value = pane === 'raw' ? shown?.service.raw : undefined
   const raw = useMemo(() => jsonLines(value), [value])
@@ -112,7 +111,7 @@ type Listed = {
   readonly problem: string | undefined
 }
 
-/** A hook: a page of listings. The public catalog has no filter, so its rows are filtered here. */
+/** A React hook that returns a page of listings. The public catalog has no filter, so its rows are filtered here. */
 function useListed(host: Host, { ui, where }: View, now: number): Listed {
   const admin = where?.admin !== false
   const finding = findingOf(ui, 'services', serviceFields)
@@ -150,7 +149,7 @@ type Detail = {
   readonly me: Query<string>
 }
 
-/** A hook: fetches the details of a listing once the cursor rests on it. */
+/** Hook that fetches the details of a listing once the cursor rests on it. */
 function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detail {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)

@@ -32,7 +32,7 @@ export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   clock: ['clock show'],
 }
 
-/** The market view that each of these commands opens. Other commands open the listings. */
+/** The market view that a command opens. A command that is not in this table opens the view of listings. */
 export const shopViewOf: Readonly<Record<string, ShopView>> = {
   'admin plans list': 'plans',
   'admin subs list': 'subscriptions',

@@ -41,7 +41,6 @@ function saveLines(host: Host, name: string, lines: readonly string[]): void {
   else showToast(host, { text: `✓ saved  ${saved.value}`, tone: 'good', stays: false })
 }
 
-/** Commands for money, by id prefix. */
 const moneyWords: readonly (readonly [string, readonly string[]])[] = [
   ['out_', ['admin', 'payouts']],
   ['p_', ['admin', 'payees']],

@@ -11,7 +11,7 @@ const FIELD_CHARS_MAX = 500
 export type Field = {
   readonly name: string
   readonly label: string
-  /** Choices of a field that is not typed. Arrow keys or a first letter select one. */
+  /** Choices of a field whose value is selected, not typed. Arrow keys or a first letter select one. */
   readonly choices?: readonly string[]
   /** What a choice does; the first text that fits is shown. Each choice then has a row of its own. */
   readonly wordsOf?: (choice: string, values: Values) => readonly string[]
@@ -55,7 +55,7 @@ export type DialogSpec = {
   readonly send: (values: Values) => Promise<Outcome<Told>>
 }
 
-/** Message after a change. One with a tone reports trouble and stays until esc. */
+/** Message after a change. A message with a tone reports trouble and stays until esc. */
 export type Told = string | { readonly text: string; readonly tone: Tone }
 
 /** A change whose dialog is open. */
@@ -75,7 +75,7 @@ export type Dialog = {
   readonly problem: Problem | undefined
 }
 
-/** Opens a dialog with the focus on its first field, or on Cancel if it has none. */
+/** Opens a dialog with the focus on its first field, or on Cancel if the dialog has no field. */
 export function openDialog(spec: OpenSpec): Dialog {
   const values = Object.fromEntries(spec.fields.map(({ name }) => [name, '']))
   return { spec, values, focus: 0, cursor: atEnd, scroll: 0, busy: false, problem: undefined }

@@ -21,7 +21,7 @@ import type { Ui } from './ui.ts'
 
 const SETTLED_AFTER_MS = 200
 
-/** A hook: the value once it has not changed for a moment, so that no requests are sent while the user types. */
+/** Hook that returns a value once it has not changed for a moment. So no requests are sent while the user types. */
 export function useSettled<T>(value: T, clock: LinkClock): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => clock.later(SETTLED_AFTER_MS, () => setSettled(() => value)), [clock, value])
@@ -57,7 +57,7 @@ type OtherViews<V> = {
   readonly fetchIn: (view: V) => Fetch<{ readonly total: number }>
 }
 
-/** A hook: the other views in which the filter matches, such as `2 in done, 2 in all`. Empty if this one matches. */
+/** A React hook: returns the other views with matches, such as `2 in done, 2 in all`. Empty if this view has any. */
 export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
   const { views, current, name, fetchIn } = asked
   const isEmpty = asked.admin && asked.asked.filter !== undefined && asked.found?.total === 0
@@ -91,7 +91,7 @@ export function amongWords(searched: { readonly rows: number; readonly of: numbe
   return searched !== undefined && searched.rows < searched.of ? `${searched.rows} of ${searched.of} searched` : ''
 }
 
-/** A hook: filter and sort for a request, once typing has stopped. */
+/** Hook that returns the filter and sort for a request, once the user has stopped typing. */
 export function useListQuery<L extends ListFields>(
   host: Host,
   { filter, sort }: Wish,

@@ -87,7 +87,7 @@ function together(
   }
 }
 
-/** A field whose value must be valid for every change. */
+/** A field for several changes at once. Its value must be valid for each of them. */
 function ofAll({ wordsOf: _wordsOf, ...field }: Field, specs: readonly DialogSpec[]): Field {
   const all = specs.flatMap(({ fields = [] }) => fields.filter(({ name }) => name === field.name))
   return {

@@ -26,7 +26,7 @@ export function staleness(query: Query<unknown>, now: number): string | undefine
 
 export const START_COMMAND = 'souk restart'
 
-/** The command that `U` runs, in place of the advised `souk up`. */
+/** The command that `U` runs: `souk restart` if the advice is `souk up`, otherwise the advice. */
 export function startWords(advice: string): string {
   return advice === 'souk up' ? START_COMMAND : advice
 }

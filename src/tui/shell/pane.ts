@@ -4,7 +4,7 @@ import { type Line, rule } from '../parts/line.ts'
 import type { Face, Host, ScreenArea, View } from './screen.ts'
 import { type CursorStep, type Pane, paneBeside, stepNames, walked } from './ui.ts'
 
-/** Lines that a page key scrolls. */
+/** Number of lines that a page key scrolls. */
 const PAGE_LINES = 10
 
 export type OpenedPane = {
@@ -21,7 +21,7 @@ export function openLines(lines: readonly Line[], { title, scroll, note }: Opene
   return [head, ...lines.slice(from, from + area.height - 1)]
 }
 
-/** The visible lines as `1-20 of 64`. If all are visible, the key that closes the row. */
+/** Range of the visible lines, such as `1-20 of 64`; `esc closes` if all lines are visible. */
 export function placeWords(lines: readonly Line[], scroll: number, area: ScreenArea): string {
   const height = area.height - 1
   const from = Math.min(scroll, reachOf(lines, area))

@@ -33,7 +33,7 @@ function pause(host: Host): DialogSpec {
   }
 }
 
-/** What is in progress when the pause begins. Until the instance has counted it, the texts have no numbers. */
+/** What is in progress when the pause begins. The texts have no numbers until the instance has counted. */
 function caughtBy(host: Host) {
   const known: { payments?: number; balances?: number; held?: string; jobs?: number; payouts?: number } = {}
   const shown = () => host.ui.set({ ...host.ui.get() })

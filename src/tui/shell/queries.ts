@@ -13,10 +13,10 @@ export const SLOW_EVERY_MS = 10_000
 const READ_TIMEOUT_MS = 5_000
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
-/** Id of this cockpit session. By it, the instance logs repeated reads of a session only once. */
+/** Id of this cockpit session. The instance uses it to log repeated reads of one session only once. */
 const SITTING = randomUUID()
 
-/** Calls an endpoint. `read` extracts what is shown from the response. */
+/** Calls an endpoint. `read` picks the displayed values from the response. */
 export async function ask<K extends Callable, T>(
   link: Link,
   { name, asked }: { readonly name: K; readonly asked: Asked<K> },
@@ -67,7 +67,7 @@ export function setCronPaused(link: Link, paused: boolean, name: string): Promis
   return ask(link, { name: paused ? 'pauseCron' : 'resumeCron', asked: { params: { name } } }, ({ changed }) => changed)
 }
 
-/** Runs a cron. @returns its result in words */
+/** Runs a cron. @returns the result of the run as text */
 export function runCron(link: Link, name: string): Promise<Outcome<string>> {
   return ask(link, { name: 'runCron', asked: { params: { name } } }, ({ run }) => {
     const why = run.reason === null ? '' : ` (${text(run.reason)})`

@@ -53,7 +53,7 @@ export type LiveQuery<T> = {
   readonly isWatched: () => boolean
   /** Fetches regularly as long as somebody watches. @returns a function that stops watching */
   readonly watch: (listener: () => void) => () => void
-  /** Fetches now. If a fetch is running, fetches again once that one ends. */
+  /** Fetches now. If a fetch is already running, fetches again after it has ended. */
   readonly refetch: () => void
   /** Fetches soon, since the data may have changed. */
   readonly hint: () => void
@@ -63,7 +63,7 @@ export type LiveQuery<T> = {
 
 type Timing = { readonly everyMs: number; readonly clock: LinkClock }
 
-/** A value that is fetched at an interval and after hints. Only one fetch runs at a time. */
+/** A value that is fetched at an interval, and on a hint that it changed. Only one fetch runs at a time. */
 export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): LiveQuery<T> {
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
@@ -82,7 +82,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  /** Sets the alarm for a fetch after a hint, unless it is already set for an earlier time. */
+  /** Schedules the fetch that a hint asks for, unless an earlier fetch is scheduled. */
   const soon = () => {
     const ms = Math.max(0, askedAt + Math.max(HINT_GAP_MS, everyMs * HINT_SHARE) - clock.now())
     if ((store.get().nextAt ?? Number.POSITIVE_INFINITY) > clock.now() + ms) schedule(ms)
@@ -169,7 +169,7 @@ function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => vo
   }
 }
 
-/** One alarm. Setting it again replaces the time it was set for. */
+/** One alarm. Calling `set` again replaces the previous time and callback. */
 function createAlarm(clock: LinkClock): { set: (ms: number, run: () => void) => void; clear: () => void } {
   let takeBack: (() => void) | undefined
   const clear = () => {
@@ -236,7 +236,7 @@ function forget(known: Map<string, LiveQuery<unknown>>): void {
 
 export const QueriesContext = createContext<Queries | undefined>(undefined)
 
-/** A hook: fetches at an interval (milliseconds) and after hints. Components with the same `name` share the value. */
+/** Hook that fetches at an interval (milliseconds) and after hints. Components with the same `name` share the value. */
 export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; readonly every: number }): Query<T> {
   const queries = useContext(QueriesContext)
   if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')

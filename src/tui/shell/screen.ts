@@ -82,7 +82,7 @@ export type Host = {
   readonly lend: { current: (use: () => void | Promise<void>) => Promise<void> }
   /** Names the other marketplaces and opens one. Undefined if the cockpit was opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
-  /** What the current screen shows. Replaced with every draw. */
+  /** What the current screen shows. Each draw replaces it. */
   readonly face: { current: Face }
   /** Latest health report. */
   readonly health: () => HealthFacts | undefined
@@ -132,6 +132,6 @@ export type Tab = {
 }
 
 export type Screen = Tab & {
-  /** A hook: fetches the screen's data and returns what it shows. */
+  /** A React hook that fetches the screen's data. Returns what the screen shows. */
   readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
 }

@@ -17,13 +17,13 @@ const MESSAGE_CHARS_MAX = 1_000_000
 export type LiveEvent = {
   readonly cursor: number
   readonly at: number | undefined
-  /** Number of the transaction. Undefined if unknown. */
+  /** Id of the transaction that emitted the event. Undefined if unknown. */
   readonly tx: number | undefined
   readonly type: string
   readonly subject: string
-  /** Members of the data, as `name value`. */
+  /** Members of the event's data, as `name value`. */
   readonly detail: string
-  /** The first members of the data, as text. */
+  /** The first members of the event's data, as text. */
   readonly said: Readonly<Record<string, string>>
   readonly about: EventNames
   /** Number of messages that this row stands for. */
@@ -61,7 +61,7 @@ export type StreamOptions = {
 export type EventStream = Pick<StateStore<Stream>, 'get' | 'subscribe'> & {
   readonly start: () => void
   readonly stop: () => void
-  /** Starts again without the last cursor, which another instance does not know. */
+  /** Starts the stream again without its last cursor, because another instance does not know that cursor. */
   readonly reset: () => void
 }
 

@@ -42,7 +42,7 @@ export function logPart(view: LogView): LogPart {
 export const logTabs = ['story', 'json'] as const
 export type LogTab = (typeof logTabs)[number]
 
-/** How the chosen row is shown: beside the list, or in its place in full or as JSON. */
+/** How the chosen row is shown: beside the list, or in place of the list (in full, or as JSON). */
 export type Pane = {
   readonly open: 'beside' | 'full' | 'raw'
   /** First visible line. */
@@ -102,7 +102,7 @@ export type Ui = {
   readonly shopView: ShopView
   readonly moneyView: MoneyView
   readonly threadView: ThreadView
-  /** The wallet to write as in conversations, if not the default one. */
+  /** The wallet that writes in conversations, if it is not the default wallet. */
   readonly speaker: Held | undefined
   readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpan
@@ -200,7 +200,7 @@ export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
 /** Placeholders for the chosen id until the rows of another page are loaded. */
 const FIRST_ROW = 'first row'
 const LAST_ROW = 'last row'
-/** Number of rows that a page key moves: fewer than fit, so that some earlier rows stay visible. */
+/** Number of rows by which page keys move the cursor. Fewer than fit, so that some earlier rows stay visible. */
 const PAGE_ROWS = 10
 
 const steps = {

@@ -5,14 +5,14 @@ import { keyFor } from '../shell/bindings.ts'
 import type { View } from '../shell/screen.ts'
 
 const WHO_COLUMNS = 10
-/** From this width, a hint says how to write as a party. */
+/** Minimum width for the hint that says how to write as a party of the conversation. */
 const ROOMY_COLUMNS = 60
 /** The command is indented by this many columns. */
 const SAME_COLUMNS = 10
 
 type Next = {
   readonly admin: boolean
-  /** The operator may only read this conversation. */
+  /** Whether the conversation belongs to others and the operator may only read it. */
   readonly isForeign: boolean
   readonly view: View
   readonly width: number

@@ -96,13 +96,13 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-/** A hook: id of the participant who writes, if known. */
+/** Hook that returns the id of the participant who writes, if known. */
 function useVoice({ link }: Host, { ui }: View): string | undefined {
   const self = useQuery(link.self, { name: 'self', every: SLOW_EVERY_MS })
   return ui.speaker?.id ?? self.value
 }
 
-/** A hook: the other views in which the filter matches, if the current view has no match. */
+/** A hook that returns the other views in which the filter matches, if the current view has no match. */
 function useOtherViews({ link }: Host, which: Parameters<typeof fetchThreads>[1], found: Threads | undefined): string {
   const { admin, asked, view: current } = which
   const name = `threads ${JSON.stringify(which)}`
@@ -118,7 +118,7 @@ function viewNext({ ui }: Host): void {
 
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
 
-/** A hook: the provider's id if the operator may only read this conversation, else undefined. */
+/** A React hook: returns the provider's id if the operator may only read this conversation, otherwise undefined. */
 function useForeign({ link }: Host, row: Thread | undefined, { admin, me }: Looking): string | undefined {
   const provider = row?.provider_id ?? ''
   const isHouse = useQuery(fetchIsHouse(link, admin ? provider : ''), { name: `house ${provider}`, every: ONCE_MS })
@@ -140,7 +140,7 @@ function factsOf(thread: Thread): Facts<typeof threadFields> {
 
 type Model = {
   readonly listed: Query<Threads>
-  /** Other views in which the filter matches, in words. Empty if there are none. */
+  /** Names of other views with conversations that match the filter; empty if there are none. */
   readonly elsewhere: string
   readonly threads: readonly Thread[]
   readonly chosen: number

@@ -5,7 +5,7 @@ import type { CatalogIndex } from './index.ts'
 
 type Operation = keyof CatalogIndex
 
-/** Access to the table on any thread; operations run in call order. */
+/** Access to the catalog table, on whichever thread it runs. Operations run in call order. */
 export type Backend = {
   readonly call: <Op extends Operation>(
     op: Op,
@@ -14,7 +14,7 @@ export type Backend = {
   readonly close: () => Promise<void>
 }
 
-/** Messages to and from the thread. A reply has the `id` of its call. */
+/** Messages to and from the worker thread. A reply has the `id` of its call. */
 export type SearchCall = { readonly id: number; readonly op: Operation; readonly args: readonly unknown[] }
 export type SearchReply =
   | { readonly id: number; readonly value: unknown }
@@ -33,7 +33,7 @@ export function onThisThread(index: CatalogIndex): Backend {
   }
 }
 
-/** How long the thread may take to exit after its table is closed. */
+/** Maximum time that the worker thread may take to exit after its table is closed. */
 const END_GRACE_MS = 5_000
 
 type Thread = {
@@ -42,7 +42,7 @@ type Thread = {
 }
 
 /**
- * Runs the table on its own thread, because ranking would block other requests. The thread starts with the first call,
+ * Runs the table in a worker thread, because ranking would block other requests. The thread starts with the first call,
  * restarts after a crash, and does not keep the process alive.
  */
 export function onOwnThread(path: string): Backend {

@@ -103,8 +103,8 @@ function inOrder() {
 }
 
 /**
- * Tracks which sequence number to record. Several writes may share a number, so each write records the previous number,
- * and closing records the last one. A failed write invalidates the table until a rebuild.
+ * Tracks the sequence number to record with a write. Several writes may share a number, so each write records the
+ * number before its own; closing records the last one. A failed write invalidates the table until a rebuild.
  */
 function progressFrom(start: number) {
   let last = start

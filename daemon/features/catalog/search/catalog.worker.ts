@@ -1,4 +1,4 @@
-// The thread of `backend.ts`: one table that answers messages in order.
+// Worker thread of `backend.ts`. It holds one search table and handles messages in order.
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../../../src/core/error.ts'
 import { perform, type SearchCall, type SearchReply } from './backend.ts'
@@ -22,6 +22,6 @@ function answerTo({ id, op, args }: SearchCall): SearchReply {
 
 parentPort?.on('message', (ask: SearchCall) => {
   parentPort?.postMessage(answerTo(ask))
-  // Once its port is closed, the thread exits by itself.
+  // Once its message port is closed, the worker thread exits by itself.
   if (ask.op === 'close') parentPort?.close()
 })

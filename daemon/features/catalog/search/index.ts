@@ -102,7 +102,7 @@ function stagingFor(path: string) {
     },
     finish: (seq: number, staged: number) => {
       const ready = begun()
-      // After a crash of the thread, the new table is incomplete.
+      // After a crash of the worker thread, the new table is incomplete.
       if (count !== staged) throw new Error(`${count} of ${staged} listings were staged`)
       complete(ready.db)
       mark(ready, seq)

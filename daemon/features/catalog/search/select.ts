@@ -14,7 +14,7 @@ const MAX_INTEGER = 2n ** 63n - 1n
 const RANK = 'bm25(words, 10, 6, 4, 2, 1)'
 const BEST_COLUMNS = '{name tags}'
 
-/** Each order is total, so that paging neither repeats nor skips. Missing values come last. */
+/** Each sort order is total, so that paging neither repeats nor skips rows. Missing values come last. */
 const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
   price_asc: 'd.price_last, d.id',
   price_desc: 'd.price desc, d.id',
@@ -106,7 +106,7 @@ function idsOf(
 
 type Matches = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
 
-/** Matches by relevance. If there are many, matches in name and tags come first (see `MAX_RANKED`). */
+/** The matches, sorted by relevance. If there are many, matches in name and tags come first (see `MAX_RANKED`). */
 function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Span): string[] {
   const best = `${BEST_COLUMNS} : (${match})`
   const bestTotal = total > MAX_RANKED ? matches(prepared, best, filters) : 0
@@ -136,7 +136,7 @@ function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit
   ]
 }
 
-/** A page of the latest added matches, best rank first. Looks up only listings that it may show, ties included. */
+/** Ranks the newest matches and returns one page of them, best first. Reads only listings that the page may show. */
 function bestOf(prepared: Prepared, { from, values }: Rows, { offset, limit }: Span): string[] {
   const latest = `select words.rowid as n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
   const worst = 'select max(score) from (select score from ranked order by score limit ?)'

@@ -3,13 +3,13 @@ import { MEMORY } from './file.ts'
 import { openIndex } from './index.ts'
 import type { CatalogDoc } from './query.ts'
 
-/** Maximum listings for which queries are fast enough to run without a thread. */
+/** Maximum listings for which queries are fast enough to run without a worker thread. */
 export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 
-/** Listings per message of a rebuild. Kept small, because copying a message blocks this thread. */
+/** Number of listings per message to the worker thread in a rebuild. Small, because copying blocks this thread. */
 const STAGE_LISTINGS = 250
 
-/** The table. It runs on this thread while it is small or in memory, otherwise on its own thread. */
+/** The search table. It runs on the calling thread while small or in memory, otherwise on a worker thread. */
 export type SearchTable = Backend & {
   /** Sequence number that the table had when it was opened. */
   readonly seq: number

@@ -20,7 +20,7 @@ export type Styled = {
     readonly weight: string
     readonly lineHeight: string
   }
-  /** Declared values by property, custom properties resolved. */
+  /** Declared values by property. References to custom properties are already resolved. */
   readonly own: ReadonlyMap<string, string>
 }
 
@@ -73,7 +73,7 @@ function readable(css: string): StyleSheet {
 type Page = ReturnType<typeof openHtml>
 type Given = ReadonlyMap<HtmlNode, ReadonlyMap<string, string>>
 
-/** For each element, the declared value that wins the cascade, by property. */
+/** For each element and property, the declared value that wins the cascade. */
 function declaredFor(page: Page, rules: readonly StyleRule[]): Given {
   const weighed = new Map<HtmlNode, Map<string, { value: string; weight: number }>>()
   const tell = (node: HtmlNode, declared: readonly Declared[], weight: number) => {

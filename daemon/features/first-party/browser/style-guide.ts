@@ -29,7 +29,7 @@ const MAX_STEPS = 12
 const roles = ['background', 'text', 'accent', 'border'] as const
 type Role = (typeof roles)[number]
 
-/** Describes a site's visible style, from what a browser shows or, without one, from its style sheets. */
+/** Describes a site's visible style. Reads it in a browser, or from the style sheets if there is no browser. */
 export const styleGuide = defineService({
   slug: 'style_guide',
   wants: ['browser'],

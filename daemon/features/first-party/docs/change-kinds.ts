@@ -40,7 +40,7 @@ const DEPRECATED =
 const GOING =
   /\b(?:going away|end[- ]of[- ](?:life|support)|(?:is|are) (?:being )?(?:sunset|retired|shut down|discontinued)|sunset(?:ting)? of)\b/i
 
-/** Signs of an internal change, irrelevant to callers. */
+/** Words that mark an internal change, which is irrelevant to callers. */
 const INWARD =
   /\b(?:dependenc(?:y|ies)|dep|workarounds?|unnecessary|useless|unused|outdated|duplicates?|redundant|obsolete|polyfill|tests?|docs?|documentation|readme|badges?|comments?|logs?|restriction|limitation|internal|template|example|typos?|sidebar|website|screenshots?|changelog|brewfile|github|travis|lint\w*)\b/i
 const PATH = /(?:^|[\s`])\/[\w{]/
@@ -130,7 +130,7 @@ function asWritten(words: string, section: Section | undefined): ChangeKind | un
   return reading?.kind ?? (section === 'addition' ? 'addition' : undefined)
 }
 
-/** Kind of change of a line that adds something, which may also announce a new requirement or a deprecation. */
+/** Kind of change for a line that adds something. The line may also announce a new requirement or a deprecation. */
 function addedAs(words: string): ChangeKind {
   if (FUTURE.test(words)) return 'deprecation'
   if (/^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'

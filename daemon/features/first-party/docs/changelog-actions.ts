@@ -83,7 +83,7 @@ function actionOf(
   }
 }
 
-/** The first date after the stated consequence, otherwise the first date; null without one. */
+/** The first date after the match of `ACT`. If there is none, the line's first date, or else null. */
 function deadlineIn(line: string): string | null {
   const act = line.search(ACT)
   const dates = [...line.matchAll(DEADLINE)].flatMap(({ index, 1: words = '' }) => {

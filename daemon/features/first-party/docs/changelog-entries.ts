@@ -145,7 +145,7 @@ function feedEntries(text: string): ChangelogEntry[] {
 function entryOf({ title, date, link, body }: Item): ChangelogEntry {
   const at = Date.parse(date)
   const blocks = visibleBlocks(parseHtml(body)).flatMap(sentencesOf)
-  // The title is the text of an entry without a body.
+  // An entry without a body gets its title as its text.
   const lines = (blocks.length > 0 ? blocks : [title]).map((line) => line.slice(0, MAX_LINE_CHARS).toWellFormed())
   return {
     date: Number.isNaN(at) ? dateIn(date) : new Date(at).toISOString().slice(0, 10),

@@ -145,7 +145,7 @@ function methodsOf(item: unknown) {
   return methods.filter((method) => isObject(item) && Object.hasOwn(item, method.toLowerCase()))
 }
 
-/** Operations of a published description with their summaries. */
+/** Reads the operations and their summaries from a published OpenAPI description. */
 export function publishedOperations(page: WebPage) {
   const paths = Object.entries(describedBy(page)?.paths ?? {}).slice(0, MAX_OPERATIONS)
   return paths.flatMap(([path, item]) =>

@@ -14,7 +14,7 @@ export type NamedOperation = {
   readonly evidence: string
 }
 
-/** Confidence by how the documentation names an operation. */
+/** Confidence in an operation, by how the documentation names it. */
 const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6, bare: 0.5 } as const
 
 const METHODS = methods.join('|')

@@ -18,7 +18,7 @@ export type Operation = {
   readonly evidence: QuotedAt
 }
 
-/** Lines of the documentation and of its published description. */
+/** Lines of the documentation pages, and of the API description that the site publishes. */
 export function linesOf({ pages, published }: DocsSource): SaidLine[] {
   const told = pages.filter(({ url }) => url !== published?.url).flatMap((page) => linesOfPage(page))
   const described = published ? piecesOf(decode(published)) : []

@@ -118,7 +118,7 @@ function pathOf(url: string): string {
   }
 }
 
-/** Index of the page kind; -1 if none. Links separate words by spaces, addresses by dashes or underscores. */
+/** Index of the page kind; -1 if none. Spaces separate words in link texts; dashes or underscores, in URLs. */
 function kindAt(text: string): number {
   const said = `${text} ${text.replace(/[\s_]+/g, '-')}`
   return kinds.findIndex(([, words]) => words.test(said))

@@ -162,7 +162,7 @@ function likeness(name: readonly string[], wanted: readonly string[]): number {
   return agreement[how][isWithin ? 0 : 1] - Math.max(0, name.length - wanted.length) * STEP
 }
 
-/** A name after more letters than this is part of a phrase, such as `service` in `Transition to full service`. */
+/** Names with the same ending match only if their lengths differ by at most this many letters. */
 const MAX_MORE = 12
 
 function agreementOf(name: readonly string[], target: string): keyof typeof agreement | undefined {
@@ -291,7 +291,7 @@ function objectOf(cells: readonly (readonly [string, Coerced | undefined])[]): J
   return made.length === 0 ? [] : [Object.fromEntries(made)]
 }
 
-/** Objects from the page's machine-readable data that have the wanted name. */
+/** Objects with the wanted name, from the page's machine-readable data. */
 function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
   const targets = [
@@ -325,8 +325,8 @@ function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 
 }
 
 /**
- * The list of cards that fills the most wanted members, at least half of them. Cards with only one known member could
- * be any list, so that list's classes or ids must contain the wanted name.
+ * The list of cards that fills the largest number of wanted members, but at least half. Cards with only one known
+ * member could be any list. The classes or ids of such a list must contain the wanted name.
  */
 function cardsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}

@@ -229,7 +229,7 @@ function patterns(text: string): Fact[] {
   return [...facts, ...currencyOf(facts)]
 }
 
-/** Signs that stand for one currency only; `$` could mean several. */
+/** Currency signs and codes with only one meaning. `$` is left out, because it could mean several currencies. */
 const currencies: readonly (readonly [string, RegExp])[] = [
   ['EUR', /€|EUR/],
   ['GBP', /£|GBP/],

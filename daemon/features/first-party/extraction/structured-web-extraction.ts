@@ -190,7 +190,7 @@ function grounded(answer: unknown, page: FoundFacts): Grounded {
   }
 }
 
-/** Merges a model's values with the page's values, which only fill gaps. */
+/** Merges a model's values with the page's values. A page's value is used only where the model gives none. */
 function merged(found: Json, told: Json): Json {
   if (!isObject(found) || !isObject(told) || Array.isArray(found) || Array.isArray(told)) return told
   const names = [...new Set([...Object.keys(found), ...Object.keys(told)])]

@@ -126,7 +126,7 @@ const costShare = field('cost_share', {
   source: 'costSharing',
 })
 
-/** Id of the applicant type that means: see the eligibility text. */
+/** Id of the applicant type "others", for which the eligibility text says who may apply. */
 const SEE_TEXT = '25'
 
 function proofStep({ applicant_types }: Notice): Step {

@@ -101,7 +101,7 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** Queries: the buyer's keywords, then the profile's phrases from the last one, which tells what the applicant does. */
+/** Search queries: the buyer's keywords, then the profile's phrases from last to first. The last phrase tells most. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords']) ? input['keywords'].map(String).join(' ').trim() : ''
   const phrases: string[][] = [[]]

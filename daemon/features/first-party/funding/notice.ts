@@ -16,7 +16,7 @@ export type Notice = {
   /** UTC days. */
   readonly opens_at: string | null
   readonly closes_at: string | null
-  /** Whether this is a forecast: its closing day is an estimate, and it accepts no applications yet. */
+  /** Whether the notice is a forecast: its closing day is an estimate, and it accepts no applications yet. */
   readonly is_estimate: boolean
   readonly award_floor: number | null
   readonly award_ceiling: number | null
@@ -27,7 +27,7 @@ export type Notice = {
   readonly categories: readonly string[]
   readonly attachments: readonly string[]
   readonly url: string
-  /** What the notice itself says about these members, for quotes. */
+  /** The notice's own words about each of these members, to be quoted. */
   readonly told: { readonly [member in 'closes_at' | 'award_floor' | 'award_ceiling' | 'cost_sharing']: string | null }
 }
 
@@ -194,7 +194,7 @@ function flagOf(value: boolean | string | null | undefined): boolean | null {
   return /^(y|yes|true)$/i.test(value.trim())
 }
 
-/** Plain text of a field: fields are HTML, partly escaped twice. */
+/** Plain text of a field. The fields are HTML, which is partly escaped twice. */
 function plain(text: string | null | undefined): string {
   const once = visibleBlocks(parseHtml(text ?? '')).join('\n')
   return /<\/?[a-z][^>]*>/i.test(once) ? visibleBlocks(parseHtml(once)).join('\n') : once

@@ -6,7 +6,7 @@ const GRAYSCALE = 0
 const BITS_PER_BYTE = 8
 const NO_FILTER_BYTE = 1
 
-/** A number of equal rows, with the start and end of each black run in them. */
+/** A number of equal pixel rows, with the start and end of each black run in a row. */
 export type Band = { readonly rows: number; readonly black: readonly (readonly [from: number, to: number])[] }
 
 /** A square 1-bit PNG, white except for the black runs. */

@@ -76,7 +76,7 @@ export function isDmarc(text: string): boolean {
 
 const isPolicy = (value: string) => /^(none|quarantine|reject)$/i.test(value)
 const isAlignment = (value: string) => /^[rs]$/i.test(value)
-/** `mailto:` addresses, optionally with a size. */
+/** Whether a value is a list of `mailto:` addresses, each with an optional size. */
 const areUris = (value: string) =>
   value.split(',').every((uri) => /^\s*mailto:[^\s@,;]+@[^\s@,;!]+(![0-9]+[kmgt]?)?\s*$/i.test(uri))
 const dmarcTags: ReadonlyMap<string, (value: string) => boolean> = new Map(

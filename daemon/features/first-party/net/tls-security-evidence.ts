@@ -11,7 +11,7 @@ const PORT = 443
 /** Little of the body is read, since only the headers matter. */
 const MAX_BODY_BYTES = 1_024
 
-/** TLS facts and root page of a host at one moment, with a hash; judges nothing. */
+/** The TLS facts and the root page of a host at one moment, with a hash, but without a judgement. */
 export const tlsSecurityEvidence = defineService({
   slug: 'tls_security_evidence',
   needs: ['tls'],

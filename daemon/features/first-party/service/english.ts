@@ -63,7 +63,7 @@ export function root(word: string): string {
   return short.replace(/(?<=\w{4})(?:ation|ing|ed|er|ery|y|e|ment)$/, '').replace(/(.)\1$/, '$1')
 }
 
-/** Whether a word carries meaning on its own, as function words do not. */
+/** Whether a word carries meaning on its own. Function words do not. */
 export function matters(word: string): boolean {
   return !functionWords.has(word) && /\p{L}/u.test(word) && (word.length > 1 || word > '\u007f')
 }

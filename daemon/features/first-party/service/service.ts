@@ -18,7 +18,7 @@ export type ServiceCtx<Need extends EngineName = never, Want extends EngineName 
   readonly signal: AbortSignal
   /** Client for the public web; pass `signal` to each call. */
   readonly web: PublicWeb
-  /** Caller among whom busy engines are shared fairly, such as the buyer's wallet. */
+  /** Caller, such as the buyer's wallet. Callers share busy engines fairly. */
   readonly who: string
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
@@ -46,7 +46,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   readonly needs?: readonly Need[]
   /** Optional engines. */
   readonly wants?: readonly Want[]
-  /** Optional engines of which at least one is required, best first. */
+  /** Optional engines, best first. The service needs at least one of them. */
   readonly oneOf?: readonly Want[]
   /**
    * Refuses, before payment, an invalid input that the schema accepts.
@@ -66,7 +66,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
    * @throws AppError input_invalid
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
-  /** Fetches more data and lets `make` run again; undefined ends the run, and so does `MAX_ROUNDS`. */
+  /** Fetches more data, so that `make` runs again. The run ends when this returns undefined, or after `MAX_ROUNDS`. */
   readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
   /** Whether `make` takes only milliseconds, so that it can run on the main thread. */
   readonly isQuick?: (input: JsonInput) => boolean
@@ -82,7 +82,7 @@ export type OnThread = (
   signal: AbortSignal,
 ) => Promise<unknown>
 
-/** What a run uses. Without `onThread`, the run stays on the calling thread. */
+/** What a run of a service uses. Without `onThread`, the run stays on the calling thread. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly onThread?: OnThread
@@ -196,7 +196,7 @@ function given<Need extends EngineName, Want extends EngineName>(
 
 const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }
 
-/** Adds this program as engine to a result without one; to its only member if that is named like the service. */
+/** Adds this program as `engine` if the result has none. If its only member has the slug as name, adds it there. */
 function stamped(slug: string, made: Json): Json {
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return made
   const own = made[slug]

@@ -13,7 +13,7 @@ import { summarize } from './summary.ts'
 const MAX_SOURCE_CHARS = 50_000
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
-/** Sentence and word limits of each length. */
+/** Limits of sentences and words for each summary length. */
 const lengths = {
   brief: { sentences: 2, words: 60 },
   standard: { sentences: 5, words: 150 },
@@ -118,7 +118,7 @@ function toldIn(answer: unknown, text: string, length: keyof typeof lengths): st
   return sentences.length === 0 ? undefined : sentences
 }
 
-/** Whether the source is `text`: it is given, or there is no `url`. */
+/** Whether `text` is the source: it was given, or there is no `url`. */
 function isText(input: JsonInput): boolean {
   return textOf(input, 'text').trim() !== '' || input['url'] === undefined
 }

@@ -99,7 +99,7 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
 /** A sentence not chosen yet, with its highest similarity to the chosen ones. */
 type Candidate = { readonly sentence: Sentence; readonly score: number; alike: number }
 
-/** Takes the best sentence of at most `room` words, if any. Updates the similarities of those left. */
+/** Takes the best sentence of at most `room` words, if any. Updates the similarities of the remaining sentences. */
 function takeBest(left: Candidate[], room: number): Sentence | undefined {
   let best = -1
   let bestValue = Number.NEGATIVE_INFINITY

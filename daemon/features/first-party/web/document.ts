@@ -2,7 +2,7 @@ import MarkdownIt from 'markdown-it'
 import { type HtmlNode, parseHtml } from './html.ts'
 import { decode, isHtml, type WebPage } from './page.ts'
 
-/** Longer Markdown is cut off: this much takes three seconds to parse. Changelogs begin with their newest entries. */
+/** Longer Markdown is cut off: parsing this much takes three seconds. Changelogs begin with the newest entries. */
 const MAX_MARKDOWN_CHARS = 300_000
 
 /** Names of HTML elements in Markdown. Other names in angle brackets, such as `<id>`, are placeholders. */

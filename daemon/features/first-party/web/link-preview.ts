@@ -105,7 +105,7 @@ function fromHtml(page: WebPage): { [member: string]: Json } {
 }
 
 type Link = { readonly rels: readonly string[]; readonly href: string }
-/** Metadata of a page; of several values for a name, the first wins. */
+/** Metadata of a page. If a name has several values, the first counts. */
 type Faces = {
   readonly meta: Map<string, string>
   readonly titles: Map<string, string>

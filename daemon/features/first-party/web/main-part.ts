@@ -8,7 +8,7 @@ const MAX_ELEMENTS = 20_000
 const MIN_CHARS = 250
 /** Minimum share of a page's text in its main part. A start page has no main part. */
 const MAIN_SHARE = 0.3
-/** Attributes that Readability uses, and those of links and images. */
+/** Attributes that Readability uses, and the attributes of links and images. */
 const attributes = ['class', 'id', 'role', 'itemprop', 'rel', 'href', 'src', 'alt', 'title', 'dir', 'lang'] as const
 const signs: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 

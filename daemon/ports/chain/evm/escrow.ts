@@ -179,7 +179,7 @@ function isDone({ state, deadline, timeoutClosed, toBuyer }: EscrowDeal, act: Es
   return timeoutClosed && (act.act === 'markDelivered' || act.act === 'markDisputed')
 }
 
-/** Reads the end from events, because nodes drop old state. */
+/** Reads from events how the deal ended, because nodes drop old state. */
 async function endOf(parts: EscrowParts, job: string): Promise<EscrowEnd | undefined> {
   const { reads, address } = parts
   const { state } = await dealOf(parts, job)

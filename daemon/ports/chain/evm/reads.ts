@@ -12,7 +12,7 @@ import { bytesIn, type Head, headIn, isHex, numberIn, quantity, RpcUnavailableEr
 /** Questions that arrive within this time are batched. */
 const GATHER_MS = 2
 
-/** Batches concurrent questions; a lone one is not delayed. */
+/** Batches concurrent questions. A single question is not delayed. */
 export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readonly A[]>): (question: Q) => Promise<A> {
   let waiting: { question: Q; settled: PromiseWithResolvers<A> }[] = []
   let asking = 0
@@ -47,7 +47,7 @@ export function gather<Q, A>(askAll: (questions: readonly Q[]) => Promise<readon
 const AGAIN_MS = 50
 /** Blocks per log query: the limit of hosted nodes. */
 const LOG_SLICE = 2_000
-/** Limit of search slices: about 55 hours of 2 s blocks. */
+/** Maximum number of queries. Together they cover about 55 hours of 2 s blocks. */
 const MAX_SLICES = 50
 /** JSON-RPC code of a revert. */
 const REVERTED_CODE = 3
@@ -62,7 +62,7 @@ export class CallReverted extends Error {
   }
 }
 
-/** A node error, such as out of gas. */
+/** The node could not run a call, for example because the call ran out of gas. */
 export class CallFailed extends RpcUnavailableError {}
 
 export type Question<In extends readonly AbiType[], Out extends readonly AbiType[]> = {
@@ -254,13 +254,13 @@ function logsIn(result: unknown): FoundLog[] {
   })
 }
 
-/** Gas limit of one view; reading a balance of the real token takes about 10,000. */
+/** Gas limit of one view call; reading a balance of the real token takes about 10,000. */
 const VIEW_GAS = 200_000
 /** Views per request. */
 const MAX_VIEWS = 100
 
 type View = { readonly to: Wallet; readonly data: Hex }
-/** If the batch gave no `answer`, the caller reads the view in a request of its own. */
+/** The batch's answer to a view. If it is undefined, the caller reads the view in a request of its own. */
 type Viewed = { readonly answer: RpcAnswer | undefined }
 
 /** Batches contract views into one request, which also returns the number of the block that was read. */

@@ -103,7 +103,7 @@ async function ofDeployed(
   const { factory: to, deploy: data } = wallet
   const outcome = await parts.queue.call({ id: `wallet:${from}`, to, data, gas: DEPLOY_GAS })
   if (outcome.ok || (await parts.reads.code(from)) !== '0x') return wallet.signature
-  // The payment itself was not sent.
+  // The call that deploys the wallet failed. The payment itself was not sent.
   return refused(outcome.failure === 'unavailable' ? 'unavailable' : 'wallet_unsupported')
 }
 

@@ -79,7 +79,7 @@ export function openHeart(parts: StatusParts): Heart {
   }
 }
 
-/** Whether the last request to every node failed. */
+/** Whether the last request failed at every node. */
 function isDeaf({ rpc }: StatusParts): boolean {
   return rpc.health().nodes.every(({ error }) => error !== undefined)
 }

@@ -88,7 +88,7 @@ export function openToken(reads: Reads, asset: Wallet): TokenCalls {
         const [answer] = await reads.call({ to: wallet, method: isValidSignature, values, gas: SIGNATURE_GAS })
         return answer === AGREED
       } catch (error) {
-        // `CallFailed` includes a contract that ran out of gas.
+        // `CallFailed` also means that the contract ran out of gas.
         if (error instanceof CallReverted || error instanceof CallFailed) return false
         throw error
       }

@@ -4,7 +4,7 @@ import type { Store, Tx } from '../../../store/port.ts'
 import type { ChainTransaction, ChainTransactions } from '../chain.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './queue/rows.ts'
 
-/** Limit of open transactions to search for a hash, oldest first. */
+/** Maximum number of open transactions that are searched for a hash, oldest first. */
 const MAX_SCANNED = 1_000
 /** Number of rows that one store transaction reads. */
 const SWEEP_ROWS = 200

@@ -150,7 +150,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
   })
 }
 
-/** Draws the test token's address. Throws for a real token's address, where the same signatures would be valid. */
+/** Random address of the test token. Throws for a real token's address, where the same signatures would be valid. */
 export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {

@@ -174,7 +174,7 @@ function drawAddress(entropy: Parts['entropy']): Wallet {
   return toWallet(`0x${bytesToHex(entropy(ADDRESS_BYTES))}`)
 }
 
-/** keccak-256 of the written data; the id makes it unique. */
+/** keccak-256 of the written data. The data includes an id, so the hash is unique. */
 function transactionOf(parts: readonly (string | number | bigint)[]): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(['sandbox', ...parts].join('\n'))))}`
 }

@@ -30,7 +30,7 @@ const SandboxFeedbackRow = z.strictObject({
   ...stored,
   agent_id: z.string(),
   client: wallet,
-  /** Number of this feedback for the agent and the client, from 1. */
+  /** Number of this feedback among all that the client gave the agent, from 1. */
   index: z.int(),
   value: z.bigint(),
   value_decimals: z.int(),

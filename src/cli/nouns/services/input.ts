@@ -101,7 +101,7 @@ function byType(name: string, schema: Schema): unknown {
 
 export type ReadInput = {
   readonly input: Readonly<Record<string, unknown>>
-  /** Typed names that the schema does not have: probably typos. */
+  /** Typed names that the schema does not have, probably typos. */
   readonly unknown: readonly string[]
 }
 
@@ -162,7 +162,7 @@ export const inputOptions = {
     .meta({ description: `input: ${DOCUMENT}, - for stdin`, value: 'file' }),
 }
 
-/** The input from the file, then from the words, which take precedence. @throws CliError usage */
+/** Merges the input from the file and the command line, which takes precedence. @throws CliError usage */
 export async function readInput(io: Stdin, schema: Schema, { input: words, inputFile }: Typed): Promise<ReadInput> {
   const document = inputFile === undefined ? {} : await readObjectFile(io, inputFile, 'the input')
   const { input, unknown } = inputFrom(schema, words)

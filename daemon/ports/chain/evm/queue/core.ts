@@ -13,7 +13,7 @@ import type { KeySigner } from './signer.ts'
 /** Wakes one waiting caller. If nobody waits, the next `wait` resolves immediately. */
 type QueueSignal = {
   ring(): void
-  /** Resolves on the signal, or after `ms` milliseconds. */
+  /** Resolves when `ring` is called, or after `ms` milliseconds. */
   wait(ms?: number): Promise<void>
 }
 
@@ -181,16 +181,16 @@ export type Core = {
   inclusionMs: number
   /** Whether a transaction needs a fee above the limit. */
   stuck: boolean
-  /** Hash of the head when receipts were last read; `lookedAt` is the time. */
+  /** Hash of the head when receipts were last read; `lookedAt` is the time of that read. */
   looked: Hex | undefined
   lookedAt: number
-  /** Head at the last check of included transactions; `followedAt` is the time. */
+  /** Head at the last check of included transactions. `followedAt` is the time of that check. */
   canon: Head | undefined
   followedAt: number
   readonly tags: Tags
   /** Whether something was sent since receipts were last read. */
   dirty: boolean
-  /** When to read receipts after a send; `firstLookMs` is the adaptive delay. */
+  /** Time of the next receipt check after a send. The delay `firstLookMs` is adaptive. */
   dueAt: number
   firstLookMs: number
   /** Number of unanswered sends; `askedAt` is the time of the last send or head request. */
@@ -213,7 +213,7 @@ export type Core = {
   readonly closing: AbortController
 }
 
-/** Number of heads to remember: about a minute of the fastest blocks. */
+/** Maximum number of block heads to remember: about a minute on the fastest chains. */
 const MAX_LINE = 2_048
 
 export function seeHead(core: Core, head: Head): void {

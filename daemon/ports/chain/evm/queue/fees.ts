@@ -26,7 +26,7 @@ export function isEnough({ maxFee, tip }: Fees, { baseFee }: FeeMarket): boolean
   return maxFee >= baseFee + (tip < 1n ? tip : 1n)
 }
 
-/** Raises a fee by 1/8, rounded up, by at least 1. */
+/** Raises a fee by 1/8, rounded up, and by at least 1. */
 function raise(fee: bigint): bigint {
   return (fee * RAISE.numerator + RAISE.denominator - 1n) / RAISE.denominator
 }

@@ -33,7 +33,7 @@ export async function follow(core: Core): Promise<void> {
   })
 }
 
-/** Whether a block must be requested. The latest block need not be, because every read returns it. */
+/** Whether a block must be requested. Every read returns the latest block, so that one is not requested. */
 function isAsked(place: BlockTag | number): boolean {
   return place !== 'latest'
 }
@@ -58,7 +58,7 @@ function headOf(answer: RpcAnswer | undefined): Head | undefined {
 }
 
 /**
- * Checks the blocks of transactions against the known heads or the node. Reads receipts again if a block has changed.
+ * Compares the blocks of transactions with the known heads or the node. Reads receipts again if a block has changed.
  * @returns whether all could be checked
  */
 async function lookAgain(core: Core, kept: readonly OpenTx[], head: Head): Promise<boolean> {

@@ -75,14 +75,14 @@ export type TxQueue = {
   status(): QueueStatus
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void
-  /** Watches an external facilitator's transfer for a reversal until it is final. Durable when the promise resolves. */
+  /** Watches another facilitator's transfer for a reversal until it is final. Resolves when the order is durable. */
   followForeign(order: Omit<TransferOrder, 'priority'>, transaction: Hex): Promise<void>
   onDropped(resend: (order: TransferOrder) => Promise<void>): void
   /** Stops all work; the next `start` continues it. Callers that still wait get `unavailable`. */
   close(): Promise<void>
 }
 
-/** The queue refuses to start; the message is one sentence with the remedy. */
+/** Thrown when the queue refuses to start. The message is one sentence with the remedy. */
 export class QueueRefused extends Error {
   override readonly name = 'QueueRefused'
 }

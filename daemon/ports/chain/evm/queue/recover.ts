@@ -37,7 +37,7 @@ export async function recover(core: Core): Promise<void> {
   for (const row of watched) core.watched.set(row.id, row)
 }
 
-/** The next nonce: the store's counter, or for a new store the chain's transaction count. */
+/** The next nonce: the store's counter or, for a new store, the chain's transaction count. */
 async function nextNonce({ options }: Core, count: number): Promise<number> {
   const { store, signer } = options
   const own = await store.table(chainSigners).get(signer.address)

@@ -47,7 +47,7 @@ const ChainTxRow = z.strictObject({
     .nullable(),
   /** Hash of the included version. */
   mined: StoredHex.optional(),
-  /** Indexes of items that were reported as moved. */
+  /** Indexes of the items whose transfers were reported as settled. */
   settled: z.array(z.int()),
   /** Indexes of reorged items that have not settled again. */
   lost: z.array(z.int()),

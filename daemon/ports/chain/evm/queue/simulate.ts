@@ -38,7 +38,7 @@ export function batchedCalls(core: Core, works: readonly TransferWork[], gasCap:
 }
 
 /**
- * Simulates transfers, batched ones in one call if possible. Marks transfers of payers with code to be sent alone.
+ * Simulates transfers, batched ones in one call if possible. Marks transfers of payers with code, which are sent alone.
  * @throws RpcUnavailableError
  */
 export async function simulate(core: Core, works: readonly TransferWork[]): Promise<Map<TransferWork, TrialVerdict>> {

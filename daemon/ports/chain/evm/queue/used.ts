@@ -9,7 +9,7 @@ import { movementIn, receiptIn } from './receipt.ts'
 
 /** Blocks per search: the limit of hosted nodes. */
 const SLICE_BLOCKS = 2_000
-/** Limit of search slices: about two days of 2 s blocks. The newest slice is searched first. */
+/** Maximum number of searches. Together they cover about two days of 2 s blocks. The newest blocks come first. */
 const MAX_SLICES = 50
 
 export type Use =

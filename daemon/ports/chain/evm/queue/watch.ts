@@ -19,7 +19,7 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   tx.row = await store.tx(async (t) => {
     const own = await t.table(chainSigners).getForUpdate(signer.address)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
-    // If an item's money was reported as moved, the item is followed until its money moves again.
+    // If an item's money was reported as moved, the daemon follows the item until its money moves again.
     const undone = [...new Set([...settled, ...lost])]
     return await t.table(chainTxs).update(id, version, {
       state: 'superseded',
@@ -42,9 +42,9 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
 
 /** Limit of doublings of the resend interval. */
 const MAX_DOUBLINGS = 4
-/** A transaction is resent after this many blocks without it. */
+/** A transaction that is in none of this many new blocks is resent. */
 const PATIENT_BLOCKS = 3
-/** After more resends than this, a fee is raised although it is sufficient. */
+/** After more resends than this, a fee is raised even if it is sufficient. */
 const PATIENT_SENDS = 3
 /** Limit of signed versions per nonce. */
 const MAX_SENDS = 24
@@ -95,11 +95,11 @@ async function replace(core: Core, tx: OpenTx): Promise<boolean> {
 
 /** Head polling interval while a send is unanswered. */
 const REPLY_MS = 100
-/** Interval of nonce counts. */
+/** Interval between reads of a wallet's nonce. */
 const COUNT_MS = 400
 /** Longest interval between receipt reads. */
 const RECEIPTS_MS = 500
-/** How long another transaction must be seen to use a nonce before the nonce is given up. */
+/** How long a nonce must be in use by another transaction before it is given up. */
 const DOUBT_MS = 1_000
 const RETRY_MS = 100
 /** Delay between a send and the first read of receipts. It adapts to nodes that mine instantly. */
@@ -198,7 +198,7 @@ async function included(core: Core, seen: readonly Seen[]): Promise<void> {
   if (found.length > 0) await include(core, found)
 }
 
-/** Gives up nonces that others used. Waits first, because nodes count transactions before they show receipts. */
+/** Gives up nonces that another sender used. First waits, because nodes count transactions before showing receipts. */
 async function doubt(core: Core, seen: readonly Seen[], count: number): Promise<void> {
   const now = core.options.wall()
   for (const { tx, answers } of seen) {

@@ -74,7 +74,7 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-/** Answers in call order; nodes may reorder them. */
+/** Sorts the answers in a JSON-RPC batch into the order of the calls. Nodes may send them in another order. */
 function answersIn(text: string, { host, calls }: { host: string; calls: number }): RpcAnswer[] {
   const list = jsonIn(text)?.value
   if (!Array.isArray(list)) throw new EndpointFailed('malformed', `${host} did not answer with an array`)

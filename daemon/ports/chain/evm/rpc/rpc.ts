@@ -5,7 +5,7 @@ import { EndpointFailed, type Head, headIn, type RpcFault, RpcUnavailableError }
 
 /** Calls per batch: the limit of hosted nodes. */
 const MAX_ARRAY = 100
-/** Rounds over the nodes before a read fails. */
+/** Number of times that all nodes are tried before a read fails. */
 const READ_ROUNDS = 3
 const FIRST_BACKOFF_MS = 25
 const READ_TIMEOUT_MS = 5_000
@@ -140,7 +140,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
-  // Never raise the highest head here, because other nodes would have to reach a number that a contract returned.
+  // Never raise the highest head here. A contract returned this number, and other nodes would have to reach it.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer
@@ -208,7 +208,7 @@ function highest({ wall, setBackMs }: { wall: () => number; setBackMs: number })
 
 type Post = (node: Node, calls: readonly RpcCall[], timeoutMs: number) => Promise<readonly RpcAnswer[]>
 
-/** Reports each request by its first method that is not a head read. */
+/** Reports each batch of JSON-RPC calls by its first method that is not a read of the head. */
 function observed(observe: RpcObserver | undefined): Post {
   return async (node, calls, timeoutMs) => {
     const from = performance.now()

@@ -9,11 +9,11 @@ const DEPTHS: Readonly<Record<BlockTag, number>> = { latest: 0, safe: 150, final
 const UNKNOWN_TAG_CODES: ReadonlySet<number> = new Set([-32_602, -39_001, -32_000])
 
 export type Tags = {
-  /** The block of a tag, or its number by depth if the node lacks the tag. Undefined without a usable answer. */
+  /** Block of a tag. If the node lacks it, a number at a fixed depth below `head`. Undefined for an unusable answer. */
   read(tag: BlockTag, answer: RpcAnswer | undefined, head: Head): Head | number | undefined
 }
 
-/** Remembers which tags were answered, so that depth never replaces a tag that nodes know. */
+/** Remembers the block tags that nodes have answered. Only other tags are replaced by a block depth. */
 export function openTags(): Tags {
   const told = new Set<BlockTag>()
   return {

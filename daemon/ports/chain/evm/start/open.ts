@@ -69,7 +69,7 @@ export type StartedChain = {
 }
 
 /**
- * Starts the chain of a data folder: devnet node if needed, keys, missing contracts, then the port.
+ * Starts the chain of a data folder: a devnet node if needed, keys and missing contracts. Then opens the chain.
  * @throws AppError with one sentence and the remedy
  */
 export async function startEvm(start: EvmStart): Promise<StartedChain> {
@@ -141,7 +141,7 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
 
 type Foreign = Pick<StartedChain, 'chain' | 'notes' | 'close'>
 
-/** Uses an external facilitator; an unreachable one is tolerated, one on another chain is refused. */
+/** Uses an external facilitator. An unreachable one is tolerated; one that does not settle on this chain is refused. */
 async function throughForeign({ setup, wall, log }: EvmStart, chain: EvmChain, address: string): Promise<Foreign> {
   const facilitator = openForeignFacilitator(address)
   const { network, caip2, rpc } = chain
@@ -287,7 +287,7 @@ async function publicDeployment(parts: Deploying, mode: 'base' | 'base-sepolia',
   }
 }
 
-/** Deploys missing contracts. Known ones keep their addresses, even if this version has other code for them. */
+/** Deploys missing contracts. Contracts with a known address keep it, even if this version has other code. */
 async function make<Name extends string>(
   parts: Deploying,
   plan: Readonly<Record<Name, Planned>>,

@@ -15,7 +15,7 @@ const ChainHomeRow = z.strictObject({
   mode: z.enum(keysOf(chainNetworks)),
   /** Hash of the first block, which identifies the chain. On a devnet it may change. */
   genesis: StoredHex,
-  /** Owner of this installation's contracts; `pay_to` receives payments. */
+  /** `gas_key` owns this installation's contracts; `pay_to` receives payments. */
   gas_key: StoredWallet,
   pay_to: StoredWallet,
   salt: StoredHex,
