@@ -4,7 +4,6 @@ import { atEnd, type Cursor, edited, inserted, type Written } from '../parts/edi
 import type { Key } from '../parts/keys.ts'
 import type { Line } from '../parts/line.ts'
 import type { Tone } from '../parts/palettes.ts'
-import type { Fetch } from './query.ts'
 
 const FIELD_CHARS_MAX = 500
 
@@ -29,7 +28,10 @@ export const reasonField = (label: string): Field => needed({ name: 'reason', la
 export type Values = Readonly<Record<string, string>>
 
 /** What a decision rests on. `name` is the name of the query that fetches it. */
-export type DialogEvidence = { readonly name: string; readonly fetch: Fetch<(width: number) => readonly Line[]> }
+export type DialogEvidence = {
+  readonly name: string
+  readonly fetch: (signal: AbortSignal) => Promise<Outcome<(width: number) => readonly Line[]>>
+}
 
 /** A change that a dialog asks about, with the shell command that does the same. */
 export type DialogSpec = {
