@@ -20,11 +20,12 @@ import type { Painter } from './painter.ts'
 import { floating } from './parts/float.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
-import { nextWords, nextWordsName, picksOf } from './picking.ts'
+import { cardQuery, namedQuery, nextWords, nextWordsName, picksOf, titled } from './picking.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
 import type { DialogEvidence } from './shell/dialog.ts'
 import { fetchRiver } from './shell/figures.ts'
+import { useSettled } from './shell/finding.ts'
 import { fetchNeeds } from './shell/needs.ts'
 import { waitingLines } from './shell/notice.ts'
 import { fetchClock, fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
@@ -170,6 +171,10 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   const evidence = useQuery(fetch, { name, every: ONCE_MS })
   const box = boxOf()
   useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0 }))
+  const card = cardQuery(host, view.ui.picker)
+  useQuery(card.fetch, { name: card.name, every: SLOW_EVERY_MS })
+  const named = namedQuery(host, view.ui.picker, useSettled(view.ui.picker?.text ?? '', host.clock))
+  useQuery(named.fetch, { name: named.name, every: ONCE_MS })
   useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
   const { area } = view
   return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} view={{ ...view, hints: drawn.hints }} />
@@ -198,7 +203,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
       const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
       return { lines: helpBox({ where, title: screen.title, at: picker.at }, room) }
     }
-    return picker && { lines: pickerBox(picker, picksOf(host, picker), room) }
+    return picker && { lines: pickerBox(titled(host, picker), picksOf(host, picker), room) }
   }
 }
 

@@ -143,6 +143,11 @@ const pickerHints = {
     { key: '^S enter', word: 'save, open record' },
     { key: 'esc', word: 'close' },
   ],
+  card: [
+    { key: 'enter', word: 'open' },
+    { key: 'tab', word: 'the other party' },
+    { key: 'esc', word: 'close' },
+  ],
   putOff: [
     { key: 'enter', word: 'snoozes it' },
     { key: '↑↓', word: 'choose' },
@@ -289,7 +294,9 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
   })
 }
 
-const titles = { palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Snooze', output: 'Output' } as const
+const titles = {
+  ...{ palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Snooze', output: 'Output', card: 'Person' },
+} as const
 const PICKER_COLUMNS_MAX = 96
 /** Share of the body's height that a picker takes, but at least `PICKER_ROWS_LEAST` rows. */
 const PICKER_SHARE = 0.7

@@ -110,7 +110,7 @@ it('suspends somebody by a pasted id in 5 keys and a reason', async () => {
   const { press, say, paste, sent, keys } = await admin(link)
   await press(':')
   await paste(person.id)
-  await press(ENTER, `─ ${person.id} ─`)
+  await press(ENTER, 'set the tier')
   await press('Z', 'Cancel  esc')
   await say('sells stolen goods')
   await press(ENTER)

@@ -1,10 +1,12 @@
 import { type ScreenId, screenIds } from '../model/words.ts'
-import { clip, padEnd, safe } from '../text/text.ts'
+import { clip, count, padEnd, safe } from '../text/text.ts'
 import { putOffChoices } from './overview/put-off.ts'
 import { atEnd, writtenLine } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
 import { accent, blank, dim, type Line, sized } from './parts/line.ts'
 import { marked } from './parts/table.ts'
+import { type Card, cardRows, openCard } from './people/card.ts'
+import type { FoundByName } from './people/named.ts'
 import { screens } from './screens.ts'
 import { askUser, refuse } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
@@ -69,6 +71,13 @@ export function columnPicks(host: Host, typed: string): readonly Pick[] {
     }))
 }
 
+/** Rows of a person's card. */
+export function cardPicks(host: Host, card: Card | undefined, typed: string): readonly Pick[] {
+  return (card === undefined ? [] : cardRows(host, card))
+    .filter(([label, words]) => `${label} ${words}`.toLowerCase().includes(typed.toLowerCase()))
+    .map(([label, words, act]) => ({ ...done(words, '', act), key: label }))
+}
+
 /** Snooze durations. */
 export function putOffPicks(host: Host, typed: string): readonly Pick[] {
   return putOffChoices(host)
@@ -94,11 +103,13 @@ type Palette = {
   readonly typed: string
   /** Completions of the typed line. */
   readonly next: readonly LineWord[]
+  /** Who and what has the typed name. */
+  readonly named: FoundByName | undefined
 }
 
 /** Destinations and commands. */
 export function palettePicks(palette: Palette): readonly Pick[] {
-  const { host, typed, next } = palette
+  const { host, typed, next, named } = palette
   if (typed.startsWith('@')) return elsewherePicks(host, typed.slice(1))
   const line = host.commandLine
   const words = line?.split(typed) ?? []
@@ -116,29 +127,41 @@ export function palettePicks(palette: Palette): readonly Pick[] {
         text: `${begun}${value} `,
       }),
     )
-  return [...recordPicks(host, typed.trim()), ...whole, ...screenPicks(host, typed), ...completed].slice(0, PICKS_MAX)
+  const found = named === undefined ? [] : namedPicks(host, typed.trim(), named)
+  const picks = [...recordPicks(host, typed.trim()), ...whole, ...screenPicks(host, typed), ...found, ...completed]
+  return picks.slice(0, PICKS_MAX)
+}
+
+const done = (words: string, summary: string, act: () => void): Pick => ({ words, summary, key: '', does: 'do', act })
+
+/** People with the typed name, and its jobs and conversations. */
+function namedPicks(host: Host, filter: string, { people, jobs, threads }: FoundByName): readonly Pick[] {
+  const listed = (screen: 'jobs' | 'threads', total: number) =>
+    total === 0
+      ? []
+      : [done(`${count(total)} ${screen}`, `of ${filter}`, () => go(host, screen, { filter, sort: undefined }))]
+  const cards = people.map(({ id, name, words }) => done(name, `person: ${words}`, () => void openCard(host, [id])))
+  return [...cards, ...listed('jobs', jobs), ...listed('threads', threads)]
 }
 
 /** A choice that opens the record of a typed id or wallet. */
 function recordPicks(host: Host, id: string): readonly Pick[] {
   const place = placeOf(host, id)
-  if (place === undefined) return []
+  const line = host.commandLine
+  if (place === undefined) return line && TRACED.test(id) ? linePicks(host, line, ['why', id]) : []
   const title = screens.find((screen) => screen.id === place.screen)?.title ?? place.screen
-  return [{ words: id, summary: `go to it in ${title}`, key: '', does: 'do', act: place.go }]
+  const card = place.screen === 'people' ? [done(id, 'the person', () => void openCard(host, [id]))] : []
+  return [...card, done(id, `go to it in ${title}`, place.go)]
 }
+/** Ids of things without a list, of which `why` tells the story. */
+const TRACED = /^(?:rcp|req)_[0-9a-f]{16}$/
 
 /** Other marketplaces whose name begins with the typed text. */
 function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
   const names = elsewhere?.names() ?? []
   return names
     .filter((name) => name.startsWith(typed.trim()))
-    .map((name) => ({
-      words: `@${name}`,
-      summary: 'open another marketplace',
-      key: '',
-      does: 'do',
-      act: () => elsewhere?.go(name),
-    }))
+    .map((name) => done(`@${name}`, 'open another marketplace', () => elsewhere?.go(name)))
 }
 
 function screenPicks(host: Host, typed: string): readonly Pick[] {
@@ -173,31 +196,17 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
     const title = screens.find(({ id }) => id === screen)?.title ?? screen
     const by = [view.filter, view.sort && `by ${view.sort}`].filter(Boolean).join(', ')
     const summary = `go to ${title}${by === '' ? '' : `: ${by}`}`
-    return [
-      {
-        words: words.join(' '),
-        summary,
-        key: '',
-        does: 'do',
-        act: () => go(host, screen, { ...view, shopView: shopViewOf[named.name] ?? 'services' }),
-      },
-    ]
+    const shopView = shopViewOf[named.name] ?? 'services'
+    return [done(words.join(' '), summary, () => go(host, screen, { ...view, shopView }))]
   }
-  return [
-    { words: words.join(' '), summary: named.summary, key: '', does: 'do', act: () => runLine(host, line, named) },
-  ]
+  return [done(words.join(' '), named.summary, () => runLine(host, line, named))]
 }
 
 /** The choice of the writing wallet changes no data, so the user is not asked to confirm it. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
   const summary = wallet === undefined ? 'stop writing as another wallet' : `write as ${wallet} in Threads`
-  return {
-    words: wallet === undefined ? 'as' : `as ${wallet}`,
-    summary,
-    key: '',
-    does: 'do',
-    act: () => void import('./threads/speaking.ts').then(({ speakAs }) => speakAs(host, wallet)),
-  }
+  const words = wallet === undefined ? 'as' : `as ${wallet}`
+  return done(words, summary, () => void import('./threads/speaking.ts').then(({ speakAs }) => speakAs(host, wallet)))
 }
 
 type ListView = { readonly filter: string | undefined; readonly sort: string | undefined }
@@ -252,6 +261,7 @@ const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '
 
 const WORDS_COLUMNS = 34
 const KEY_COLUMNS = 8
+const CARD_LABEL_COLUMNS = 8
 
 export function pickerLines(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
   const inner = area.width
@@ -273,6 +283,7 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
 
 function pickLine({ words, summary, key }: Pick, kind: Picker['kind'], inner: number): Line {
   if (kind === 'output') return [' ', clip(words, inner - 1)]
+  if (kind === 'card') return [' ', dim(padEnd(key, CARD_LABEL_COLUMNS)), cut(words, inner - CARD_LABEL_COLUMNS - 1)]
   if (kind !== 'palette') {
     return ['  ', accent(padEnd(key, KEY_COLUMNS + 4)), padEnd(words, WORDS_COLUMNS), dim(summary)]
   }
@@ -286,7 +297,7 @@ function pickLine({ words, summary, key }: Pick, kind: Picker['kind'], inner: nu
   ]
 }
 
-const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/' } as const
+const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/', card: '' } as const
 
 const placeholders = {
   palette: '  a screen or a command, such as jobs --filter "late:yes"',
@@ -294,6 +305,7 @@ const placeholders = {
   columns: '  type to search',
   putOff: '  saved on this machine only; souk attention still lists it',
   output: '  type to search',
+  card: '  type to search',
 } as const
 
 const noneWords = {
@@ -302,4 +314,5 @@ const noneWords = {
   columns: '  no matching column',
   putOff: '  no such duration',
   output: '  no matching line',
+  card: '  asking…',
 } as const

@@ -1,9 +1,12 @@
 import type { Outcome } from '../client/link.ts'
 import { atEnd, edited, inserted, type Written } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
-import { columnPicks, helpPicks, outputPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
+import { type Card, cardTitle, fetchCard } from './people/card.ts'
+import { fetchNamed } from './people/named.ts'
+import { cardPicks, columnPicks, helpPicks, outputPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
 import { saveOutput } from './shell/copy.ts'
-import { ONCE_MS } from './shell/query.ts'
+import { SLOW_EVERY_MS } from './shell/queries.ts'
+import { type Fetch, ONCE_MS } from './shell/query.ts'
 import type { Host, LineWord } from './shell/screen.ts'
 import type { Picker } from './shell/ui.ts'
 
@@ -24,14 +27,47 @@ export function nextWordsName(picker: Picker | undefined): string {
   return picker?.kind === 'palette' ? `line ${picker.text}` : 'no line'
 }
 
+/** The query for an open card. */
+export function cardQuery(
+  { link }: Host,
+  picker: Picker | undefined,
+): { name: string; fetch: Fetch<Card | undefined> } {
+  const [who] = (picker?.kind === 'card' && picker.who) || []
+  return {
+    name: `card ${who?.id ?? ''}`,
+    fetch: who ? fetchCard(link, who.id) : async () => ({ ok: true, value: undefined }),
+  }
+}
+
+const cardOf = (host: Host, picker: Picker) => {
+  const { name, fetch } = cardQuery(host, picker)
+  return host.queries.open(name, fetch, SLOW_EVERY_MS).get().value
+}
+
+/** The picker, with the person's name in the title of a card. */
+export function titled(host: Host, picker: Picker): Picker {
+  const card = picker.kind === 'card' ? cardOf(host, picker) : undefined
+  return card ? { ...picker, title: cardTitle(card, picker.who?.[0]?.role ?? '') } : picker
+}
+
+/** The query for a name that is typed in the palette. */
+export function namedQuery({ link }: Host, picker: Picker | undefined, typed: string) {
+  const name = picker?.kind === 'palette' && NAME.test(typed.trim()) ? typed.trim() : ''
+  return { name: `named ${name}`, fetch: fetchNamed(link, name) }
+}
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{2,39}$/u
+
 export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   const { screen } = host.ui.get()
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
   if (picker.kind === 'columns') return columnPicks(host, picker.text)
   if (picker.kind === 'output') return outputPicks(host, picker.text)
   if (picker.kind === 'putOff') return putOffPicks(host, picker.text)
+  if (picker.kind === 'card') return cardPicks(host, cardOf(host, picker), picker.text)
   const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []
-  return palettePicks({ host, typed: picker.text, next })
+  const { name, fetch } = namedQuery(host, picker, picker.text)
+  const named = host.queries.open(name, fetch, ONCE_MS).get().value
+  return palettePicks({ host, typed: picker.text, next, named })
 }
 
 type PickerStep =
@@ -43,7 +79,7 @@ type PickerStep =
 
 export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep {
   const key = pressed === 'space' && picker.kind === 'columns' ? 'enter' : pressed
-  const out = wayOut(host, picker, key)
+  const out = wayOut(host, picker, key) ?? (picker.kind === 'card' ? cardKey(host, picker, key) : undefined)
   if (out !== undefined) return out
   if (key === 'enter' || key === 'tab') return picked(host, picker, key)
   if (key === 'up' && picker.at === 0 && picker.kind === 'palette') {
@@ -53,6 +89,14 @@ export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep 
   if (by !== undefined) return { to: 'stay', picker: moved(host, picker, by) }
   if (key === 'ctrl-s' && picker.kind === 'output') return { to: 'do', act: () => saveOutput(host) }
   return { to: 'stay', picker: rewritten(picker, edited(writtenIn(picker), key, TEXT_CHARS_MAX)) }
+}
+
+/** Tab shows the other party. Without typed text, the keys of changes ask for them. */
+function cardKey(host: Host, picker: Picker, key: Key): PickerStep | undefined {
+  const { who = [], text } = picker
+  if (key === 'tab') return { to: 'stay', picker: { ...picker, who: [...who.slice(1), ...who.slice(0, 1)], at: 0 } }
+  const row = text === '' ? picksOf(host, picker).find((one) => one.key === key) : undefined
+  return row?.does === 'do' ? { to: 'do', act: row.act } : undefined
 }
 
 const PAGE_LINES = 10

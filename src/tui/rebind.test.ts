@@ -34,16 +34,16 @@ describe("keys of one's own", () => {
   })
 
   it('what changes data asks on any key', async () => {
-    const { keys } = rebind([wish('pause', 'p')])
+    const { keys } = rebind([wish('pause', 'm')])
     open = await openOn({ link: market(), keys })
-    await open.type('p')
+    await open.type('m')
     expect(open.text()).toContain('PAUSE THE PLATFORM')
     await open.type('\u001B')
     expect(open.link.calls.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
   it('a read-only cockpit has no key for it still', () => {
-    const { keys } = rebind([wish('pause', 'p')])
+    const { keys } = rebind([wish('pause', 'm')])
     for (const screen of screenIds) {
       expect(bindingsOn({ screen, readonly: true, keys }).filter(({ changes }) => changes)).toEqual([])
     }

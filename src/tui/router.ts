@@ -4,6 +4,7 @@ import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
 import { atEnd, type Cursor, edited, inserted, type Written } from './parts/edit.ts'
 import { type Key, type KeyFlags, keysOf } from './parts/keys.ts'
+import { openCard } from './people/card.ts'
 import { pickerKey, pickerPaste } from './picking.ts'
 import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
@@ -169,6 +170,10 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   palette: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '', at: 0 } })),
   elsewhere: onUi((ui) => ({ ...ui, picker: { kind: 'palette', text: '@', at: 0 } })),
   columns: onUi((ui) => ({ ...ui, picker: { kind: 'columns', text: '', at: 0 } })),
+  person({ host }) {
+    const { ids, who = () => [ids[chosenIndex(host.ui.get(), ids)]] } = host.face.current
+    void openCard(host, who())
+  },
   copyId({ host }) {
     const { ids } = host.face.current
     const meantIds = meant(host.ui.get(), ids, (id) => id)

@@ -64,11 +64,12 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   }
   const steps = story?.id === row?.id ? (story?.steps ?? []) : []
   const told = [row?.jobId, row?.path, ...steps.map(({ id }) => id ?? '')]
-  return listedFace(host, listed, {
+  const face = listedFace(host, listed, {
     fields: askedFields,
     problem: finding.problem,
     actions: { itsJob: () => toItsJob(host, told) },
   })
+  return { ...face, who: () => [row?.raw.caller, ...told] }
 }
 
 /** A row stays the same object until its number of steps changes, since drawings are cached by row. */

@@ -101,6 +101,12 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
       ...panelActions(host, panelsIn(view.area)),
       ...actionsOn({ host, rows, panel: () => panelIn(host.ui.get(), view.area) }),
     },
+    who() {
+      const ui = host.ui.get()
+      const id = idsIn(panelIn(ui, view.area), rows)[chosenIndex(ui, ids)]
+      const event = rows.events.find(({ cursor }) => String(cursor) === id)
+      return [event?.subject, event?.detail, rows.needs.find((need) => need.id === id)?.subject]
+    },
   }
 }
 

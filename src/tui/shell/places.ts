@@ -6,7 +6,7 @@ type Place = readonly [id: RegExp, screen: ScreenId, all: (ui: Ui) => Partial<Ui
 
 /** Which screen lists a record, by the form of its id, and the view that has all records of that kind. */
 const places: readonly Place[] = [
-  [/^job_/, 'jobs', () => ({ jobView: 'all' })],
+  [/^job_/, 'jobs', () => ({ jobView: 'all', jobTab: 'timeline' })],
   [/^thr_/, 'threads', () => ({ threadView: 'all' })],
   [/^svc_/, 'services', () => ({ shopView: 'services' })],
   [/^plan_/, 'services', () => ({ shopView: 'plans' })],

@@ -42,6 +42,8 @@ export type Face = {
   readonly isCard?: true
   /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
   readonly columns?: readonly string[] | undefined
+  /** Texts of the chosen row, one of which may have the id of a person (default: the row's id). */
+  readonly who?: () => readonly (string | null | undefined)[]
   /** How far the evidence of the open dialog scrolls, in lines. */
   readonly reach?: number
   /** Words of the key row in place of the usual ones; false for a key that does nothing for this row or person. */

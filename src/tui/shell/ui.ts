@@ -54,7 +54,9 @@ export type Toast = { readonly text: string; readonly tone: Tone /** Stays until
 
 /** A list that is drawn over the screen and filtered by typed text. */
 export type Picker = {
-  readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output'
+  readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output' | 'card'
+  /** People whose card can be shown, the shown one first. */
+  readonly who?: readonly { readonly id: string; readonly role: string }[]
   /** Title of the box (default: by kind). */
   readonly title?: string
   readonly text: string
