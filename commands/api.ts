@@ -70,8 +70,8 @@ export const command = defineCommand({
     'souk api getCatalog --cache 10m -q .total',
   ],
   /**
-   * Returns the response unchanged; its schema is in the instance's OpenAPI description. With -i it returns {status,
-   * headers, body}, with --curl {curl, credentials}, with --silent {}.
+   * Returns the response unchanged; its schema is in the instance's OpenAPI description. Other results: `{status,
+   * headers, body}` with `-i`, `{curl, credentials}` with `--curl`, and `{}` with `--silent`.
    */
   async run(context) {
     const { curl, include, paginate, silent } = refuseOdd(context)
@@ -102,7 +102,7 @@ function show(body: unknown, io: Io): void {
   else io.line(body)
 }
 
-/** @throws CliError usage for contradicting flags */
+/** @throws CliError `usage` for contradicting flags */
 function refuseOdd({ options: given, globals }: Context): Options {
   const alone = [given.paginate && '--paginate', given.curl && '--curl', given.include && '-i'].filter(Boolean)
   if (alone.length > 1) throw usage(`${alone.join(' and ')} cannot be combined.`)
@@ -218,7 +218,7 @@ function headerOf(text: string): [string, string] {
   return [name, text.slice(at + 1).trim()]
 }
 
-/** Headers that pay outside the wallet's limits. A payment header is absent, since it was counted when signed. */
+/** Headers that pay outside the wallet's limits. Payment headers are not among them: they were counted when signed. */
 const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {
@@ -230,7 +230,7 @@ function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCal
   )
 }
 
-/** Fills `:name` and `{name}` placeholders. @throws CliError usage for a missing member */
+/** Fills `:name` and `{name}` placeholders. @throws CliError `usage` for a missing member */
 function filled(template: string, members: Readonly<Record<string, unknown>>) {
   const rest = { ...members }
   const path = template.replace(/:([A-Za-z]+)|\{(\w+)\}/g, (_whole, colon?: string, brace?: string) => {
@@ -297,7 +297,7 @@ type CurlContext = Pick<CommandContext<unknown, unknown>, 'places' | 'signal' | 
 /**
  * Writes a request as a curl command to paste. Credentials go to a private file, since process lists and shell history
  * show a command. If the target's certificate is pinned, the command accepts only that certificate's key.
- * @throws CliError auth if credentials would travel unencrypted; CliError if the server is unreachable or has another
+ * @throws CliError `auth` if credentials would travel unencrypted; CliError if the server is unreachable or has another
  * certificate
  */
 export async function curlOf(host: CurlContext, { target }: Session, call: RawCall): Promise<CurlLine> {

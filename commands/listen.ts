@@ -206,7 +206,7 @@ export function messageOf(event: OwnEvent, origin: string): string {
   return JSON.stringify({ type, event_id, created_at, ...data, ...callback })
 }
 
-/** Moves a callback URL to the instance that sent the event. The URL holds a key, which no other server may receive. */
+/** Points a callback URL to the instance that sent the event. No other server may receive the key in the URL. */
 function atOrigin(named: string, origin: string): string {
   const url = URL.parse(named, origin)
   return url === null ? origin : new URL(origin).origin + url.pathname + url.search

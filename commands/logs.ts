@@ -138,7 +138,7 @@ function matcher(wanted: Options, now: number): Matches {
     (grep === undefined || grep.test(JSON.stringify(record.fields)))
 }
 
-/** Returns a function that checks a log record against the options. Requests are filtered by the instance. */
+/** Returns a function that checks a log record against the options. The instance itself filters the requests. */
 function lineMatcher({ status, method, path, request, job }: Options): Matches {
   const code = status === undefined ? undefined : new RegExp(`^${status.replaceAll('x', '\\d')}$`)
   return ({ fields }) =>
@@ -167,7 +167,6 @@ const SERVER_FAULT = 500
 const REFUSED = 400
 const PAYMENT_REQUIRED = 402
 
-/** Converts a request to a log record, so that both can be merged by time. */
 export function asRecord(request: RequestRecord): LogLine {
   const { id: _id, at, ...rest } = request
   return asLine({ time: at, level: levelOf(request), source: 'http' as const, msg: messageOf(request), ...rest })
@@ -221,7 +220,7 @@ export async function pastRequests(
   }
 }
 
-/** Whether an error means that requests are not readable: no admin key, or an older instance. */
+/** Whether an error means that the request log cannot be read: no admin key, or an older instance. */
 function isWithout(error: unknown): boolean {
   return (error instanceof AppError && error.status === 404) || (error instanceof CliError && error.exit === 'auth')
 }

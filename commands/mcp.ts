@@ -99,7 +99,7 @@ export const mcpInstall = defineCommand({
   name: 'mcp install',
   summary: 'print the MCP configuration for an agent program',
   description:
-    'Writes no file: paste the output into the file that it names. It uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
+    'Prints the configuration and the name of the file to paste it into; writes no file. The configuration uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
   args: z.object({
     agent: z.choice(names, { description: `agent program: ${names.join(', ')} (default: all)` }),
   }),

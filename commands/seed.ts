@@ -56,7 +56,7 @@ function told(outcome: 'written' | 'there', tookMs: number) {
   return { seed: 'demo' as const, changed: outcome === 'written', people: demoPeople, took_ms: tookMs }
 }
 
-/** Whether the running daemon has the demo users. @throws CliError conflict if it has only other users */
+/** Whether the running daemon has the demo users. @throws CliError `conflict` if it has only other users */
 async function isThere(context: Context): Promise<boolean> {
   const session = await context.session()
   const { participants } = await session.call('listParticipants', { query: { limit: PEOPLE_LIMIT } })

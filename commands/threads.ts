@@ -73,7 +73,7 @@ type Named = {
   readonly options: { readonly proposal?: string | undefined }
 }
 
-/** The open proposal. @throws CliError conflict without one */
+/** The open proposal. @throws CliError `conflict` without one */
 async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Proposal> {
   const { proposal, status } = await readThread(host, session, id)
   if (proposal?.status === 'open') return proposal

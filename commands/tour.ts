@@ -70,7 +70,7 @@ function onPath({ program, self }: System): readonly (readonly [line: string, wh
 type TestChain = 'sandbox' | 'devnet'
 type Context = CommandContext<unknown, { readonly chain?: TestChain | undefined; readonly port?: number | undefined }>
 
-/** `--chain`, else the existing data's chain, else a sandbox. @throws CliError usage if that is no test chain */
+/** `--chain`, else the existing data's chain, else a sandbox. @throws CliError `usage` if that is no test chain */
 function chainOf({ options, places }: Context): TestChain {
   if (options.chain !== undefined) return options.chain
   const { chain = 'sandbox' } = hasStore({ places }) ? lastLaunch(places) : {}

@@ -96,7 +96,7 @@ export const command = defineCommand({
   },
 })
 
-/** @throws CliError usage that suggests the nearest name, for an unknown event type */
+/** @throws CliError `usage` that suggests the nearest name, for an unknown event type */
 function eventType(word: string): EventType {
   const type = Object.hasOwn(ALIASES, word) ? (ALIASES[word] ?? word) : word
   if (isKeyOf(eventTypes, type)) return type

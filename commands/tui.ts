@@ -102,7 +102,7 @@ function othersOf(context: Context): CockpitOptions['others'] {
   const { name, guarded } = createLink(context).place
   const here = guarded ? name : LOCAL
   const instances: string[] = []
-  // Loaded while the cockpit opens, since these modules are large.
+  // Loaded while the cockpit opens, because these modules are large.
   void import('../src/lifecycle/stop.ts').then(({ instancesBeside }) => {
     const others = instancesBeside(context).filter(({ instance }) => instance !== places.instance)
     instances.push(...others.map(({ instance }) => `${LOCAL}:${instance}`))
@@ -188,7 +188,7 @@ async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'k
   return { keys, ...(first === undefined ? {} : { notice: `${first}${more}` }) }
 }
 
-/** Returns a function that copies the local store. It prints nothing, since the cockpit owns the terminal. */
+/** Returns a function that copies the local store. It prints nothing, because the cockpit owns the terminal. */
 function snapshotsOf(context: Context): CockpitOptions['snapshot'] {
   const link = createLink(context)
   if (link.place.guarded) return undefined

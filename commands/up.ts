@@ -190,7 +190,7 @@ function launchAs(context: Context, said: Typed): Launch {
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
 }
 
-/** Reads a seed file before the start, so that a faulty file starts nothing. It is applied once the daemon serves. */
+/** Reads a seed file before the start: a faulty file prevents the start. The seed is applied once the daemon serves. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (!/[./]/.test(seed)) throw noSeed(seed)
@@ -235,7 +235,7 @@ function noteOf({ io }: Context, { notes, recovered }: Started): void {
   if (recovered) io.note('the previous daemon had crashed; its data was recovered')
 }
 
-/** Whether a daemon has run here with real money. A store alone is no proof: a refused start leaves one too. */
+/** Whether a daemon has run here with real money. A store alone proves nothing, since a refused start creates one. */
 function hasBegun(context: Context): boolean {
   return hasStore(context) && lastLaunch(context.places).chain === 'base'
 }
@@ -287,7 +287,7 @@ const changeable: ReadonlySet<string> = new Set([
   'trustProxy',
 ] satisfies readonly (keyof Typed)[])
 
-/** @throws CliError conflict if an option differs from the running daemon's */
+/** @throws CliError `conflict` if an option differs from that of the running daemon */
 export function requireAgreement(places: Places, registration: DaemonRegistration, { seed, ...said }: Typed): void {
   if (seed !== undefined && registration.seed !== undefined && seed !== registration.seed) {
     throw otherSeed(registration.seed, seed)
@@ -297,7 +297,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
     port: Number(new URL(registration.url).port),
   }
   const others = Object.entries(said).filter(
-    // `--port 0` agrees with any port.
+    // `--port 0` accepts any port, so it never differs from the running daemon's port.
     ([name, value]) =>
       !(name === 'port' && value === 0) &&
       !isDeepStrictEqual(wordsOf(name, value), wordsOf(name, running[name as keyof Typed])),

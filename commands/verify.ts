@@ -39,7 +39,7 @@ export function showAttempt(
 
 const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
 
-/** The token that the user typed, alone or in its link. @throws CliError usage */
+/** The token that the user typed, alone or in its link. @throws CliError `usage` */
 export function tokenIn(word: string): string {
   const token = TOKEN.exec(word)?.[1]
   if (token === undefined) throw usage('Not a consent link: give the consent_url that `souk verify start` printed.')

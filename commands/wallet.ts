@@ -57,7 +57,7 @@ export const walletFund = defineCommand({
   },
 })
 
-/** @throws CliError usage for an invalid or zero amount */
+/** @throws CliError `usage` for an invalid or zero amount */
 function amountSaid(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const amount = parseAmount(text)

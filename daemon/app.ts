@@ -327,7 +327,8 @@ const deliveryHooks = (ctx: Context): DeliveryHooks => ({
 
 /**
  * Opens all resources. Resources that start work by themselves open last and so stop first, while everything that they
- * use is still open. Crons open after deliveries, because crons create deliveries. Both start background work.
+ * use is still open. Deliveries and crons are such resources. Crons open after deliveries, because crons create
+ * deliveries.
  */
 export async function openResources(ctx: Context, outside: Outside): Promise<void> {
   for (const [, part] of contents) await part.open?.(ctx, outside)

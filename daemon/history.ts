@@ -26,8 +26,8 @@ import { readManifest } from './store/lowdb/files.ts'
 import type { AnyCollection, Collection, ReadTx, Row } from './store/port.ts'
 
 /*
- * Creates a history for a new marketplace. It sends real requests to a real daemon, whose clock starts in the past and
- * ends at the present. The clock is therefore not moved afterwards.
+ * Creates a history for a new marketplace. Sends real requests to a real daemon, whose clock starts in the past. The
+ * clock ends at the present, so it needs no move afterwards.
  */
 
 const PRIVATE_MODE = 0o600
@@ -37,7 +37,7 @@ const MAX_CARRIED = 1_000
 const LONGEST_QUIET_MS = 6 * HOUR_MS
 
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
-/** The daemon that lives through it, and all collections of its store. */
+/** Creates the daemon through which the history is written, and lists all collections of its store. */
 type Stage = {
   readonly create: (config: Config, ports: Ports) => Promise<Opened>
   readonly collections: readonly AnyCollection[]
@@ -79,7 +79,7 @@ const manifestOf = (dataDir: string) => readManifest(realDisk, join(dataDir, STO
 async function lookAt({ collections }: Stage, dataDir: string): Promise<Before> {
   const manifest = await manifestOf(dataDir)
   if (!manifest) return { state: 'untouched', rows: [] }
-  // The remembered id saves reading the whole store again.
+  // If the remembered id matches, the store need not be opened and read.
   if (manifest.store === (await rememberedIn(dataDir))) return { state: 'there' }
   const store = await openStopped(dataDir, collections)
   try {
@@ -91,7 +91,7 @@ async function lookAt({ collections }: Stage, dataDir: string): Promise<Before> 
   }
 }
 
-/** File with the id of a store that already has its history. */
+/** File with the id of a store to which the history was already added. */
 const REMEMBERED_FILE = 'history'
 
 async function rememberedIn(dataDir: string): Promise<string | undefined> {

@@ -387,7 +387,7 @@ export function importData(dataDir: string, wanted: ImportWanted): Promise<Impor
   return importState({ ...wanted, dataDir, collections: allCollections, entropy: systemEntropy() })
 }
 
-/** Creates the history of an untouched marketplace; see `liveHistory`. */
+/** Writes a history into the store of a marketplace that was never used; see `liveHistory`. */
 export function writeHistory(history: History): Promise<HistoryOutcome> {
   return liveHistory({ create: createDaemon, collections: allCollections }, history)
 }

@@ -86,7 +86,7 @@ type RemoteParams = {
 }
 type Place = { readonly url: string; readonly isReadable: boolean }
 
-/** Checks options before a key is read. @throws CliError usage for options that contradict each other */
+/** Checks options before a key is read. @throws CliError `usage` for options that contradict each other */
 function refuseOdd({ plainCredentials, keyStdin, adminKeyStdin }: RemoteParams, { url, isReadable }: Place): void {
   if (plainCredentials && !isReadable) {
     throw usage('--plain-credentials is only for plain HTTP to another machine.', { facts: [url] })
@@ -114,7 +114,7 @@ async function keyKeeper({ io, places, as }: Keeping, { keyStdin, adminKeyStdin 
   }
 }
 
-/** Address of the wallet whose API key is saved. @throws CliError usage without a wallet */
+/** Address of the wallet whose API key is saved. @throws CliError `usage` without a wallet */
 async function holderOf(places: Places, as: string | undefined): Promise<string> {
   const { currentWallet } = await import('../../src/client/wallets.ts')
   const address = currentWallet(places, as)?.address

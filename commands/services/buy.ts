@@ -92,7 +92,7 @@ async function showQuote(session: Session, listing: Listing, input: Input) {
   return { kind: 'quote' as const, ...described(listing, offer), money, wallet: wallet?.name ?? null, covered_by }
 }
 
-/** Token and network of the offer as text; null without an offer. Test money is called test on every network. */
+/** Token and network of the offer as text; null without an offer. Any token but real USDC is called `test USDC`. */
 async function moneyOf({ target }: Session, offer: Offer | undefined): Promise<string | null> {
   if (offer === undefined) return null
   const { isRealUsdc } = await import('../../src/client/pay.ts')

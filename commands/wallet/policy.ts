@@ -96,7 +96,7 @@ async function changed(context: Context, before: SpendPolicy): Promise<SpendPoli
   return { ...compact(kept), allow: await list(before.allow, allow), deny: await list(before.deny, deny) }
 }
 
-/** A typed limit; undefined if the word removes the limit. @throws CliError usage for an invalid amount */
+/** A typed limit; undefined if the word removes the limit. @throws CliError `usage` for an invalid amount */
 function limitSaid(rule: LimitName, text: string): string | undefined {
   if (text === NONE) return undefined
   const amount = parseAmount(text)
@@ -182,7 +182,7 @@ type Namer = Where & Parameters<typeof idOf>[0]
 
 /**
  * Ids of the participants or listings with these names at the selected instance.
- * @throws CliError usage for an unknown or ambiguous name
+ * @throws CliError `usage` for an unknown or ambiguous name
  */
 export async function payeeIds(namer: Namer, names: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
@@ -207,7 +207,7 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 /**
  * Stored form of a list entry: an address, an instance, or an id with its instance. Other instances may use the same
  * id.
- * @throws CliError usage for other values
+ * @throws CliError `usage` for other values
  */
 export function listedName(where: Where, text: string): string {
   const [id = '', ...rest] = text.split('@')

@@ -70,7 +70,7 @@ async function* followed(context: Context): AsyncGenerator<Try> {
   }
 }
 
-/** Returns a function that polls once. If the instance is unreachable, it reports that and returns undefined. */
+/** Returns a function that polls once. If the instance is unreachable, that function says so and returns undefined. */
 function lookerAt({ io, options: wanted }: Context, session: Session) {
   let lost = 0
   return async (): Promise<readonly Delivery[] | undefined> => {

@@ -15,7 +15,7 @@ export type CronRound = {
 }
 
 /**
- * A scheduled job (decisions §12). It processes each item in its own transaction, so a crash leaves no item half done.
+ * A scheduled task (decisions §12). It processes each item in its own transaction, so a crash leaves no item half done.
  */
 export type Cron = {
   readonly name: string

@@ -7,7 +7,7 @@ export const CronRow = z.strictObject({
   /** Creation time. Staleness counts from here until the first run. */
   created_at: z.int(),
   paused_at: z.int().nullable(),
-  /** Newest scheduled time that needs no run any more. All earlier ones need none either. */
+  /** Scheduled times up to this one need no run any more. */
   served_until: z.int(),
   last_success: z.int().nullable(),
   last_skipped: z.int().nullable(),

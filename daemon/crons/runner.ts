@@ -10,7 +10,7 @@ type CronAttempt = { readonly outcome: Promise<CronOutcome>; readonly settled: P
 
 const MAX_REASON_CHARS = 300
 
-/** Calls a cron once under its deadline. No returned promise rejects. @param stopping - aborted at a stop */
+/** Calls a cron once under its deadline. Returned promises never reject. @param stopping - aborted on shutdown */
 function attempt(cron: Cron, round: Omit<CronRound, 'signal'>, stopping: AbortSignal): CronAttempt {
   const overdue = new AbortController()
   const signal = AbortSignal.any([overdue.signal, stopping])

@@ -9,7 +9,7 @@ import type { CronRow } from './rows.ts'
 import { createRunner, type Runner, type RunnerParts } from './runner.ts'
 import { type CronHealth, healthOf } from './state.ts'
 
-/** How long a stop waits for active runs. */
+/** How long the scheduler, when it stops, waits for active runs. */
 const STOP_MS = 5_000
 
 export type CronView = {
@@ -27,9 +27,9 @@ export type Scheduler = {
   readonly views: () => readonly CronView[]
   /** `/health.crons`. */
   readonly health: () => Readonly<Record<string, CronHealth>>
-  /** Runs the cron, paused or not, once its active run has ended. @throws AppError not_found, conflict. */
+  /** Runs the cron, paused or not, once its active run has ended. @throws AppError `not_found`, `conflict`. */
   readonly run: (name: string) => Promise<CronRun>
-  /** Pauses or resumes the cron; `also` joins the transaction. @throws AppError not_found. */
+  /** Pauses or resumes the cron. `also` runs in the same transaction. @throws AppError not_found. */
   readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
   /** Blocks automatic cron starts while `work` runs. Waits first for active runs and for earlier exclusive work. */
   readonly exclusively: <T>(work: (within: Within) => Promise<T>) => Promise<T>
@@ -42,7 +42,7 @@ export type Scheduler = {
 
 export const scheduler = defineResource<Scheduler>('scheduler')
 
-/** Operations on crons that work passed to `exclusively` may use. */
+/** Operations on crons, for the `work` that is passed to `exclusively`. */
 export type Within = {
   /** Crons that are neither paused nor running. */
   readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]

@@ -36,7 +36,7 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
 export type CronStates = {
   readonly of: (name: string) => CronRow
   readonly record: (name: string, run: CronRun) => Promise<void>
-  /** Changes a row; `also` joins the transaction. */
+  /** Changes a row. `also` runs in the same transaction. */
   readonly change: (name: string, patch: Partial<CronRow>, also: (t: Tx, draw: Draw) => Promise<void>) => Promise<void>
 }
 

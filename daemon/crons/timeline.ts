@@ -29,7 +29,7 @@ async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
   await table.put({ id: CLOCK, value: setting })
 }
 
-/** Maximum number of jumps per move. After them, one last jump goes to the target. */
+/** Maximum number of jumps when the clock moves to a time. After them, one last jump goes there directly. */
 const MAX_JUMPS = 5_000
 /** Number of the newest cron runs that a move of business time reports one by one. */
 const MAX_REPORTED_RUNS = 200
@@ -104,8 +104,8 @@ const resting: Within = {
 }
 
 /**
- * Freezes business time at `at`, or at the present if that is later. Before that, stores this time, together with the
- * clock's state after the move. So a crash leaves neither rows with a future time nor a frozen clock.
+ * Freezes business time at `at`, or at the present if the present is later. First stores that time with the clock's
+ * final state. So a crash leaves neither rows with a future time nor a frozen clock.
  */
 async function goTo(
   { clock, ctx, state }: Trip,
@@ -148,11 +148,11 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
   return ran
 }
 
-/** Time of the earliest scheduled run that will have work. The next jump ends there. */
+/** Time of the earliest scheduled run that will have work. The clock's next jump ends at that time. */
 async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
-    // Overdue items cause no stop of the clock, because any cron run during the move processes them.
+    // Work that is already overdue needs no jump of its own: the cron's next run does it, whenever that is.
     const due = await cron.nextDue?.(ctx, row.served_until)
     if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
   }

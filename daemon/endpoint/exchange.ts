@@ -66,7 +66,7 @@ export type Exchange = {
 
 export type ReplyHeaders = Record<string, string>
 
-/** What the HTTP layer sends. That layer adds heartbeats, limits and abort to `events`, ranges and ETags to `file`. */
+/** What the HTTP layer sends. To `events` it adds heartbeats, limits and abort; to `file` it adds ranges and ETags. */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {

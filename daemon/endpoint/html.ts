@@ -31,7 +31,7 @@ function escapeText(text: string): string {
   return text.replace(UNSHOWN, '\ufffd').replace(/[&<>"']/g, (character) => entities[character] as string)
 }
 
-/** A self-contained page without scripts and external styles. */
+/** A self-contained page without scripts or external styles. */
 export function page({ title, body }: { readonly title: string; readonly body: Html }): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -44,7 +44,7 @@ function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): R
   )
 }
 
-/** Whether the endpoint knows all query parameters. Only such addresses are cached, because their number is limited. */
+/** Whether the endpoint knows all query parameters. If not, the page is not cached, because such URLs are unlimited. */
 export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && isKeyOf(query?.shape ?? {}, name))
 }

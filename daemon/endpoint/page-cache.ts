@@ -34,7 +34,7 @@ export function sharedPage(bytes: Buffer): SharedPage {
   }
 }
 
-/** Cached public pages by path and query. All pages are dropped when data that any of them shows changes. */
+/** Cached public pages by path and query. After a change of data that any page shows, all pages are dropped. */
 export type PageCache = {
   get(url: string): SharedPage | undefined
   /** Caches a page unless something changed since `version` was read. */

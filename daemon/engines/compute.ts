@@ -17,15 +17,15 @@ const MAX_REMEMBERED = 10_000
 /** The caller, and the job or payment that the work is for. */
 export type WorkOrder = { readonly who: string; readonly id: string }
 
-/** Limits the thread time of a caller's failed or refunded work, which nobody pays for. */
+/** Limits the worker thread time of a caller's failed or refunded work, which nobody pays for. */
 type UnpaidTime = {
-  /** @throws AppError unavailable when the caller has used up its thread time. */
+  /** @throws AppError `unavailable` when the caller has used up its worker thread time. */
   readonly refuse: (who: string) => Promise<void>
-  /** Adds the time that failed work took in a worker thread to the caller's total. */
+  /** Adds to the caller's total the time that failed work took in a worker thread. */
   readonly add: (who: string, ms: number) => Promise<void>
   /** Remembers how long a worker thread took for delivered work. */
   readonly remember: (order: WorkOrder, ms: number) => void
-  /** Called after a refund. Adds the worker-thread time that is remembered for the order to its caller's total. */
+  /** Call it after the order `id` is refunded. The remembered worker-thread time then counts against the caller. */
   readonly wentBack: (id: string) => Promise<void>
 }
 
@@ -87,7 +87,7 @@ type Name = keyof Operations
 export type Compute = {
   /**
    * Runs an operation on a worker thread. `how.who` names the caller; waiting callers take turns.
-   * @throws ThreadError if the operation did not finish; the AppError that it threw; Error for its other failures.
+   * @throws ThreadError if the operation did not finish; the operation's AppError; Error for its other failures.
    */
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
   readonly unpaid: UnpaidTime

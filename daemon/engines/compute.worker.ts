@@ -5,7 +5,7 @@ import { operations } from './operations.ts'
 
 async function answerTo({ name, args }: ThreadCall): Promise<ThreadReply> {
   try {
-    // `Compute.run` checks the argument types, but a message to the worker thread loses them.
+    // `Compute.run` checks the types of the arguments, but these types are lost on the way to the worker thread.
     const operation = operations[name as keyof typeof operations] as (...args: readonly unknown[]) => unknown
     return { value: await operation(...args) }
   } catch (error) {

@@ -20,11 +20,11 @@ import {
  * checks run on a worker thread. `how.who` names the caller; waiting callers take turns.
  */
 export type SchemaChecks = {
-  /** Compiles a listing's schemas. @throws AppError 400 that names the path of an invalid schema, or unavailable. */
+  /** Compiles a listing's schemas. @throws AppError 400 that names the path of an invalid schema, or `unavailable`. */
   readonly refuseBroken: (asked: Written, how: How) => Promise<void>
   /**
    * Takes the input from a purchase body and fills in the schema's defaults (decisions §8).
-   * @throws AppError 400 with the invalid paths, or unavailable.
+   * @throws AppError 400 with the invalid paths, or `unavailable`.
    */
   readonly input: (schema: JsonObject, body: JsonObject, how: How) => Promise<JsonObject>
   readonly checkInput: (schema: JsonObject, input: JsonObject, how: How) => Promise<Validation>
@@ -52,7 +52,7 @@ const PLAIN_VALUE_CHARS = 4_096
 const COSTLY_KEYWORD =
   /"(?:\$ref|pattern|patternProperties|allOf|anyOf|oneOf|not|if|contains|dependent\w+|unevaluated\w+|propertyNames|uniqueItems|multipleOf)":/
 
-/** Opens the threads for costly work, and the schema checks that run on them. */
+/** Opens the worker threads for costly work, and the schema checks that run on them. */
 export function openThreads(ctx: Context, change?: ThreadsChange): void {
   const threads = openCompute(change)
   compute.open(ctx, threads, threads.close)
@@ -123,7 +123,7 @@ function openSchemas(threads: Compute): SchemaChecks {
 /** Compiles a stored listing's input schema. It compiled before the listing was stored, so this cannot fail. */
 const knownInput = (schema: JsonObject) => compileInputSchema(schema, 'input_schema', true)
 
-/** Result of a check; `beyond()` if over a limit. @throws AppError unavailable if the check did not finish. */
+/** Result of a check; `beyond()` if over a limit. @throws AppError `unavailable` if the check did not finish. */
 async function within<T>(work: Promise<T>, beyond: () => T): Promise<T> {
   try {
     return await work

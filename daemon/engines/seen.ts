@@ -10,7 +10,7 @@ import { engineBoard } from './engines.ts'
 export const ENGINES_SEEN = 'engines_seen'
 /** How long an engine is reported as missing after it was last available. */
 const MISSED_MS = 30 * DAY_MS
-/** The stored time of an available engine is updated once that time is older than this. */
+/** Age from which the stored time of an engine's last availability is renewed. */
 const RENEWED_MS = DAY_MS
 
 const Seen = z.record(z.string(), z.int())
@@ -21,7 +21,7 @@ const seenRow = async (ctx: Context): Promise<Seen> => {
   return row ? Seen.parse(row.value) : {}
 }
 
-/** Returns a function that tells whether an engine was available recently, also before a restart. */
+/** Returns a function that tells whether an engine was available recently, even if that was before a restart. */
 export async function missable(ctx: Context): Promise<(engine: SeenEngine) => boolean> {
   const seen = await seenRow(ctx)
   const since = ctx.clock.wall() - MISSED_MS

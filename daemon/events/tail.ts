@@ -25,7 +25,7 @@ type Tail = {
 /**
  * Events after a cursor, then new ones as they are logged. A reader that reconnects with its last cursor misses none,
  * because all are read from the log.
- * @throws AppError rate_limited when too many readers follow the log.
+ * @throws AppError `rate_limited` when too many readers follow the log.
  */
 export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
   return followLog(ctx, { ...tail, place: eventSignal.of(ctx).enter(null, tail.signal) })

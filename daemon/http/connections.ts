@@ -27,8 +27,8 @@ type Connection = {
 
 /**
  * Limits connections per address and in total. At a limit, a new connection replaces the oldest one without a request
- * in progress. If there is none, it replaces the oldest one whose request is still arriving. A connection counts as new
- * for `FIRST_WORDS_MS`, because its data may still be unread; it is replaced last.
+ * in progress. If there is none, it replaces the oldest one whose request is still arriving. Connections younger than
+ * `FIRST_WORDS_MS` are replaced last, because their data may still be unread.
  */
 export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
@@ -37,7 +37,7 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     if (hasRoom(peer)) letIn(socket, peer)
     else socket.destroy()
   }
-  // Over TLS, requests use another socket, which replaces the accepted one.
+  // Over TLS, the accepted socket is wrapped in a new one for requests. Counts only the new one.
   const secured = (socket: Socket) => {
     const place = placeOf(socket)
     for (const [under, connection] of all) if (connection.place === place) remove(under)

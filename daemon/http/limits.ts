@@ -36,7 +36,7 @@ export const MAX_FILE_NAME_BYTES = 200
 export const HEARTBEAT_MS = 10 * SECOND_MS
 /** How long a reader may accept no data before its stream is ended. The reader can resume by cursor. */
 export const STREAM_STALL_MS = 30 * SECOND_MS
-/** How long a stop waits for a reader to receive the end of its stream. */
+/** How long the daemon, when it stops, waits for a reader to receive the end of its stream. */
 export const STREAM_END_MS = SECOND_MS
 
 /** How long a stop waits for requests in progress. */

@@ -36,7 +36,7 @@ export function count(ctx: Context, res: ServerResponse, answered: LoggedRespons
   callFigures.of(ctx).add({ endpoint, status: res.statusCode, code: entry.code, ms, requestId })
 }
 
-/** Sets a request's endpoint in its log entry, and masks a path with a secret. @returns the entry, for more facts */
+/** Sets a request's endpoint in its log entry, and hides a token in the path. @returns the entry, for more facts */
 export function noted(ctx: Context, res: ServerResponse, name: EndpointName): RequestFacts {
   const entry = requestLog.of(ctx).find(String(res.getHeader(REQUEST_ID)))
   if (!entry) return noFacts()

@@ -24,7 +24,7 @@ export type TakenPort = {
   readonly close: () => Promise<void>
 }
 
-/** Takes the port of a starting daemon. @throws what listening throws: EADDRINUSE, EACCES */
+/** Listens on the port before the daemon is ready. @throws what listening throws: EADDRINUSE, EACCES */
 export async function takePort(config: Config, entropy: Entropy): Promise<TakenPort> {
   const server = openServer(config)
   const early = new Map<Socket, EarlyConnection>()

@@ -38,7 +38,7 @@ export type RateLimits = {
   readonly refusal: (req: IncomingMessage, res: ServerResponse) => Promise<AppError | undefined>
   /** Counts an invalid credential. */
   readonly failed: (req: IncomingMessage) => void
-  /** Whether to count this request. On a loopback bind, only forwarded requests count. */
+  /** Whether to count this request. On a server that listens on loopback only, direct local requests do not count. */
   readonly covers: (req: IncomingMessage) => boolean
 }
 
@@ -63,7 +63,7 @@ export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   /** Bucket of the client address. The number of buckets bounds memory, and the salt makes them unpredictable. */
   const bucketOf = (req: IncomingMessage) => hashSecret(salt + peers.addressOf(req)).slice(0, BUCKET_DIGITS)
 
-  /** The holder of the request's credential. Requests without a valid one are counted by their address. */
+  /** The holder of the request's credential. Requests without a valid credential are counted by their address. */
   async function holderOf(req: IncomingMessage): Promise<string | undefined> {
     const shown = credentialOf(req)
     if (shown === undefined) return undefined

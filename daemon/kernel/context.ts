@@ -53,7 +53,7 @@ export type Context = {
   readonly resources: Resources
 }
 
-/** Work that no response waits for, such as sending payouts. A stop of the daemon waits for it. */
+/** Work that no response waits for, such as sending payouts. Before the daemon stops, it waits for this work. */
 export const background = defineResource<Set<Promise<void>>>('background')
 
 /** Starts work that no response waits for. A failure is logged; the next run of the same work does the rest. */

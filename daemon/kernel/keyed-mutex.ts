@@ -13,7 +13,7 @@ export type Seat = {
 
 /** Runs work on an object one call at a time, in call order. Work on different objects runs concurrently. */
 export type KeyedMutex = {
-  /** Takes a place in the queue before there is work to run, for callers that write first. @throws AppError 503 */
+  /** Takes a place in the queue early, for callers that store something before their work. @throws AppError 503 */
   readonly enter: (key: string) => Seat
   /** @throws AppError 503 if too much work for the key waits already; `work` was then not started */
   readonly run: <T>(key: string, work: () => Promise<T>) => Promise<T>

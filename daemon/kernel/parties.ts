@@ -5,8 +5,8 @@ import type { Collection, ReadTx, Scalar, Tx } from '../store/port.ts'
 import { type ParticipantRow, type PartyRow, participants } from './rows.ts'
 
 /**
- * A job, thread or subscription. Each write of one also updates the rows of its two parties. A party's list by status
- * then needs only one index.
+ * A job, thread or subscription. A write of a subject also updates the rows of its two parties. A party's list by
+ * status then needs only one index.
  */
 export type Subject = {
   readonly id: string

@@ -26,7 +26,7 @@ export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): 
 }
 
 const MAX_LABEL_CHARS = 40
-/** Maximum labels shown per area, those with most refusals. The rest are summed as `other`. */
+/** Maximum number of labels shown per area. The labels with the fewest refusals are summed as `other`. */
 const MAX_LABELS = 50
 const OTHER = 'other'
 /** First product name of a `User-Agent`, without version; comments may precede it (RFC 9110). */

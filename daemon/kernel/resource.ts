@@ -16,7 +16,7 @@ export type Resource<T> = {
   readonly name: string
   /** @throws StoreMisuse if not opened. `daemon/app.ts` opens all resources, in order. */
   readonly of: (ctx: Held) => T
-  /** Opens the resource for a context. At a stop, resources close in reverse order of opening. */
+  /** Opens the resource for a context. When the daemon stops, resources close in reverse order of opening. */
   readonly open: (ctx: Held, value: T, close?: Close) => T
 }
 

@@ -45,7 +45,7 @@ export type EngineBoard<E extends object> = {
   /** The engines in `names` that are unavailable now. */
   readonly lacking: (names: readonly (keyof E & string)[]) => readonly string[]
   readonly standings: () => readonly SeenEngine[]
-  /** Resolves after the first check of each engine. */
+  /** Resolves when every engine has been checked once. */
   readonly ready: Promise<void>
   /** Reports that engines failed, so that they are checked again soon. */
   readonly suspect: (names: readonly (keyof E & string)[]) => void
@@ -126,7 +126,7 @@ export function openBoard<E extends object>(
   }
 }
 
-/** Last results of external APIs; concurrent callers share a request. */
+/** Latest results of requests to external APIs. Concurrent callers share one request. */
 function openReaches(wall: () => number) {
   const last = new Map<string, Reached & { readonly at: number }>()
   const asking = new Map<string, Promise<void>>()

@@ -23,7 +23,7 @@ export type Log = {
 
 type Fields = { readonly source: string } & Readonly<Record<string, unknown>>
 
-/** Members that are redacted in a record and in its objects. */
+/** Members that are redacted in a record and in the objects directly inside it. */
 const SECRETS = ['signature', 'api_key', 'authorization', 'webhook_secret', 'access_token']
 const REDACTED = [...SECRETS, ...SECRETS.map((name) => `*.${name}`)]
 

@@ -82,7 +82,7 @@ export function openNetThreads(): ThreadPool {
   }
 }
 
-/** @param onRoom called when a thread has room for another task */
+/** @param onRoom called when a worker thread has room for another task */
 function openThreads(onRoom: () => void) {
   const threads = new Set<Thread>()
 

@@ -175,7 +175,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     pump()
   }
 
-  /** Ends a worker thread and fails its task. If it never started, fails a waiting task, to report the error. */
+  /** Ends a thread and fails its task. If the thread never started, a waiting task fails, to report the error. */
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)

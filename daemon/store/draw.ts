@@ -35,10 +35,10 @@ export function drawFrom(seed: Buffer, { file, text }: Files = { file: noFiles, 
   return { bytes, id: (noun) => `${idPrefixes[noun]}${bytes(ID_BYTES).toString('hex')}`, file, text }
 }
 
-/** Maximum runs of a transaction body whose texts differ from run to run. */
+/** Maximum runs of a transaction body that needs different texts in each run. */
 const MAX_FILE_RUNS = 8
 
-/** A transaction's body needs files that are not written or read yet. */
+/** Thrown when a transaction's body needs files that are not written or read yet. */
 class FilesMissing extends Error {
   override readonly name = 'FilesMissing'
 }
@@ -76,7 +76,7 @@ export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promi
   throw new Error('each run of a transaction made different large texts')
 }
 
-/** Texts that the repeated runs of a transaction write to files and read from files. */
+/** Remembers, across the runs of a transaction body, the large texts that it writes to files or reads from files. */
 function createTexts(blobs: Pick<BlobStore, 'put' | 'read'>) {
   const kept = new Set<string>()
   const read = new Map<string, string>()

@@ -67,9 +67,7 @@ export type Draft<R extends Row> = Omit<R, 'version'>
 export type PageQuery = {
   /** Cursor of the last row seen; exclusive. */
   readonly after?: string
-  /**
-   * Instead of `after`: values of the index fields after the prefix. The page starts after all rows with these values.
-   */
+  /** In place of `after`: values of further index fields. The page skips the rows up to and including these values. */
   readonly beyond?: readonly Scalar[]
   /** Last cursor; inclusive. */
   readonly until?: string
@@ -90,7 +88,7 @@ export type Reader<R extends Row> = {
   getMany(keys: readonly string[]): Promise<readonly R[]>
   /**
    * Index rows with this prefix, in order; `limit` is 1 to 1,000.
-   * @throws AppError invalid_request for a cursor of another index
+   * @throws AppError `invalid_request` for a cursor of another index
    */
   page(index: string, prefix: readonly Scalar[], query: PageQuery): Promise<Page<R>>
   /** Number of index rows with this prefix. */
@@ -104,7 +102,7 @@ export type Table<R extends Row> = Reader<R> & {
   insertIfAbsent(row: Draft<R>): Promise<boolean>
   /** Replaces a row that getForUpdate or insert returned; inserts a row if getForUpdate found none. */
   put(row: Draft<R>): Promise<R>
-  /** Changes members of a row; a value of undefined removes one. @throws Conflict when the row has another version */
+  /** Changes members of a row; undefined removes a member. @throws Conflict when the row has another version */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
   /** Adds to a bigint or number member; no version needed. @throws RowMissing */
   increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>

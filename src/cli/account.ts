@@ -4,7 +4,7 @@ import type { Session, SessionHost } from './session.ts'
 
 /**
  * Credentials for a job or conversation: the wallet's API key, or else the token of the purchase.
- * @throws CliError auth if there is neither
+ * @throws CliError `auth` if there is neither
  */
 export async function headersAt(
   { places }: { readonly places: Places },

@@ -7,7 +7,7 @@ const DEPTH_MAX = 200
 /** Matches text that may contain style markers, plain or JSON-escaped. */
 const MAY_HOLD_MARKS = /[\uFDD0-\uFDEF]|\\u[fF][dD][dDeE]/
 
-/** Parses untrusted JSON. @returns undefined if invalid. @throws CliError failure when nested too deep */
+/** Parses untrusted JSON. @returns undefined if invalid. @throws CliError `failure` when nested too deep */
 export function parseAnswer(text: string): { readonly value: unknown } | undefined {
   const parsed = jsonIn(text)
   if (parsed === undefined) return undefined

@@ -58,7 +58,7 @@ declare const SOUK_COMMIT: string | null | undefined
 export function realSystem(script: string, daemon: System['daemon']): System {
   // A closed pipe (`souk … | head -1`) is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Other errors are reported by flush.
+    // `flush` reports all other errors.
     if (error.code === 'EPIPE') process.exit(0)
   })
   const isPacked = process.getBuiltinModule('node:sea').isSea()

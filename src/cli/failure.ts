@@ -182,7 +182,7 @@ function listsFor(words: readonly string[]): string[] {
 
 const ID_DIGITS = 16
 
-/** Facts for an incomplete id, or for a word that is a typo of an allowed value. */
+/** Explains an incomplete id, or a word that is a typo of an allowed value. */
 function slipsIn({ code, details = [] }: AppError, words: readonly string[]): string[] {
   if (code === 'not_found') {
     const broken = words.find((word) => {

@@ -49,7 +49,7 @@ export function isOfNobody(command: string): boolean {
   return [ABOUT_DAEMON, ABOUT_CONFIG, BY_NOBODY].some((nouns) => nouns.has(noun))
 }
 
-/** Begins a suggestion that repeats the typed line with something added. */
+/** Prefix of a suggestion to repeat the typed line with something added. */
 const AGAIN = '… '
 /** Begins a suggestion that repeats the typed line without a flag. */
 const WITHOUT = '… without '
@@ -69,7 +69,7 @@ export function hintOf(system: Typed, command: string): string {
 /** Matches a command that consists of plain words, and of words with spaces in double quotes. */
 const PLAIN_COMMAND = /^souk(?: (?:[\w./:@=,%+-]+|"[\w .,-]*"))+$/
 
-/** A command that an instance suggests: pasteable if it is plain, otherwise as text. */
+/** Formats a command that an instance suggests: ready to paste if it matches `PLAIN_COMMAND`, else as dimmed text. */
 export function suggestedBy(io: { hint(command: string): string }, command: string): string {
   return PLAIN_COMMAND.test(command) ? cyan(`→ ${io.hint(command)}`) : dim(command)
 }

@@ -55,7 +55,7 @@ type Shown = {
   /** Removes the spinner; idempotent. */
   stop(): void
 }
-/** Held by `using`, it stops where its block ends. */
+/** A progress display. If it is declared with `using`, it stops at the end of the block. */
 export type Progress = Shown & Disposable
 
 /** The only writer of stdout and stderr. */
@@ -89,9 +89,9 @@ export type Io = {
   /** Prints a line on stderr under `--debug`; with level `verbose`, also under `--verbose`. */
   debug(text: string, level?: 'verbose' | 'debug'): void
   progress(text: string): Progress
-  /** Asks for confirmation. @throws CliError usage without a terminal, naming the flag; cancelled after a no */
+  /** Asks for confirmation. @throws CliError `usage` if there is no terminal; `cancelled` if the answer is no */
   confirm(question: string): Promise<void>
-  /** Asks for a line; with `hidden`, does not show what is typed. @throws CliError usage without a terminal */
+  /** Asks for a line; with `hidden`, does not show what is typed. @throws CliError `usage` without a terminal */
   ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string>
   stdin(): Promise<string>
   /** Resolves when everything is written. @throws the error of a failed stdout */
@@ -190,7 +190,7 @@ export function colorsAllowed({ NO_COLOR, CLICOLOR }: System['env']): boolean {
   return !NO_COLOR && CLICOLOR !== '0'
 }
 
-/** Do not open stderr just to flush it. */
+/** Waits until all output is written. Does not touch stderr if nothing was written to it. */
 async function drained(system: System, said: boolean): Promise<void> {
   if (said) await new Promise<void>((resolve) => void system.stderr.write('', () => resolve()))
   await new Promise<void>((resolve, reject) => {

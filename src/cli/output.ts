@@ -115,7 +115,7 @@ function pad({ align }: Filled, text: string, width: number): string {
 
 type Fitted = { readonly column: Filled; readonly width: number }
 
-/** If only few columns fit, those with a higher number are dropped first, from the right. The first column stays. */
+/** Order in which kinds of columns are dropped: highest number first, from the right. The first column always stays. */
 const LAST_RESORT = { text: 3, any: 2, ids: 2, money: 1 } as const
 const BEFORE_THOSE = 4
 

@@ -13,7 +13,7 @@ type Paged<P, R> = {
   readonly nextOf: (page: P) => NextPage | undefined
 }
 
-/** All pages of a list. @throws CliError failure for an endless list */
+/** All pages of a list. @throws CliError `failure` for an endless list */
 export async function* pagesOf<P, R>({ ask, rowsOf, nextOf }: Paged<P, R>): AsyncGenerator<P> {
   let rows = 0
   let at: NextPage | undefined

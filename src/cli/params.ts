@@ -1,4 +1,4 @@
-// Parameters of the command line, with the part of zod's API that is needed here: loading zod would dominate a start.
+// Parameters of the command line. Has only the needed part of zod's API, because zod itself takes long to load.
 //
 //     import * as z from '../../src/cli/params.ts'
 //     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }) })
@@ -13,7 +13,7 @@ export type Meta = {
 }
 
 export type Issue = {
-  /** Path of the fault below the member. */
+  /** Path from the parameter to the faulty value within it. */
   readonly path: readonly (string | number)[]
   /** Text after the parameter's name: `must be at least 1`. */
   readonly message: string
@@ -158,12 +158,11 @@ export function flag(meta: Meta): Param<boolean> {
   return boolean().default(false).meta(meta)
 }
 
-/** One of some words, which may be left out. */
 export function choice<const T extends string>(choices: readonly T[], meta: Meta): Param<T | undefined> {
   return oneOf(choices).optional().meta(meta)
 }
 
-/** Texts; none unless given. */
+/** A list of texts; empty unless given. */
 export function list(meta: Meta): Param<string[]> {
   return array(string()).default([]).meta(meta)
 }

@@ -59,13 +59,13 @@ export const daemonSettings: readonly Setting[] = [
   { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies for souk up and souk restart' },
 ]
 
-/** @throws CliError usage for an invalid value */
+/** @throws CliError `usage` for an invalid value */
 export function checkDaemonSetting(key: string, value: string): void {
   const setting = daemonSettings.find((one) => one.key === key)
   if (setting) typed(setting, value)
 }
 
-/** Adds saved settings where the launch has no value. @throws CliError usage for an invalid saved setting */
+/** Adds saved settings where the launch has no value. @throws CliError `usage` for an invalid saved setting */
 export function withDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.flatMap((setting) => {
@@ -76,7 +76,7 @@ export function withDaemonSettings<L extends Public>(places: Places, launch: L):
   return { ...launch, ...Object.fromEntries(kept) }
 }
 
-/** Removes launch options that equal the saved settings, since the next start reads these settings again. */
+/** Removes launch options that equal the saved settings, because the next start reads those settings again. */
 export function withoutDaemonSettings<L extends Public>(places: Places, launch: L): L {
   const { options = {} } = readSettings(places)
   const kept = daemonSettings.filter((setting) => {

@@ -31,7 +31,7 @@ import { adminKey, resolveTarget, type Target, unreachable } from './target.ts'
 
 /** A request to any path. */
 export type RawCall = Words & {
-  /** Error statuses that are returned as a response, without an exception. */
+  /** Error statuses for which the response is returned. All other error statuses throw. */
   readonly accept?: readonly number[]
 }
 
@@ -44,12 +44,12 @@ export type Session = {
   open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
   /** Sends any request, parses the response as JSON. @throws AppError for an error response; CliError without one */
   send(call: RawCall): Promise<RawAnswer>
-  /** The acting wallet. @throws AppError not_found for an unknown `--as` */
+  /** The acting wallet. @throws AppError `not_found` for an unknown `--as` */
   wallet(): Promise<NamedWallet | undefined>
   /** API key of the wallet at this instance, if registered. */
   apiKey(): Promise<string | undefined>
   adminHeaders(): Promise<Readonly<Record<string, string>>>
-  /** The caller's API key as a header. @throws CliError auth if the wallet is not registered */
+  /** The caller's API key as a header. @throws CliError `auth` if the wallet is not registered */
   ownHeaders(): Promise<{ readonly 'x-api-key': string }>
 }
 
@@ -227,7 +227,7 @@ function changes({ method, path }: TransportRequest): boolean {
   return method !== 'GET' && path !== endpoints.getReputations[1]
 }
 
-/** Before a change, requires the instance's name: typed, or in `--confirm`. @throws CliError usage, cancelled */
+/** Before a change, requires the instance's name: typed, or in `--confirm`. @throws CliError `usage` or `cancelled` */
 export async function confirmName({ globals, io }: SessionHost, { name }: Target, says = 'changes'): Promise<void> {
   const { confirm } = globals
   if (confirm === name) return

@@ -18,7 +18,7 @@ type Tables = {
 /** `z.json()` is the only anonymous recursive schema. */
 const isAnyJson = (id: string) => /^__schema\d+$/.test(id)
 const LOCAL = '#/$defs/'
-/** Members with a status: a newer instance may use words that are unknown here. Words about payment must be known. */
+/** Names of members that may have values unknown to this version. Other members, such as those of payments, may not. */
 const STATUS_WORDS = /^(?:status|state|verdict|next_event|\w+_status|\w+_tier)$/
 
 export const { shared, answers, events } = tables()
@@ -106,7 +106,7 @@ function numberShape({ exclusiveMinimum, ...schema }: JsonSchema): AnswerShape {
   return bounded(kind, boundsOf({ ...schema, minimum }, ['minimum', 'maximum']))
 }
 
-/** The bounds of a schema, which stand after the tag in its shape; empty if it has no bounds. */
+/** The bounds of a schema, which follow the tag in its shape. Empty if the schema has no bounds. */
 function boundsOf(schema: JsonSchema, names: readonly [string, string]): readonly (number | null)[] {
   const [min = null, max = null] = names.map((name) => {
     const bound = schema[name]

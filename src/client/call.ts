@@ -17,7 +17,7 @@ export type Words = Sending & {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
   /** JSON body. If there is a `file`, these are the other fields of the form. */
   readonly body?: unknown
-  /** File of a form. The response must contain the same hash. */
+  /** File of a form. The response must contain the file's hash. */
   readonly file?: SentFile | undefined
 }
 
@@ -25,7 +25,7 @@ type AnyAsked = Omit<Words, 'method' | 'path'> & { readonly params?: Readonly<Re
 
 /** `wordsOf` is typed per endpoint, but its code treats all endpoints alike. */
 type Client = {
-  /** Method and filled path of a call. @throws AppError invalid_request for an empty parameter */
+  /** Method and filled path of a call. @throws AppError `invalid_request` for an empty parameter */
   wordsOf<K extends EndpointName>(name: K, asked: Asked<K>): Words & { readonly opens: Opens }
 }
 
@@ -64,7 +64,7 @@ function loaded(): ReturnType<typeof loading> {
 }
 
 /**
- * Validates a response. Loads the shapes but not the contract, whose schemas take longer to load than the call takes.
+ * Validates a response. Loads the shapes, not the API contract, whose schemas take longer to load than the call takes.
  * @throws BadAnswer if the server has another version, or is no souk
  */
 export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<Api[K]>> {

@@ -14,7 +14,7 @@ type Part = AnswerShape | number | boolean | null
 type Members = { readonly [name: string]: AnswerShape }
 
 type Optional<M> = Extract<keyof M, `${string}?`>
-/** TypeScript type of the values of a shape, for the shapes of our files. */
+/** TypeScript type of the values that a shape describes, for the shapes of our files. */
 export type Shaped<S> = S extends 's' | readonly ['/', string]
   ? string
   : S extends 'i' | readonly ['i', ...Part[]]
@@ -178,7 +178,7 @@ function membersOf(members: Members, { members: all }: Known): readonly Member[]
   return read
 }
 
-// Finds the fault of a value with a tagged shape. Avoids copies, because the start runs this code uncompiled.
+// Finds the fault of a value with a tagged shape. Avoids copies, since V8 interprets this code at program start.
 function taggedFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   switch (shape[0]) {
     case 's':
@@ -228,7 +228,7 @@ function wordFault(value: unknown, shape: Tagged): Fault | undefined {
   return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
 }
 
-/** Undefined if an alternative fits. Otherwise the fault of the one alternative besides null, or a general fault. */
+/** Undefined if an alternative fits. If only one alternative is not null, its fault; otherwise a general fault. */
 function choiceFault(value: unknown, shape: Tagged, known: Known): Fault | undefined {
   for (let at = 1; at < shape.length; at += 1) {
     const form = shape[at] ?? null

@@ -46,7 +46,7 @@ function safeName(sent: string): string {
 
 /**
  * Receives a download and checks hash and length.
- * @throws AppError internal on a mismatch, TransportError when too large or too slow
+ * @throws AppError `internal` on a mismatch, TransportError when too large or too slow
  */
 export async function receive(response: TransportResponse, sink: ChunkSink, watch?: ProgressWatch): Promise<KeptFile> {
   const expected = digestOf(response.headers['repr-digest'])

@@ -30,7 +30,7 @@ export function shaped<const S extends AnswerShape>(shape: S): Schema<Shaped<S>>
 /**
  * Reads a small JSON file.
  * @returns undefined if missing.
- * @throws AppError invalid_request for invalid content, naming the file
+ * @throws AppError `invalid_request` for invalid content, naming the file
  */
 export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   const text = readText(path)
@@ -81,10 +81,10 @@ const MAX_NAMES_TRIED = 1_000
 const NEW_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /**
- * Adds a file under the first free name. If a file with the same content is found before, that one is used.
+ * Adds a file under the first free name. If a taken name already has the same content, returns that name instead.
  * @param nameOf - makes the name for attempt n, counted from 0
  * @returns the name of the file
- * @throws AppError conflict if all names are taken
+ * @throws AppError `conflict` if all names are taken
  */
 export function addFile(nameOf: (again: number) => string, data: Uint8Array): string {
   for (let again = 0; again < MAX_NAMES_TRIED; again += 1) {

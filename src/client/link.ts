@@ -20,7 +20,7 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly o
 /** What the user changed in a listing. */
 export type ListingChanges = {
   readonly body: SentBody<'updateService'>
-  /** Words of the command that does the same: `price=0.75`. */
+  /** Arguments of the command that makes the same change, such as `price=0.75`. */
   readonly settings: readonly string[]
   readonly differences: readonly (readonly [field: string, words: string])[]
 }

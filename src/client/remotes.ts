@@ -25,7 +25,7 @@ const remoteShape = {
   'fingerprint?': 's',
   /** Credentials may be sent over plain HTTP, but payments never. */
   'plain_credentials?': 'b',
-  /** Changes must be confirmed by typing the remote's name. */
+  /** Changes at this instance must be confirmed by typing the remote's name. */
   'protected?': 'b',
 } as const
 const Remotes = shaped(['{', remoteShape])
@@ -51,7 +51,7 @@ export function listRemotes(places: Pick<Places, 'config'>): readonly Remote[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** @throws AppError not_found that lists the remotes */
+/** @throws AppError `not_found` that lists the remotes */
 export function getRemote(places: Pick<Places, 'config'>, name: string): Remote {
   const remotes = read(places)
   const remote = Object.hasOwn(remotes, name) ? remotes[name] : undefined
@@ -65,7 +65,7 @@ export function getRemote(places: Pick<Places, 'config'>, name: string): Remote 
 
 /**
  * Adds a remote, or replaces the remote with the same name and address.
- * @throws AppError invalid_request for a bad name or address, conflict if the name already has another address
+ * @throws AppError `invalid_request` for a bad name or address, `conflict` if the name already has another address
  */
 export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remote {
   const { name, ...rest } = remote

@@ -10,7 +10,7 @@ const Secrets = shaped({
   'admin_keys?': ['{', 's'],
   /** API keys by `<instance> <wallet address>`. */
   'api_keys?': ['{', 's'],
-  /** Tokens of anonymous purchases by `<instance> <job or thread id>`, oldest first. */
+  /** Tokens of anonymous purchases, keyed by `<instance> <job or thread id>`, oldest first. */
   'job_tokens?': ['{', 's'],
   /** Webhook secrets by `<instance> <wallet address>`. */
   'webhook_secrets?': ['{', 's'],

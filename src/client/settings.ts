@@ -20,7 +20,7 @@ function fileOf(places: Pick<Places, 'config'>): string {
   return join(places.config, 'settings.json')
 }
 
-/** Reads the saved settings. @throws AppError invalid_request if the file is damaged */
+/** Reads the saved settings. @throws AppError `invalid_request` if the file is damaged */
 export function readSettings(places: Pick<Places, 'config'>): Settings {
   const text = readText(fileOf(places))
   if (text === undefined) return {}

@@ -7,7 +7,7 @@ import { isObject } from '../core/json.ts'
 
 /** Longest `PAYMENT-REQUIRED` header that is searched for a challenge. */
 const HEADER_MAX_CHARS = 16_384
-/** Challenge values must be single lines, so that none can imitate another. */
+/** Challenge values must be single lines, so that no value can imitate another line of the signed text. */
 const LINE = /^[\x20-\x7e]{1,2048}$/
 const CHAINS: readonly string[] = Object.values(networks).map(({ caip2 }) => caip2)
 

@@ -10,7 +10,7 @@ export const REQUEST_TIMEOUT_MS = 30_000
 const WHOLE_BODY_TIMES = 10
 /** Size limit of backups and exports. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
-/** Minimum transfer rate of a file. It applies after the time limit for other bodies. */
+/** Minimum transfer rate of a file, with the time limit for other bodies as a grace period. */
 const SLOWEST_BYTES_PER_S = 1_024
 const S_MS = 1_000
 /** Maximum number of characters shown of a header value. */
@@ -28,7 +28,7 @@ export type TransportRequest = {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** Aborts the exchange, body included. */
   readonly signal?: AbortSignal
-  /** Longest wait in ms for the response (from the end of a streamed body) and for each chunk. 0 means no limit. */
+  /** Time limit in ms for the response and each of its chunks, after a streamed body is sent. 0 means no limit. */
   readonly timeoutMs?: number
 }
 
@@ -109,7 +109,7 @@ const sentences: Record<TransportFailure, string> = {
   aborted: 'the request was cancelled',
 }
 
-/** Sends requests to an instance, and returns any response. @throws TransportError without one, or if not sent */
+/** Sends requests to an instance, and returns any response. @throws TransportError if there is no response */
 export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
@@ -152,8 +152,8 @@ function urlOf(base: URL, prefix: string, path: string): URL {
   })
 }
 
-// Importing node:http would also load undici, for its WebSocket export, which would dominate a start. Taking it from
-// `process` does not.
+// Importing `node:http` would also load undici, and loading undici would take most of a start. The module that
+// `process` returns does not load it.
 function requestOf(url: URL): (url: URL, options: RequestOptions) => ClientRequest {
   return url.protocol === 'https:'
     ? process.getBuiltinModule('node:https').request
@@ -377,7 +377,7 @@ export function readOnTheWay(url: string | URL, names: readonly string[], allowe
   return kept.some(isSecretHeader)
 }
 
-/** Headers as a line without secrets. */
+/** The headers in one line; secret values are redacted. */
 export function shownHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}=${isSecretHeader(name) ? '‹redacted›' : clipped(value)}`)

@@ -7,7 +7,6 @@ const BOUNDARY_BYTES = 16
 const READ_BYTES = 256 * 1024
 const MEDIA_TYPE = 'application/octet-stream'
 
-/** A local file for a form. */
 export type SentFile = {
   readonly path: string
   readonly onBytes?: (sent: number, total: number) => void

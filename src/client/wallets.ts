@@ -81,7 +81,7 @@ function fileOf(places: Config, name: string): string {
 
 /**
  * Creates or imports a wallet. If no wallet is active, it becomes the active one.
- * @throws AppError conflict for a taken name, invalid_request for a bad name, key or passphrase
+ * @throws AppError `conflict` for a taken name, `invalid_request` for a bad name, key or passphrase
  */
 export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
   const file = fileOf(places, wallet.name)
@@ -114,7 +114,7 @@ export function listWallets(places: Config): readonly NamedWallet[] {
   return walletNames(places).map((name) => getWallet(places, name))
 }
 
-/** Public data of a wallet. @throws AppError not_found */
+/** Public data of a wallet. @throws AppError `not_found` */
 export function getWallet(places: Config, name: string): NamedWallet {
   const { file, content } = load(places, name)
   return {
@@ -149,8 +149,8 @@ export function removeWallet(places: Config, name: string): void {
 
 /**
  * The private key for signing.
- * @param passphrase - asks for it; called only if the key is encrypted
- * @throws AppError unauthorized for a wrong passphrase
+ * @param passphrase - asks the user; called only if the key is encrypted
+ * @throws AppError `unauthorized` for a wrong passphrase
  */
 export async function unlockWallet(places: Config, name: string, passphrase: () => Promise<string>): Promise<Hex> {
   const { content } = load(places, name)

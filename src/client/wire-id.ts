@@ -6,7 +6,7 @@ export function isId(noun: IdNoun, text: unknown): text is string {
   return typeof text === 'string' && new RegExp(`^${idPrefixes[noun]}[0-9a-f]{16}$`).test(text)
 }
 
-/** Checks an id before it is put into a path. @throws AppError internal if it is invalid */
+/** Checks an id before it is put into a path. @throws AppError `internal` if it is invalid */
 export function wireId(noun: IdNoun, given: unknown): string {
   if (isId(noun, given)) return given
   const shown = JSON.stringify(given)?.slice(0, 60)

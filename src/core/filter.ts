@@ -10,7 +10,7 @@ export const MAX_SEARCHED_ROWS = 10_000
 const MAX_TERMS = 20
 const MAX_VALUES = 20
 
-/** Field types. Filters also accept the displayed words of choices and of flags. */
+/** Field types. Filters also accept the displayed texts in `words` and `word`. */
 export type ListField =
   | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly words?: Readonly<Record<string, string>> }
   | { readonly kind: 'flag'; readonly word?: string }
@@ -29,7 +29,7 @@ type FilterParams = {
   readonly value: string | bigint | number | boolean
   /** Exact match instead of substring. */
   readonly whole: boolean
-  /** Field to compare instead of the term's, if the typed word is how lists show a value of this field. */
+  /** Field to compare instead of `Term.field`: one with a value that lists show as the typed word. */
   readonly field?: string
 }
 
@@ -93,7 +93,7 @@ function termOf(word: string, fields: ListFields): Term {
   return { field: name, not: not !== isContrary, wanted: given.flatMap((value) => wantedOf(value, named, fields)) }
 }
 
-/** The state column has two names, of which a list may use either. */
+/** Lists call the state column `state` or `status`; a filter may use either name. */
 const otherName: Readonly<Record<string, string>> = { state: 'status', status: 'state' }
 
 function fieldNamed(typed: string, fields: ListFields): Named | undefined {
@@ -133,7 +133,7 @@ function wantedOf(text: string, { name, field }: Named, fields: ListFields): rea
   return [{ order, value: read, whole: field.kind === 'choice' }]
 }
 
-/** Filters for the values that lists display as `text`. The status column also shows flags, so they are included. */
+/** The filters for a value that lists display as `text`. Flags are included, since the status column shows them. */
 function wantedShown(text: string, name: string, fields: ListFields): readonly FilterParams[] {
   const word = text.toLowerCase().replaceAll(/[-_]/g, ' ')
   return paramsShown(fields, (one) => one === word)

@@ -16,7 +16,7 @@ export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
   try {
     mkdirSync(path, mode)
   } catch (error) {
-    // Another process may have created the folder since.
+    // Another process may have created the folder in the meantime.
     if (errnoOf(error) !== 'EEXIST' || !isFolder(path)) throw error
   }
   return path

@@ -7,7 +7,7 @@ const BEFORE_A_VALUE: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 const ZERO = 0x30
 const NINE = 0x39
 
-/** Why a JSON text is too costly to parse: too many values, or a number with too many digits. Undefined if not. */
+/** Why a JSON text is too costly to parse: too many values, or a number with too many digits. Else undefined. */
 export function costlyPart(text: Uint8Array, maxValues = MAX_JSON_VALUES): string | undefined {
   if (text.length <= maxValues) return undefined
   let values = 0

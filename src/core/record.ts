@@ -19,7 +19,6 @@ export function isKeyOf<T extends object>(table: T, name: PropertyKey): name is 
   return Object.hasOwn(table, name)
 }
 
-/** The members of a record that a table names, such as the schema of an answer. */
 export function pick<T extends object, N extends object>(record: T, names: N): Pick<T, keyof T & keyof N> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => Object.hasOwn(names, name))) as Pick<
     T,

@@ -106,7 +106,7 @@ function formFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undef
   return ageFault(form, message)
 }
 
-/** The received signatures of a form. After a rotation, the hex form has a second header. */
+/** The received signatures in one form (see `Form`). After a rotation, the hex form has a second header. */
 export function signaturesIn(form: Form, headers: ReceivedWebhook['headers']): readonly Buffer[] {
   return [form.signature, `${form.signature}-previous`].flatMap((name) => form.read(headers[name] ?? ''))
 }

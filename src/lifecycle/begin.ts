@@ -62,7 +62,7 @@ export function firstRegistration(
 
 /**
  * Registers this process as the one that starts the daemon, unless `souk up` has already done so.
- * @throws CliError conflict while another daemon lives, terminated if the start was cancelled
+ * @throws CliError `conflict` while another daemon lives, `terminated` if the start was cancelled
  */
 function enter(host: Context, launch: Launch): StartRegistration {
   const { places, system } = host
@@ -87,7 +87,7 @@ function calledOff(): CliError {
 }
 
 export type StartUnderWay = {
-  /** Registers the step that begins now. @throws CliError terminated if the start was cancelled */
+  /** Registers the step that begins now. @throws CliError `terminated` if the start was cancelled */
   readonly report: ReportStart
   /** Adds the address or the data folder to the registration. */
   readonly amend: (facts: { readonly url?: string; readonly data_dir?: string }) => void

@@ -88,7 +88,7 @@ export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L 
   return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
 }
 
-/** Checks chain options before a start. @throws CliError usage for options that contradict each other */
+/** Checks chain options before a start. @throws CliError `usage` for options that contradict each other */
 export function checkChain(asked: ChainParams): void {
   const said = (names: readonly (keyof Chain)[]) => names.find((name) => [asked[name] ?? []].flat().length > 0)
   const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })

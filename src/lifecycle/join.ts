@@ -74,7 +74,7 @@ function endedFor({ pid }: StartRegistration): CliError {
   })
 }
 
-/** Refuses typed options that differ from those of the start in progress. @throws CliError conflict */
+/** Refuses typed options that differ from those of the start in progress. @throws CliError `conflict` */
 function refuseOther({ pid, launch: begun }: StartRegistration, said: Typed): void {
   const others = differences(begun, said)
   if (others.length === 0) return

@@ -113,7 +113,7 @@ export const launchOptions = {
   logLevel: z.enum(logLevels).default('info').meta({ description: 'lowest level that is logged' }),
 } as const
 
-/** Start options in which an omitted choice stays undefined; flags and lists keep their empty defaults. */
+/** Start options without defaults for `profile`, `crons` and `logLevel`: these stay undefined if omitted. */
 export const typedOptions = {
   ...launchOptions,
   profile: typed(launchOptions.profile),
@@ -194,7 +194,7 @@ export function lastLaunchOf(places: Places): Launch {
 /** Options that name files. Their paths are made absolute, since the child runs in another folder. */
 const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
-/** Options as command line words for the child. */
+/** Options as command line words for the child process. */
 export function launchWords(launch: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []

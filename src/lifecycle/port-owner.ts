@@ -9,7 +9,7 @@ const COMMAND_CHARS_MAX = 80
 
 export type PortOwner = { readonly pid: number; readonly program: string; readonly startedMs: number | undefined }
 
-/** The process that listens on a local port; undefined if unknown: another user's, or no `/proc`. */
+/** The process that listens on a local port. Undefined if it belongs to another user, or without `/proc`. */
 export function portOwner(port: number): PortOwner | undefined {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(textOf(`net/${table}`) ?? '', port)))
   if (inodes.size === 0) return undefined

@@ -26,14 +26,14 @@ const meantBy = ({ globals, places }: Pick<Context, 'globals' | 'places'>) =>
 
 export const isLocal = (context: Pick<Context, 'globals' | 'places'>): boolean => meantBy(context) === LOCAL
 
-/** @throws CliError usage for a remote instance */
+/** @throws CliError `usage` for a remote instance */
 export function localOnly(context: Context): void {
   const meant = meantBy(context)
   if (meant === LOCAL) return
   throw usage(`This command works only on the local daemon, not on ${meant}.`, { next: ['… -r local'] })
 }
 
-/** @throws CliError usage for a remote instance. While a daemon runs: conflict, with `again` as a next step */
+/** @throws CliError `usage` for a remote instance; `conflict`, with `again` as a next step, while a daemon runs */
 export async function requireStopped(host: Context, again: string): Promise<void> {
   localOnly(host)
   const found = await findDaemon(host.places)

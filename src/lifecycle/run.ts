@@ -35,7 +35,7 @@ type Hooks = {
 
 /**
  * Runs the daemon until a signal. Registers its start, creates it, reports it as ready, and cleans up at the end.
- * @throws errors of its creation; CliError failure if stopping takes longer than `STOP_MS`
+ * @throws errors of its creation; CliError `failure` if stopping takes longer than `STOP_MS`
  */
 export async function runDaemon(host: Context, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
@@ -118,7 +118,7 @@ function fatal({ stderr, exit }: Context['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-/** The seed. Without one, a new store gets the first-party services. */
+/** The `--seed` option. Without it, a new store gets the first-party services. */
 function seedOf({ seed }: Launch): Pick<Config, 'seed' | 'seedOfNew'> {
   return seed === undefined ? { seedOfNew: HOUSE } : { seed }
 }

@@ -23,7 +23,7 @@ export function snapshotFolder({ places }: Context): string {
   return join(places.state, 'snapshots')
 }
 
-/** The file for a snapshot. @throws CliError usage for an invalid name */
+/** The file for a snapshot. @throws CliError `usage` for an invalid name */
 export function snapshotFile(host: Context, name: string): string {
   if (!NAME.test(name)) throw usage(`NAME must be lower-case letters, digits, "-" or "_"; you gave "${name}".`)
   return join(snapshotFolder(host), name + ENDING)

@@ -28,7 +28,7 @@ import { GRACE_MS, instancesBeside, stopDaemon } from './stop.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
-/** Time that a start without progress gets to end after SIGTERM. */
+/** How long a daemon whose start makes no progress may take to exit after SIGTERM. */
 const STUCK_GRACE_MS = 5_000
 
 /** Environment variables that the daemon gets. Others, such as tokens, proxies and shell state, are not passed on. */
@@ -105,7 +105,7 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
 
 type Ended = Exclude<ChildWord, { kind: 'step' }>
 
-/** Waits while the child makes progress. Ctrl-c stops the child; `--timeout` lets it continue. */
+/** Waits while the child makes progress. Ctrl-c stops the child; `--timeout` only ends the wait. */
 async function waitFor(host: StartHost, child: ChildProcess, progress: Progress): Promise<Ended> {
   const { system, places, signal } = host
   const patience = patienceWith(system.now, () => (child.pid === undefined ? undefined : processWork(child.pid)))
@@ -175,7 +175,7 @@ async function failureOf(launch: Launch, word: Extract<Ended, { kind: 'failed' }
   return new CliError(exit, sentence, { facts: [...facts, `log: ${io.path(logFile(places.state))}`], next })
 }
 
-/** The registration that the child wrote. @throws CliError failure if the child has exited */
+/** The registration that the child wrote. @throws CliError `failure` if the child has exited */
 function served({ places }: StartHost): DaemonRegistration {
   const found = registeredDaemon(places)
   if (found.state === 'running') return found.registration

@@ -105,7 +105,7 @@ async function stateOf(context: Context, wanted: ExportQuery): Promise<Exported>
   return door.exportData(places.data, wanted)
 }
 
-/** Exports from a backup, since a backup is consistent. If a payment is in progress in it, takes another backup. */
+/** Exports from a backup, since a backup is consistent. If the backup has a payment in progress, takes another. */
 async function ofRunning(context: Context, door: Door, wanted: ExportQuery): Promise<Exported> {
   const folder = await mkdtemp(join(makeFolder(context.places.state), 'export-'))
   try {
@@ -132,7 +132,7 @@ export type LoadedState = {
   readonly files: number
   readonly sha256: string
   readonly replaced: boolean
-  /** Whether the installation values in the file were kept, so that the marketplace's earlier signatures stay valid. */
+  /** Whether the new store uses the installation values from the file. If so, earlier signatures stay valid. */
   readonly kept_installation: boolean
 }
 

@@ -164,7 +164,7 @@ function offerIn(answer: RawAnswer): Chosen {
   return chosen
 }
 
-/** A purse that signs every offer for test money. */
+/** A purse that signs every payment offer, without limits, because the money is test money. */
 function openPurse(stage: Stage): Purse {
   const nonce = () => `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
   return {

@@ -101,7 +101,7 @@ export async function keepWallet(places: SeedContext['places'], name: string, cr
 
 /** A URL that refuses connections, since port 9 (discard) is unused. */
 export const CLOSED_HOOK = 'http://127.0.0.1:9/hook'
-/** The clock stops at these times after an event. Each is late enough for the next delivery attempt. */
+/** Delays after an event. The clock stops after each delay, when the next delivery attempt is due. */
 const TRIES_OVER_MS = [
   2 * SECOND_MS,
   10 * SECOND_MS,
@@ -177,7 +177,7 @@ function planDisputes({ play, until }: Scene): void {
   })
 }
 
-/** Buys, delivers and disputes, with a picture as evidence. @returns id of the job */
+/** Buys a listing, delivers the job, and disputes it with a picture as evidence. @returns id of the job */
 async function dispute(play: Play, sale: DemoSale, reason: string): Promise<string> {
   const buyer = play.cast[sale.who]
   const order = await buy(play, sale)

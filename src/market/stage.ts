@@ -11,7 +11,7 @@ import { keepWallet } from './seed.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
-/** The selected instance as a stage. @throws CliError conflict unless the instance's chain is the sandbox */
+/** The selected instance as a stage. @throws CliError `conflict` unless the instance's chain is the sandbox */
 export async function sandboxStage({ io }: Pick<Context, 'io'>, session: Session): Promise<Stage> {
   const { target } = session
   const { chain } = await session.call('getHealth', {})

@@ -19,7 +19,7 @@ const SPEED = 60
 const MAX_FAILED = 20
 /** Sales between top-ups. */
 const SALES_PER_TOP_UP = 30
-/** `legal` is left out, since its endpoint is gone. */
+/** `legal` is left out, because its endpoint is gone. */
 const wares = ['french', 'palette', 'french', 'audit', 'copy', 'palette'] as const satisfies readonly Ware[]
 const methods = ['x402', 'balance'] as const
 
@@ -44,8 +44,8 @@ export type Traffic = {
 }
 
 /**
- * Buys at a rate and has sellers deliver, with API requests only, until `signal` or `until`.
- * @throws AppError unavailable after `MAX_FAILED` failures in a row; TransportError when the instance cannot be reached
+ * Makes purchases at a given rate and has sellers deliver, through the API only. Ends at `signal` or `until`.
+ * @throws AppError `unavailable` after `MAX_FAILED` failures in a row; TransportError if the instance is unreachable
  */
 export async function* traffic(opened: Opened, how: Traffic): AsyncGenerator<TrafficItem> {
   const { now } = how

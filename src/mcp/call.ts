@@ -41,7 +41,7 @@ function boundedHost(host: SessionHost, { tool, given }: Calling): SessionHost {
 
 type Calling = { readonly tool: EndpointTool; readonly given: ToolArguments }
 
-/** @throws CliError usage for an invalid amount */
+/** @throws CliError `usage` for an invalid amount */
 function limitOf(given: ToolArguments): Usdc | undefined {
   const text = textOf(given, 'max_price')
   const amount = text === undefined ? undefined : parseAmount(text)
@@ -57,7 +57,7 @@ function textOf(given: ToolArguments, name: string): string | undefined {
   return String(value)
 }
 
-/** Builds the request of a tool call. @throws CliError usage that names a missing or unknown argument */
+/** Builds the request of a tool call. @throws CliError `usage` that names a missing or unknown argument */
 async function callOf(host: SessionHost, session: Session, { tool, given }: Calling): Promise<RawCall> {
   const { params, query } = placesOfArguments(tool.endpoint)
   const { properties = {}, required = [] } = tool.inputSchema as { properties?: object; required?: readonly string[] }

@@ -33,7 +33,7 @@ import { waitForEnd, waitTool } from './wait-tool.ts'
 
 /** Largest message read. */
 const MESSAGE_BYTES_MAX = 12 * 1024 * 1024
-/** `id` is null, since a message this long is not parsed and the id of its request is unknown. */
+/** `id` is null, because a message this long is not parsed and the id of its request is unknown. */
 const TOO_LONG = {
   jsonrpc: '2.0',
   id: null,
@@ -275,7 +275,7 @@ export async function* linesOf(
   }
 }
 
-/** Limit on questions without an answer. Beyond it, the oldest is dropped. */
+/** Maximum number of unanswered questions to the user. The oldest is dropped first. */
 const WAITING_MAX = 100
 const ID_BYTES = 12
 const QUESTION_CHARS_MAX = 500
@@ -298,7 +298,7 @@ export type Approvals = {
   asking(question: string): ReturnType<typeof inputRequired>
 }
 
-/** A store of approvals. Each has a random id and allows one payment: of the price, to the payee in its question. */
+/** A store of approvals. Each has a random id and allows one payment: the price and payee that its question names. */
 export function createApprovals(): Approvals {
   const waiting = new Map<string, string>()
   return {

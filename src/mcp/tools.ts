@@ -62,7 +62,7 @@ const IDEMPOTENCY_KEY = z
   .optional()
   .meta({ description: 'idempotency key: repeat a call with its key to never pay twice' })
 
-/** Tools made from endpoints, in contract order. */
+/** Tools made from endpoints, in the order of the API contract. */
 export function endpointTools({ admin, readonly, groups }: ToolChoice): readonly EndpointTool[] {
   return endpointNames
     .filter((name) => isTool(api[name]) && (admin || api[name].access.kind !== 'admin'))
@@ -75,7 +75,7 @@ function isInGroup({ group }: EndpointTool, chosen: string): boolean {
   return chosen === ALL_GROUPS || chosen === group || (chosen === DEFAULT_GROUPS && defaultGroups.includes(group))
 }
 
-/** The tools that `--tools`, `--admin` and `--readonly` choose. @throws CliError usage for an unknown group */
+/** The tools that `--tools`, `--admin` and `--readonly` choose. @throws CliError `usage` for an unknown group */
 export function chosenTools(given: {
   readonly tools?: string | undefined
   readonly admin: boolean

@@ -35,7 +35,7 @@ export const waitTool = {
   },
 }
 
-/** Waits for a job. @throws CliError usage for an invalid argument, payment if reading the job would cost money */
+/** Waits for a job. @throws CliError `usage` for an invalid argument, `payment` if reading the job would cost money */
 export async function waitForEnd(host: SessionHost, { id, seconds = DEFAULT_WAIT_S, ...rest }: ToolArguments) {
   const [stranger] = Object.keys(rest)
   if (stranger !== undefined) throw usage(`${waitTool.name} has no argument ${stranger}.`)

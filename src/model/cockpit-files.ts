@@ -11,7 +11,7 @@ export type KeyFault = { readonly line: number; readonly words: string }
 
 /** A problem that the user snoozed on this machine. */
 export type PutOff = {
-  /** The problem's instance, since ids such as `cron reputation` occur at every instance. */
+  /** Instance of the problem. Needed because ids such as `cron reputation` occur at every instance. */
   readonly instance: string
   readonly id: string
   /** End of the snooze, wall time; if absent, the snooze ends when the text changes. */

@@ -67,7 +67,7 @@ export type Leg = {
 export const LedgerLine = z.strictObject({ account: z.string(), delta: Micro })
 export type LedgerLine = z.infer<typeof LedgerLine>
 
-/** Nets legs to one line per account, without zeros, in order of first use. @throws RangeError on a negative leg */
+/** Combines legs to one line per account, without zeros, in order of first use. @throws RangeError on a negative leg */
 export function linesOf(legs: readonly Leg[]): LedgerLine[] {
   const deltas = new Map<string, bigint>()
   for (const { from, to, amount } of legs) {

@@ -48,7 +48,7 @@ export const SaleTerms = z.strictObject({
 })
 export type SaleTerms = z.infer<typeof SaleTerms>
 
-/** The terms of a listing that a quote keeps, even if the listing is edited later. */
+/** Terms of a listing. A quote keeps them, even if the listing is edited later. */
 export const ListingVersion = SaleTerms.extend({
   /** null for `quote_required` without a price. */
   price: Micro.nullable(),

@@ -88,7 +88,7 @@ export type PastMarket = {
   readonly adminKey: string
   /** Both the business time and the machine time of the marketplace, in epoch milliseconds. */
   readonly now: () => number
-  /** Moves to a time and processes what falls due. Resolves when all messages are sent. */
+  /** Moves the clock and processes what falls due. Resolves when all webhook messages are sent. */
   readonly goTo: (at: number) => Promise<void>
   /** Temporary folder for uploads. */
   readonly files: string

@@ -1,6 +1,6 @@
 import type { AttemptStatus, payoutStates, SubscriptionStatus, threadStatuses, tiers } from './words.ts'
 
-/* Displayed words of states; those of jobs and of held money are beside their states. Lists show them, and filters accept them in addition to the API's states. */
+/* Words that lists show for API states. Filters accept the words and the states. See also `job.ts` and `ledger.ts`. */
 
 export const threadWords: Readonly<Record<(typeof threadStatuses)[number], string>> = {
   inquiry: 'asked',

@@ -5,7 +5,7 @@ import { MAX_NAME_CHARS, MAX_URL_CHARS } from '../core/limits.ts'
 const MAX_DETAIL_CHARS = 500
 const MAX_LATENCY_MS = 86_400_000
 
-// Kept verbatim, since the intent's hash covers it.
+// Kept verbatim, because the intent's hash covers it.
 const Text = z.string().min(1).max(MAX_NAME_CHARS)
 const AddressText = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
 const Hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')

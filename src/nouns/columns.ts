@@ -55,14 +55,14 @@ const columnOf =
     ...more,
   })
 
-/** Never cut. On screens it is the last column and the first to be dropped. */
+/** Never cut. On screens, the id is the last column and the first to be dropped. */
 export const id = columnOf('id')
 /** May be cut, but is never dropped. */
 export const name = columnOf('name')
-/** Status as in the API. On screens it comes first and shows `stateOf` of the noun. */
+/** The API's status. Screens show this column first, with the text that the noun's `stateOf` returns. */
 export const state = columnOf('state')
 export const word = columnOf('word')
-/** Dollars, never cut. JSON output has the value of `plain`. */
+/** Dollar amounts that are never cut off. JSON output has the value of `plain`. */
 export const money = columnOf('money')
 export const count = columnOf('count')
 /** An API time, past or future. */

@@ -31,7 +31,7 @@ export type ShopHost = CommandContext<{ readonly services: readonly string[] }, 
 /** What the checks on this machine found. */
 export type CheckedShop = {
   readonly program: FoundProgram
-  /** Finds the program again after an edit. @throws CliError usage if it cannot run */
+  /** Finds the program again after an edit. @throws CliError `usage` if it cannot run */
   readonly find: () => FoundProgram
   readonly env: Readonly<Record<string, string | undefined>>
   readonly deliver: DeliverForm
@@ -40,7 +40,7 @@ export type CheckedShop = {
   readonly input: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Checks everything that can be checked before the start. @throws CliError usage */
+/** Checks everything that can be checked before the start. @throws CliError `usage` */
 export async function checkShop({ io, options, system, globals }: ShopHost): Promise<CheckedShop> {
   const env = { ...system.env, ...Object.fromEntries(options.env.map(variableOf)) }
   const find = () => findProgram({ line: options.exec, shell: options.shell, cwd: options.cwd, env })
@@ -59,7 +59,7 @@ const SHARED_FOLDER_MODE = 0o777
 function formOf(text: string, dryRun: boolean): DeliverForm {
   const form = deliverForms.find((one) => one === text)
   if (form !== undefined) return form
-  // Only a word that looks like a path is a folder, so that a mistyped form is refused.
+  // A folder must look like a path. Any other word is refused, since it may be a mistyped form.
   if (!/[/\\]|^\.+$/.test(text))
     throw usage(`--deliver must be ${deliverForms.join(', ')}, or a folder such as ./${text}; you gave "${text}".`)
   if (dryRun) return { root: resolve(text) }
@@ -93,7 +93,7 @@ type FoundProgram = { readonly path: string; readonly files: readonly string[] }
 
 /**
  * Finds what a command line would run, without running it.
- * @throws CliError usage for a missing folder or program, or an invalid line
+ * @throws CliError `usage` for a missing folder or program, or an invalid line
  */
 function findProgram({ line, shell, cwd, env }: ProgramLine): FoundProgram {
   const folder = resolve(cwd ?? '.')

@@ -13,7 +13,7 @@ import { join, sep } from 'node:path'
 import { isId } from '../client/wire-id.ts'
 import { MAX_ATTACHMENT_BYTES } from '../core/limits.ts'
 
-/** Maximum number of files per delivery. A conversation takes twenty, so a second delivery of a job fits too. */
+/** Maximum number of files per delivery. A conversation takes twenty files, so a job's second delivery fits too. */
 const FILES_MAX = 10
 const DEPTH_MAX = 4
 /** A folder with more files and folders in it is refused. */

@@ -10,7 +10,7 @@ type Providing = {
   readonly workers: number
 }
 
-/** What became of the listing in the file, at the start and after each edit. */
+/** What happened to the file's listing, at the start and after each edit. */
 type Listed = {
   readonly event: 'listed'
   readonly service_id: string
@@ -39,14 +39,14 @@ type Withheld = {
   readonly event: 'withheld'
   readonly what: 'listing' | 'program'
   readonly reason: string
-  /** Milliseconds until the edit is tried again; null if it is not tried before the next edit. */
+  /** Milliseconds until the same edit is tried again; null if the next try waits for another edit. */
   readonly again_ms: number | null
 }
 
 /** The program was edited, or can run again. The next job uses it. */
 type Reloaded = { readonly event: 'reloaded'; readonly what: 'program'; readonly path: string }
 
-/** Under --dry-run: a step that a start would take. */
+/** With `--dry-run`: a step that a real start would take. */
 type Would = {
   readonly event: 'would'
   readonly dry_run: true

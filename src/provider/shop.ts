@@ -34,7 +34,7 @@ export async function standingOf({ places, globals }: SessionHost, session: Sess
   return { wallet: currentWallet(places, name), isRegistered: (await session.apiKey()) !== undefined, name }
 }
 
-/** Creates wallet and account with test money if they are missing. @throws CliError auth if the money is real */
+/** Creates wallet and account with test money if they are missing. @throws CliError `auth` if the money is real */
 export async function becomeSeller(host: SellerHost, session: Session, modes: readonly string[]): Promise<void> {
   const { wallet, isRegistered, name } = await standingOf(host, session)
   if (isRegistered) return

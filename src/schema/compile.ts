@@ -39,9 +39,9 @@ const accepted = new WeakSet<CompiledSchema>()
 
 /**
  * Compiles a schema. Results are cached by object and by text.
- * @param isKnown the schema was checked before it was stored. This skips the meta-schema, which takes a tenth of a
- * second to compile.
- * @throws AppError invalid_request that names the faulty place
+ * @param isKnown - whether the schema was checked before it was stored. If so, skips the meta-schema, which takes a
+ * tenth of a second to compile.
+ * @throws AppError `invalid_request` that names the faulty place
  */
 export function compileSchema(schema: AnyObject, path: string, isKnown = false): CompiledSchema {
   const known = byIdentity.get(schema)

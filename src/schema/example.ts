@@ -32,7 +32,7 @@ const MAX_EXAMPLE_ITEMS = 20
 /**
  * A valid example: required fields, fields with defaults, and one alternative.
  * @returns undefined if no sample fits.
- * @throws AppError invalid_request when the schema does not compile
+ * @throws AppError `invalid_request` if the schema does not compile
  */
 export function exampleInput(schema: unknown): AnyObject | undefined {
   const compiled = compileInputSchema(schema)

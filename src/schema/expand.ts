@@ -60,7 +60,7 @@ type Place = { readonly schema: unknown; readonly path: string }
 /**
  * Checks a schema against the limits and expands its references.
  * @param path field name for errors
- * @throws AppError invalid_request that names the faulty place
+ * @throws AppError `invalid_request` that names the faulty place
  */
 export function expandSchema(schema: AnyObject, path: string): Measured {
   return measure(schema, path, false)

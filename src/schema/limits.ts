@@ -10,7 +10,7 @@ export const MAX_SCHEMA_PROPERTIES = 200
 export const MAX_SUBSCHEMAS = 500
 /** Number of characters of all keyword values, with every `$ref` expanded, so that references cannot multiply them. */
 export const MAX_EXPANDED_CHARS = 4 * MAX_SCHEMA_BYTES
-/** Nesting of the JSON text. */
+/** Maximum nesting of the JSON text. */
 export const MAX_JSON_DEPTH = 64
 
 export const MAX_PATTERN_CHARS = 200
@@ -25,12 +25,12 @@ export const MAX_NODES_FOR_ALL_ERRORS = 200
 export const MAX_DETAILS = 20
 /** Number of Ajv errors that are read for a value. */
 export const MAX_ERRORS_READ = 1_000
-/** Number of allowed values that a message lists. */
+/** Maximum number of allowed values that an error message lists. */
 export const MAX_LISTED = 20
 export const MAX_LISTED_CHARS = 60
 
 export const MAX_COMPILED_SCHEMAS = 1_000
-/** Maximum schemas for one Ajv. It keeps all of them in memory, so a new Ajv then takes its place. */
+/** Maximum schemas per Ajv instance, which keeps all of them in memory. After that, a new instance replaces it. */
 export const MAX_COMPILES_PER_AJV = 1_000
 
 /** A keyword's value if it is an array, else an empty array. */

@@ -8,7 +8,7 @@ import { listOf, membersOf } from './limits.ts'
  * Compiles an `input_schema` (JSON Schema 2020-12, decisions §7).
  * @param path field name for errors
  * @param isKnown the schema was checked before it was stored
- * @throws AppError invalid_request that names the faulty place
+ * @throws AppError `invalid_request` that names the faulty place
  */
 export function compileInputSchema(schema: unknown, path = 'input_schema', isKnown = false): CompiledSchema {
   if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')

@@ -175,7 +175,7 @@ const BOX_COLUMNS_MAX = 76
 const EVIDENCE_COLUMNS_MAX = 96
 const BOX_MARGIN = 4
 
-/** A drawn dialog. `reach`: how far its evidence scrolls, in lines. */
+/** A drawn dialog. `reach`: number of lines by which the `evidence` in it can scroll. */
 type DialogBox = { readonly lines: readonly Line[]; readonly reach: number }
 
 /** Draws a dialog. If rows are scarce, drops facts, but never fields or buttons. Evidence scrolls. */

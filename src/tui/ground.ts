@@ -19,7 +19,7 @@ type Terminal = { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.Wri
 export async function askGround({ stdin, stdout }: Terminal): Promise<ThemeName | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let heard = ''
-  // Uses `readable`, as Ink does. After `data` events, the stream would stay paused and give Ink nothing.
+  // Uses the event `readable`, as Ink does. After `data` events, the stream would stay paused and give Ink nothing.
   const hear = () => {
     heard += String(stdin.read() ?? '')
     if (ANSWER.test(heard)) resolve()
@@ -46,7 +46,7 @@ export function groundIn(text: string): ThemeName | undefined {
   return bright > HALF_BRIGHT ? 'light' : 'dark'
 }
 
-/** Removes a late report of the terminal from typed text, so that it does not count as keys. */
+/** Removes a terminal's late color reply from typed text, so that the reply does not count as keys. */
 export function withoutAnswer(typed: string): string {
   return typed.replace(ANSWER, '')
 }

@@ -128,7 +128,7 @@ function needWords({ needs, health }: FrameView): Line {
 function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
   if (ui.frozen) return [warn('‖ held'), '  ']
   if (health.problem !== undefined) {
-    // The displayed time can lag by up to a second, so show one interval at most.
+    // Show one refresh interval at most, because `now` can lag by up to a second.
     const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
     return [dim(`tries again in ${Math.ceil(leftMs / MS_PER_SECOND)}s`), '  ']
   }

@@ -4,7 +4,7 @@ import { type Look, paintedPieces } from './parts/theme.ts'
 import type { Size } from './shell/screen.ts'
 
 const HOME = '\u001B[H'
-/** Terminals that support synchronised output show the frame only when it is complete. */
+/** Starts a frame. Terminals that support synchronised output show the frame only when it is complete. */
 const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
@@ -16,7 +16,7 @@ export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void
   /** Rewrites all rows. */
   readonly again: () => void
-  /** While held, nothing is written, since another program has the terminal. */
+  /** While `isHeld`, nothing is written, because another program uses the terminal. */
   readonly hold: (isHeld: boolean) => void
 }
 

@@ -103,7 +103,7 @@ type Palette = {
   readonly typed: string
   /** Completions of the typed line. */
   readonly next: readonly LineWord[]
-  /** Who and what has the typed name. */
+  /** People, jobs and conversations with the typed name. */
   readonly named: FoundByName | undefined
 }
 
@@ -134,7 +134,7 @@ export function palettePicks(palette: Palette): readonly Pick[] {
 
 const done = (words: string, summary: string, act: () => void): Pick => ({ words, summary, key: '', does: 'do', act })
 
-/** People with the typed name, and its jobs and conversations. */
+/** People with the typed name, and the number of their jobs and conversations. */
 function namedPicks(host: Host, filter: string, { people, jobs, threads }: FoundByName): readonly Pick[] {
   const listed = (screen: 'jobs' | 'threads', total: number) =>
     total === 0
@@ -153,7 +153,7 @@ function recordPicks(host: Host, id: string): readonly Pick[] {
   const card = place.screen === 'people' ? [done(id, 'the person', () => void openCard(host, [id]))] : []
   return [...card, done(id, `go to it in ${title}`, place.go)]
 }
-/** Ids of things without a list, of which `why` tells the story. */
+/** Ids of receipts and HTTP requests: they are in no list, but `souk why` traces them. */
 const TRACED = /^(?:rcp|req)_[0-9a-f]{16}$/
 
 /** Other marketplaces whose name begins with the typed text. */
@@ -202,7 +202,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   return [done(words.join(' '), named.summary, () => runLine(host, line, named))]
 }
 
-/** The choice of the writing wallet changes no data, so the user is not asked to confirm it. */
+/** A pick that sets the wallet for writing messages. It changes no data, so the user is not asked to confirm. */
 function speakPick(host: Host, wallet: string | undefined): Pick {
   const summary = wallet === undefined ? 'stop writing as another wallet' : `write as ${wallet} in Threads`
   const words = wallet === undefined ? 'as' : `as ${wallet}`

@@ -91,7 +91,7 @@ export function pickerKey(host: Host, picker: Picker, pressed: Key): PickerStep 
   return { to: 'stay', picker: rewritten(picker, edited(writtenIn(picker), key, TEXT_CHARS_MAX)) }
 }
 
-/** Tab shows the other party. Without typed text, the keys of changes ask for them. */
+/** Tab shows the other party of the row. While no text is typed, the key of an action starts the action. */
 function cardKey(host: Host, picker: Picker, key: Key): PickerStep | undefined {
   const { who = [], text } = picker
   if (key === 'tab') return { to: 'stay', picker: { ...picker, who: [...who.slice(1), ...who.slice(0, 1)], at: 0 } }

@@ -15,7 +15,7 @@ type Good = { readonly action: Action; readonly keys: Binding['keys']; readonly 
 
 /**
  * Merges the user's keys into the key table. Invalid entries are reported, and their actions keep the default keys.
- * Whether an action asks first does not depend on its key.
+ * Whether an action asks for confirmation does not depend on its key.
  */
 export function rebind(wishes: readonly KeyWish[]): Rebound {
   const read = wishes.slice(0, WISHES_MAX).map(readWish)
@@ -65,7 +65,7 @@ function tableOf(good: readonly Good[]): readonly Binding[] {
 
 type Clash = { readonly of: Good; readonly fault: KeyFault }
 
-/** Finds two actions that share a key on a screen. The user's later entry loses. */
+/** Finds the user's last entry whose key also belongs to another action on a screen. That entry is refused. */
 function firstClash(table: readonly Binding[], good: readonly Good[]): Clash | undefined {
   for (const of of good.toReversed()) {
     const mine = table.find(({ action }) => action === of.action)

@@ -311,7 +311,7 @@ async function failuresOf(t: ReadTx, serviceId: string) {
   const taken = rows.findIndex((row) => row.attempts.at(-1)?.error === null)
   const failed = taken === -1 ? rows : rows.slice(0, taken)
   const tries = failed.reduce((sum, row) => sum + row.tries, 0)
-  // The error ends with a full stop. Remove it, because the error becomes part of a sentence.
+  // Remove the full stop, because the error becomes part of a sentence.
   const why = failed[0]?.attempts.at(-1)?.error?.replace(/\.$/, '') ?? 'no answer'
   return { tries, since: failed.at(-1)?.at ?? null, why }
 }

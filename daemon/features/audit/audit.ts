@@ -75,7 +75,7 @@ type Audit = {
   /** Names of the accounts compared so far. */
   readonly seen: Set<string>
   readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
-  /** Charged periods of each subscription, from the books. */
+  /** Number of charged periods of each subscription, from the books. */
   readonly charges: Map<string, number>
   cursor: string | undefined
   numbering: Numbering
@@ -84,7 +84,7 @@ type Audit = {
 /**
  * Recomputes and compares the books (decisions §5, `souk money audit`). It reads slices while other operations write.
  * Each slice of accounts is compared within one read, so the report is exact. `as_of` is the last transaction counted.
- * @throws AppError unavailable if the books or the chain changed during each comparison of the two.
+ * @throws AppError `unavailable` if the books or the chain changed during every attempt to compare them.
  */
 export async function auditBooks(ctx: Books): Promise<AuditReport> {
   const audit: Audit = {
@@ -227,7 +227,7 @@ function ownerFault({
   return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
 }
 
-/** Compares ledger sums with the accounts outside the slices, claims with ledger sums, and charges with periods. */
+/** Checks accounts that no slice has read, claims against ledger sums, and subscription charges against periods. */
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, ctx } = audit
   const read = await ctx.store.read(async (t) => {
@@ -295,7 +295,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
   ]
 }
 
-/** Compares books and chain. Repeats if either changed meanwhile. @throws AppError unavailable. */
+/** Compares books and chain. Repeats if either changed meanwhile. @throws AppError `unavailable`. */
 export async function compareChain(ctx: Books): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {

@@ -30,8 +30,8 @@ function awaitedWords(open: readonly DealRow[]): string {
 }
 
 /**
- * Compares the contract's money with its deals. If the sums differ, reads each deal and names the differences. Calls in
- * progress and external calls that are not final do not count as differences.
+ * Compares the money in the contract with the deals in the books. If the sums differ, reads each deal and lists the
+ * faults. A difference is no fault while a call is in progress or an external call is not final.
  */
 export async function escrowCheck(port: EscrowPort, held: Usdc, open: readonly DealRow[]): Promise<Check> {
   const said = open.filter(({ state }) => state === 'held').reduce((sum, deal) => sum + amountOf(deal), 0n)

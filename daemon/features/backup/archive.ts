@@ -15,7 +15,7 @@ const FOLDER = 'backup-'
 const MAX_SHOWN_CHARS = 80
 
 export type Backups = {
-  /** Starts a backup and sends it as a tar. @throws AppError conflict while another backup is being sent. */
+  /** Starts a backup and sends it as a tar archive. @throws AppError `conflict` while another backup is sent */
   readonly next: (name: string) => Streamed
 }
 

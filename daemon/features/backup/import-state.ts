@@ -24,7 +24,7 @@ export type StateImport = {
   readonly dataDir: string
   readonly collections: readonly AnyCollection[]
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Whether to keep the installation's identity from the file. */
+  /** Whether the new store gets the installation identity that is in the file, and not a new identity. */
   readonly keep: boolean
   readonly entropy: Entropy
   /** Called with the number of rows read. */

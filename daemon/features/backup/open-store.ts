@@ -20,7 +20,7 @@ export type StoreParts = {
   readonly onLoaded?: (percent: number) => void
 }
 
-/** @throws AppError unavailable when the disk is full; passes on all other errors of opening the store. */
+/** @throws AppError `unavailable` when the disk is full; passes on all other errors of opening the store. */
 export async function openStore(parts: StoreParts): Promise<LowdbStore> {
   const { config, collections, disk, log, machine, onFatal, onLoaded } = parts
   try {

@@ -43,7 +43,7 @@ function foldersOf(dataDir: string): Folders {
 }
 
 /**
- * Puts a verified store in place of a stopped daemon's. If it does not open, the old one is restored.
+ * Replaces a stopped daemon's store with a verified one. If the new store does not open, restores the old one.
  * @throws StoreLocked while a daemon runs; the error that `opens` threw
  */
 export async function replaceStore(dataDir: string, fresh: string, opens: () => Promise<void>): Promise<void> {

@@ -172,7 +172,6 @@ function checkedRow(check: ReturnType<typeof rowChecker>, { name, row }: { name:
   }
 }
 
-/** Refuses rows that only the exporting installation could continue, and rows with that installation's values. */
 function refuseForeign({ collection, row, json }: CheckedRow, line: number): void {
   if (collection.name === payments.name && row['state'] === 'settling') {
     throw faultAt(line, 'belongs to a payment being settled: only its own installation can finish it', 'row.state')

@@ -62,7 +62,7 @@ const factsIn =
     }
   }
 
-/** Number of newest messages to an endpoint in whose attempts the last success is searched. */
+/** Number of an endpoint's newest messages whose attempts are read. The last success is searched among them. */
 const TRIED_ROWS = 5
 
 /** A listing's sales, and the result of the latest call to its endpoint. */

@@ -112,7 +112,7 @@ const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
-/** Whether a write can change a catalog page. The platform row counts, because it switches the verdicts on and off. */
+/** Whether a write can change a catalog page. The platform row can, because it switches the verdicts on and off. */
 function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }

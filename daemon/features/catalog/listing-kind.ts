@@ -54,7 +54,7 @@ async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | 
 
 async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
   const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
-  // Newest conversations first. One that is idle for longer than a proposal's lifetime has no open proposal.
+  // Rows are sorted newest first. If the last one read is too old for an open proposal, so are the rest.
   const found = rows.find(({ proposal, previous }) =>
     [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
   )

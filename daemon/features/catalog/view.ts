@@ -84,7 +84,7 @@ function olderMembers({ provider }: Standings) {
 
 export type ShownListing = TrustAsked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
 
-/** A listing for catalog and detail; the detail always has the trust verdict. */
+/** A listing as the catalog or its detail view shows it; the detail view always has the trust verdict. */
 export async function listingView(t: ReadTx, shown: ShownListing, options: { detail: boolean }): Promise<ListingView> {
   const { service, provider } = shown
   const standings = await readStandings(t, service)

@@ -59,7 +59,7 @@ export async function resourceOf(ctx: Context, service: ServiceRow): Promise<Pai
   }
 }
 
-/** Describes the paid request to a listing (x402 v2, extension `bazaar`). */
+/** Describes how to call a paid listing (x402 v2, extension `bazaar`). */
 async function bazaarOf(ctx: Context, service: ServiceRow): Promise<JsonObject> {
   const body = (await schemas.of(ctx).example(service.input_schema, { who: service.provider_id })) ?? {}
   const input = { type: 'http', method: 'POST', bodyType: 'json', body }

@@ -21,7 +21,7 @@ export type ContractMirror = {
   /** Sets or ends the contract's pause, then calls `write`. Until `write` returns, the books ignore that pause. */
   readonly setPaused: <T>(isPaused: boolean, write: () => Promise<T>) => Promise<SwitchedContract<T>>
   /**
-   * In an emergency, has the contract pay a job's buyer immediately. The caller then records the payment with the job.
+   * Emergency: makes the contract pay a job's buyer immediately. The caller then records the payment with the job.
    * Undefined if the contract holds nothing for the job.
    */
   readonly withdraw: (jobId: string) => Promise<EscrowResult | undefined>

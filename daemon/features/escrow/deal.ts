@@ -20,7 +20,7 @@ export async function readContract(t: ReadTx): Promise<Contract | undefined> {
   return row && Contract.parse(row.value)
 }
 
-/** The members of a job that its deal in the contract needs. */
+/** The members of a job from which its deal in the escrow contract is made. */
 export type HeldJob = {
   readonly id: string
   readonly buyer: Wallet

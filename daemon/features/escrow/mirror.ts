@@ -32,7 +32,7 @@ export async function openMirror(ctx: Context, port: EscrowPort): Promise<Contra
     ctx,
     port,
     unlessStopped(answer) {
-      // Prevents an unhandled rejection if the answer fails after a stop.
+      // Prevents an unhandled rejection if the answer fails after the mirror has stopped.
       answer.catch(() => undefined)
       return Promise.race([answer, stopped.promise])
     },
@@ -70,7 +70,7 @@ async function withdrawn(parts: Advancing, job: string): Promise<EscrowResult> {
   return (await parts.ctx.store.table(deals).get(job))?.open ? TAKEN : result
 }
 
-/** Stores the contract's address, which transactions that open jobs read. */
+/** Stores the contract's address. Transactions that open jobs read it from the store. */
 async function rememberContract({ store }: Context, value: Contract): Promise<void> {
   const known = await store.table(settings).get(CONTRACT)
   if (JSON.stringify(known?.value) === JSON.stringify(value)) return

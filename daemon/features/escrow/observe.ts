@@ -42,8 +42,8 @@ type EndNote = {
 }
 
 /**
- * Records that an external call moved the money. The call counts only once final, because nobody resends it if a
- * reorganisation drops its block. Once final, the job ends too if the contract paid the buyer.
+ * Records that an external call moved the money. A call whose block is not final does not count yet: if a
+ * reorganisation drops the block, nobody resends the call. A final call that paid the buyer also ends the job.
  */
 export async function noteEnd(t: Tx, draw: Draw, { id, end, at, again }: EndNote): Promise<void> {
   const deal = await t.table(deals).getForUpdate(id)

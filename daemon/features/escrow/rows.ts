@@ -14,10 +14,10 @@ const dealEnds = ['release', 'refund', 'resolve'] as const
  * outdated.
  */
 export const DealRow = z.strictObject({
-  /** Id of the job. */
+  /** `id` is the id of the job. */
   ...stored,
   buyer: StoredWallet,
-  /** Wallet to which the contract refunds; the books then pay the buyer. */
+  /** The marketplace's wallet, to which the contract refunds. The ledger then pays the buyer. */
   refund_to: StoredWallet,
   net: Micro,
   fee: Micro,
@@ -33,7 +33,7 @@ export const DealRow = z.strictObject({
   sent: z.boolean(),
   /** Whether the contract, as last seen, no longer lets the buyer claim a refund. */
   closed: z.boolean(),
-  /** State that the job wants: a deadline (business time), the call that ends the buyer's claim, and the payout. */
+  /** State that the job wants: deadline (business time), call that ends the buyer's right to a refund, and payout. */
   wants_deadline: z.int().nullable(),
   wants_closed: z.enum(['markDelivered', 'markDisputed']).nullable(),
   wants_end: z.enum(dealEnds).nullable(),

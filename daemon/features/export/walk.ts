@@ -18,7 +18,7 @@ export type Around = {
   readonly t: ReadTx
   readonly who: ParticipantRow
   readonly now: number
-  /** Wall time, by which some tokens expire. */
+  /** Current wall time, which decides whether some tokens have expired. */
   readonly wall: number
   readonly baseUrl: string
 }

@@ -19,7 +19,7 @@ export const MAX_RESOURCES = 1_000
 /** Maximum JSON length of a resource's self-description. */
 const MAX_EXTENSION_CHARS = 16 * 1024
 const PAGE_ROWS = 500
-/** Minimum time before an unchanged resource is written again at a payment. */
+/** A payment rewrites an unchanged resource only if its row is at least this old. */
 const REFRESH_MS = 5 * MINUTE_MS
 
 export type Catalogued =

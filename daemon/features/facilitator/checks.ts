@@ -79,7 +79,7 @@ function offlineFault(ctx: Context, { credential, requirement }: FacilitatorAsk)
   return verdict.ok ? undefined : verdict.fault
 }
 
-/** Whether payer or payee is blocked. @throws AppError unavailable when screening is not possible. */
+/** Whether payer or payee is blocked. @throws AppError `unavailable` when screening is not possible. */
 async function isBlocked(ctx: Context, { credential, requirement }: FacilitatorAsk): Promise<boolean> {
   try {
     await refuseSanctioned(ctx, credential.authorization.from)

@@ -33,7 +33,7 @@ export function join(ctx: Context, row: SettlementRow): Flight {
     .finally(() => flights.of(ctx).delete(id))
   const flight: Flight = { landing, waiting: 0 }
   flights.of(ctx).set(id, flight)
-  // If no caller waits any more, the success is stored for the next caller. A stop of the daemon waits for this.
+  // If no caller waits any more, the success is stored for the next caller. The daemon does not stop before that.
   inBackground(ctx, 'facilitator', async () => {
     const result = await landing
     if (result.ok && flight.waiting === 0) await landed(ctx, id, result.transaction)

@@ -7,9 +7,9 @@ import { shortLived } from '../../kernel/short-lived.ts'
 import { flights, landed } from './flights.ts'
 import { type SettlementRow, settlements } from './rows.ts'
 
-/** Minimum time for which an undelivered success is kept, even if its authorization has expired. */
+/** Minimum time for which a settlement's success is kept for delivery, even if its authorization has expired. */
 const LATE_MS = 120 * SECOND_MS
-/** Maximum times that a success is repeated because the daemon was killed while sending it. */
+/** Maximum number of times that a success is sent again because the daemon was killed while sending it. */
 export const MAX_DOUBTS = 3
 
 /** Random id of this start of the daemon. A delivery that an earlier start left unfinished is in doubt. */

@@ -60,7 +60,7 @@ export function policyFault(ctx: Context, { seller, payer, payTo, value }: Settl
 
 type Spender = { readonly seller: ServedSeller; readonly wall: number; readonly dailyGas: number }
 
-/** @throws AppError rate_limited when the key, or all keys, used up the day's gas. */
+/** @throws AppError `rate_limited` if this key, or all keys together, have used up the day's gas. */
 export async function refuseSpent(t: ReadTx, { seller, wall, dailyGas }: Spender): Promise<void> {
   if (seller.wallet === null) return
   const days = await everyRow(t.table(facilitatorDays), { index: 'day', prefix: [dayOf(wall)], limit: PAGE_ROWS })

@@ -96,7 +96,7 @@ async function verdictOf(
   return fault
 }
 
-/** Refuses during a pause of paid activity. Not called for payments that were settled earlier. */
+/** Refuses requests while paid activity is paused. Not called for payments that were settled earlier. */
 function refusePaused({ switches }: Context): void {
   const switched = switches.now()
   if (switched.paused) throw paused(switched)
@@ -139,7 +139,7 @@ const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({
   return listed === undefined ? answer : withExtensions(answer, listed)
 }
 
-/** Lists the paid resource. Ignores errors, because they must not prevent the delivery of the success. */
+/** Adds the paid resource to the catalogue. Only logs an error, so that the payment's success is still reported. */
 async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   try {
     return await catalogue(ctx, asked)

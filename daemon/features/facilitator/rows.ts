@@ -26,13 +26,13 @@ export const SettlementRow = z.strictObject({
   transaction: StoredHex.nullable(),
   /** Machine time in milliseconds after which the row is not needed: the authorization's end, or an earlier limit. */
   needed_until: z.int(),
-  /** Epoch milliseconds of the machine. */
+  /** Epoch milliseconds by the machine's clock. */
   created_at: z.int(),
   settled_at: z.int().nullable(),
   handed_at: z.int().nullable(),
-  /** Id of the daemon's start that last began to send the success response (see `hand.ts`). */
+  /** Id of the daemon process that last began to send the success response (see `hand.ts`). */
   handed_by: z.string().optional(),
-  /** How many times the success was sent again while its delivery was in doubt. */
+  /** How many times the success response was sent again because its delivery was uncertain. */
   doubts: z.int().optional(),
 })
 export type SettlementRow = z.infer<typeof SettlementRow>

@@ -14,7 +14,7 @@ import { type SettlementRow, settlements } from './rows.ts'
 /** Maximum settlements of one payer that wait for the chain. `MAX_SENT` limits those of all payers. */
 const MAX_SENT_OF_PAYER = 256
 const MAX_SENT = 4_096
-/** Maximum time for which a row is kept while its authorization is usable. */
+/** Maximum time for which a row is kept because its authorization is still usable. */
 const MAX_NEEDED_MS = 3_650 * DAY_MS
 
 export type Settling = Receiver & {
@@ -96,8 +96,8 @@ async function refuseTooMany(t: ReadTx, payer: string): Promise<void> {
 }
 
 /**
- * Settles, and delivers the success once, to a connected caller that sent the same request. If the wait ends without a
- * result, the response is `pending`, but the money may still move.
+ * Settles a payment. The success is delivered once, to a connected caller whose request equals the stored request. If
+ * the wait ends without a result, the response is `settlement_pending`, but the money may still move.
  */
 export async function finish(settling: Settling, row: SettlementRow): Promise<SettleOutcome> {
   const { ctx } = settling

@@ -41,7 +41,7 @@ export type EndpointCalls = {
 
 export const callFigures = defineResource<CallFigures>('call-figures')
 
-/** Bucket length and count of each span. */
+/** Length and number of the buckets in each span. */
 export const spans = {
   hour: { bucketMs: MINUTE_MS, count: 60 },
   day: { bucketMs: 15 * MINUTE_MS, count: 96 },
@@ -62,7 +62,7 @@ const ofOperators: ReadonlySet<string> = new Set([
 ])
 const isOperators = (endpoint: string) => ofOperators.has(endpoint)
 
-/** @param endpoints names of the API's endpoints. Calls of other paths count only in the sums by time. */
+/** @param endpoints - names of the API's endpoints. Calls of other paths count only in the sums by time. */
 export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
   const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
   const hours = callRing(HOUR_MS, HOURS_KEPT)

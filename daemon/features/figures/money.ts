@@ -201,7 +201,7 @@ function take(day: Day, entry: LedgerRow): void {
   }
 }
 
-/** Reads today's figures so far. The opening escrow is the current escrow minus the change by today's flows. */
+/** Reads today's figures so far. The opening escrow is the current escrow minus today's net change. */
 async function readDay(t: ReadTx, begins: number): Promise<Day> {
   const flows = noFlows()
   for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)

@@ -10,13 +10,13 @@ import { addFlows, type Flows, joined, noFlows } from './flows.ts'
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
 const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 const SCAN_ROWS = 500
-/** Maximum entries counted from before the start, newest first. */
+/** Maximum number of ledger entries that are counted from before the daemon's start, newest first. */
 const PAST_ENTRIES_MAX = 20_000
 
-/** Money flows of a week by wall time: of entries as they are written, and of those that were in the books before. */
+/** Money flows of the last week by wall time, from ledger entries before and after the daemon's start. */
 type Week = {
   readonly written: (entry: LedgerRow) => void
-  /** Counts the week before the start, once. */
+  /** Counts the entries of the past week that are in the books already. Further calls do nothing. */
   readonly past: () => Promise<void>
   readonly within: (span: SeriesSpan, at: number) => Flows
 }
@@ -25,7 +25,7 @@ export function openWeek({ store, clock }: { readonly store: Pick<Store, 'read'>
   const minutes = flowRing(MINUTE_MS, MINUTES_KEPT)
   const hours = flowRing(HOUR_MS, HOURS_KEPT)
   let past: Promise<void> | undefined
-  // Each entry counts once: as written from the first one on that is written, else as read from the books.
+  // No entry counts twice: those from `firstWritten` on count when written, earlier ones when read from the books.
   let [firstWritten, lastRead] = [Number.POSITIVE_INFINITY, 0]
 
   function count(at: number, entry: LedgerRow): void {
@@ -46,7 +46,7 @@ export function openWeek({ store, clock }: { readonly store: Pick<Store, 'read'>
 
   return {
     written(entry) {
-      // Released holds have no number, and move no money.
+      // Released holds have no sequence number, and move no money.
       if (entry.seq === 0) return
       firstWritten = Math.min(firstWritten, entry.seq)
       if (entry.seq > lastRead) count(clock.wall(), entry)
@@ -84,7 +84,7 @@ function flowRing(stretchMs: number, length: number): FlowRing {
       const stretch = Math.floor(time / stretchMs)
       const held = ring[stretch % length]
       if (held?.stretch === stretch) return held.flows
-      // A newer interval has the place; the old one is no longer kept.
+      // The slot already holds a newer interval, so there are no flows to return for the old one.
       if (held !== undefined && held.stretch > stretch) return noFlows()
       const flows = noFlows()
       ring[stretch % length] = { stretch, flows }

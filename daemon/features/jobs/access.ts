@@ -22,7 +22,7 @@ export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole |
 }
 
 /**
- * The caller's side of a conversation, if any. A token must be the one of the conversation's job.
+ * The caller's side of a conversation, if any. A token must belong to the conversation's job.
  * @throws AppError 401 for any other token
  */
 export async function threadSideOf(

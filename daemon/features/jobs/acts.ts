@@ -17,7 +17,7 @@ import { applyReport, checkReport, deliverablesOf, type JobReport, reportEvents 
 import { type JobRow, jobs, readDeliverables } from './rows.ts'
 import { placeOf } from './view.ts'
 
-/* Actions of the parties, addressed to the job or its conversation. The `check…` functions refuse before a charge. */
+/* Actions of buyer and provider on a job. The `check…` functions refuse an action before it is charged. */
 
 type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'> }
 
@@ -42,7 +42,7 @@ function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): JobAsked {
 
 type Verifying = ByBuyerAt & { readonly opinion: Opinion }
 
-/** Verifies a delivery. Through the job, this pays at once; through the conversation, the escrow monitor pays later. */
+/** Verifies a delivery. If `place` is a job, this also pays. If it is a conversation, the escrow monitor pays later. */
 export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verifying): Promise<JobRow> {
   const { id } = await checkVerify(t, { ...by, at })
   const verified = { job: await held(t, id), opinion, at }

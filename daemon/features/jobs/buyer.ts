@@ -19,8 +19,8 @@ export type Opinion = { readonly rating?: number | undefined; readonly comment?:
 type Verified = { readonly job: JobRow; readonly opinion: Opinion; readonly at: number }
 
 /**
- * Effect of a buyer's verification. `verifies` accepts a waiting delivery. `rates` rates an automatically verified one
- * and moves no money (decisions §8).
+ * Effect of a buyer's verification. `verifies` accepts a delivery that waits for it. `rates` only rates an
+ * automatically verified delivery and moves no money (decisions §8).
  * @throws AppError 409 when neither applies.
  */
 export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
@@ -39,7 +39,7 @@ export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<Jo
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'buyer', at, change: { verification } } })
 }
 
-/** Accepts a delivery and pays immediately, unless the release must wait. Or only rates it. @throws AppError 409 */
+/** Accepts a delivery and pays, unless the release must wait. Only rates an auto-accepted one. @throws AppError 409 */
 export async function verifyAndRelease(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
   const { job, at } = verified
   const good = await verifyByBuyer(t, draw, verified)

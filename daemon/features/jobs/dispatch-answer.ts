@@ -17,7 +17,7 @@ const ACCEPTED = 202
 /** Job statuses in which the provider can still work. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
 
-/** Whether a queued message is still useful; the dispatch of an ended job is not. */
+/** Whether a queued webhook message is still useful; the dispatch of an ended job is not. */
 export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow): Promise<boolean> {
   if (type !== DISPATCH || job_id === null) return true
   const job = await t.table(jobs).get(job_id)

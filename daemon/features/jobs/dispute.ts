@@ -21,7 +21,7 @@ export type Complaint = {
   readonly reason: string
   readonly category: (typeof disputeCategories)[number]
   readonly evidence?: readonly string[] | undefined
-  /** Whether a dispute that would move no money is refused. */
+  /** Whether to refuse a dispute that would move no money. */
   readonly must_hold?: boolean | undefined
 }
 
@@ -38,7 +38,7 @@ type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly
 /**
  * Decides whether a dispute holds the money. If the money was paid out, never held, or refunded, the dispute is only
  * recorded (decisions §8).
- * @throws AppError 409 if neither is possible, or if it could only be recorded and `must_hold` is set
+ * @throws AppError 409 if it can be neither held nor recorded, or only recorded although `must_hold` is set
  */
 export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputeParams): Promise<Effect> {
   const since = lateSince(job, complaint)
@@ -78,7 +78,7 @@ async function isDue(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at'>):
   })
 }
 
-/** The notice that a buyer gets before paying for a dispute that is only recorded; otherwise undefined. */
+/** Text that warns a buyer, before the charge, if the dispute would only be recorded; otherwise undefined. */
 export async function disputeNotice(
   t: ReadTx,
   { job, at }: Pick<DisputeParams, 'job' | 'at'>,

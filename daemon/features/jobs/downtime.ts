@@ -11,13 +11,13 @@ import { type JobRow, jobs } from './rows.ts'
 
 /** Settings key of the deadline watch. */
 const WATCH = 'deadline_watch'
-/** If two checks are farther apart than this, deadlines count as unwatched in between. */
+/** If two checks are farther apart than this, deadlines were not watched in between. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Maximum spans without watched deadlines. Beyond it, the two closest and the gap between them are merged. */
+/** Maximum time spans stored in `missed`. Beyond it, the two closest and the gap between them become one. */
 const MAX_MISSED = 100
 
 const Watch = z.strictObject({
-  /** Last check: `at` in business time, `wall` in wall time. Before it, `at` is the watch's start and `wall` null. */
+  /** Time of the last check (`wall`: wall time). Before the first one, `at` is the watch's start and `wall` null. */
   at: z.int(),
   wall: z.int().nullable(),
   /** When the current pause began (business time), according to the last check. */
@@ -34,7 +34,7 @@ const deadlineWatch = defineResource<true>('deadline watch')
 /** Watches deadlines while the daemon runs. Downtime of the daemon does not count towards deadlines. */
 export async function openDeadlineWatch(ctx: Context): Promise<void> {
   await watchTime(ctx, { now: ctx.clock.now(), isFirst: true })
-  // The watch ends when a stop begins, because the daemon refuses requests from then on.
+  // Count time only until the daemon begins to stop, because it refuses requests from then on.
   let stopAt: number | undefined
   ctx.stopping.addEventListener('abort', () => {
     stopAt = ctx.clock.now()
@@ -97,7 +97,7 @@ async function readWatch(t: ReadTx): Promise<Watch | undefined> {
   return row && Watch.parse(row.value)
 }
 
-/** Whether a pause has ended since the last check. `watchTime` must then run first. */
+/** Whether a pause has ended since the last check. If so, call `watchTime` before acting on a deadline. */
 export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
   const watch = await readWatch(t)
   return !isPaused && watch !== undefined && watch.paused_at !== null

@@ -16,7 +16,7 @@ import type { JobRow } from './rows.ts'
 type EscrowStatus = JobRow['escrow_status']
 type Move = { readonly job: JobRow; readonly at: number; readonly toBuyer?: Usdc | undefined }
 
-/** Moves a job's hold as its transition says (decisions §5, posting table). @returns the new escrow status */
+/** Moves a job's held money as its transition says (decisions §5, ledger postings). @returns the new escrow status */
 export async function moveEscrow(
   t: Tx,
   draw: Draw,
@@ -74,8 +74,8 @@ async function leave(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus
 }
 
 /**
- * Posts a contract's payment to the buyer, when the books have closed the hold already. The money comes first from what
- * the books owe the buyer, then from the marketplace.
+ * Records in the books that the contract paid the buyer, after the books had closed the hold. The money comes first
+ * from what the books owe the buyer, then from the marketplace.
  * @throws Error if the marketplace's own accounts do not cover the rest
  */
 export async function leaveAfterEnd(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {

@@ -82,7 +82,7 @@ async function work(ctx: Context, id: string): Promise<void> {
   if (ending) await report(ctx, id, ending)
 }
 
-/** Runs a job; undefined if a stop interrupted the run, because the job runs again after the next start. */
+/** Runs a job. Undefined if the daemon stops during the run; the job then runs again after the next start. */
 async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
     const input = await readInput(placeOf(ctx), job)

@@ -69,7 +69,7 @@ export function reviewEnd(completedAt: number, missed: readonly Missed[]): numbe
   return end
 }
 
-/** Adds a span without watched deadlines. Beyond `limit`, the two closest spans are merged, so that none is lost. */
+/** Adds a time span in which deadlines were not watched. Beyond `limit`, merges the two spans with the smallest gap. */
 export function withMissed(known: readonly Missed[], span: Missed, limit: number): readonly Missed[] {
   const spans = [...known, span].toSorted((one, other) => one.from - other.from)
   while (spans.length > limit) {

@@ -76,7 +76,7 @@ type Reported = {
   readonly at: number
 }
 
-/** Applies a checked report. A machine's result is verified directly, a human's waits for the buyer (decisions §8). */
+/** Applies a checked report. A machine's result is verified at once, a human's result by the buyer (decisions §8). */
 export async function applyReport(t: Tx, draw: Draw, { job, report, kept, at }: Reported): Promise<JobRow> {
   const { notes, progress } = report
   const detail = [progress === undefined ? '' : `Progress: ${progress}.`, notes ?? ''].filter(Boolean).join(' ')

@@ -81,7 +81,7 @@ export type JobRow = z.infer<typeof JobRow>
 
 /** Large deliverables, as earlier versions stored them. */
 export const DeliverablesRow = z.strictObject({
-  /** Id of the job. */
+  /** `id` is the id of the job. */
   ...stored,
   /** JSON text of the array of deliverables. */
   text: z.string(),
@@ -90,7 +90,7 @@ export type DeliverablesRow = z.infer<typeof DeliverablesRow>
 
 /** A job that reputation must still count, or count again. */
 export const UncountedJobRow = z.strictObject({
-  /** Id of the job. */
+  /** `id` is the id of the job. */
   ...stored,
   /** Business time of the change. */
   at: z.int(),

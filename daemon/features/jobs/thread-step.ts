@@ -62,8 +62,8 @@ export type NegotiationStep = {
 )
 
 /**
- * Changes the state of a conversation that has no job yet: row, message and events.
- * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
+ * Changes the state of a conversation that has no job yet. Writes its row, a message and events.
+ * @throws AppError 409 `invalid_transition` with `from`, `to` and `allowed`; nothing is written then.
  */
 export async function negotiate(
   t: Tx,

@@ -7,7 +7,7 @@ import { type HistoryRow, history, type LedgerRow, ledger } from './rows.ts'
 
 /*
  * The books are append-only, except for fully returned holds. Anyone with a cent could create holds and returns
- * endlessly. Both are therefore removed with their payment.
+ * endlessly. A hold and its return are therefore removed with their payment.
  */
 
 /** Id of the counter of removed transactions, which the audit takes into account. */

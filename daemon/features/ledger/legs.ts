@@ -49,7 +49,7 @@ const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amo
 export const legsOf = {
   balanceHold: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.balance(hold.participantId), account.hold(hold.paymentId), hold.amount),
-  /** Releases a hold after a released reservation, a failed instant run, or a refused effect. */
+  /** Returns the money of a hold to the balance, because the payment ends without a charge. */
   balanceRelease: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.hold(hold.paymentId), account.balance(hold.participantId), hold.amount),
   deposit: (deposit: { participantId: string; amount: Usdc }) =>

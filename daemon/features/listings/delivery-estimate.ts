@@ -29,8 +29,8 @@ const KIND_OF_DAY = '(?:(?:business|working|calendar) )?'
 const TIME = new RegExp(String.raw`${NUMBER}(?:\s?(?:-|–|—|to|or)\s?${NUMBER})?[\s-]?${KIND_OF_DAY}${UNIT}\b`, 'g')
 
 /**
- * Parses an estimate to milliseconds: number and unit, the upper end of a range (`"10 seconds"`, `"1-3 days"`, `"90 min
- * to 2 hours"`).
+ * Parses an estimate such as `"10 seconds"` to milliseconds. Of a range (`"1-3 days"`, `"90 min to 2 hours"`), the
+ * upper end counts.
  * @returns undefined if the text has no time
  */
 export function parseEstimate(text: string): number | undefined {

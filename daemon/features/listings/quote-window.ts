@@ -52,7 +52,7 @@ export function windowAfter<V>({ before, after, previous, wall }: Edit<V>): Prev
   )
 }
 
-/** How a request pays. The payment shows which version the buyer was quoted. */
+/** How a request pays. This also shows which version of the offer the buyer was quoted. */
 export type Tender =
   /** The request only asks for the price. */
   | { readonly kind: 'none' }
@@ -68,7 +68,7 @@ export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; re
 
 /**
  * The version to buy. Without a payment: today's version. For a signed payment: the version with that price. For a
- * balance payment: the cheaper version. If both fit, it is the old one, because the buyer may not know the new one.
+ * balance payment: the cheaper version. If both fit: the old one, because the buyer may not know the new one.
  */
 export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today

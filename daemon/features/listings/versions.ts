@@ -52,7 +52,7 @@ export function coveredTerms(service: ServiceRow, wall: number): SaleTerms {
   return termsOf(stillGood(service.previous, wall) ?? service)
 }
 
-/** An edited listing, with its previous version. @throws AppError 409 for a second edit within a window. */
+/** An edited listing, with its previous version. @throws AppError 409 for a second edit during the quote window */
 export function editedListing(held: ServiceRow, changed: ServiceRow, wall: number): ServiceRow {
   const edit = { before: versionOf(held), after: versionOf(changed), previous: held.previous, wall }
   const previous = windowAfter(edit)
@@ -60,7 +60,7 @@ export function editedListing(held: ServiceRow, changed: ServiceRow, wall: numbe
   return { ...changed, previous, edits: (held.edits ?? 0) + 1 }
 }
 
-/** Number of edits of the version that a bundle quotes. This is the old version while its quote window is open. */
+/** Edit number of the version that a plan's quote includes: the old version while its quote window is open. */
 export function goodEdit({ edits = 0, previous }: ServiceRow, wall: number): number {
   return stillGood(previous, wall) ? edits - 1 : edits
 }

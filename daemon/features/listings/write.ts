@@ -9,7 +9,7 @@ import type { ListingFields } from './input.ts'
 import { endpointUrl, type Liveness, untried } from './liveness.ts'
 import { type ServiceRow, services } from './rows.ts'
 
-/** Whether a participant is in the directory: as chosen, else if it sells and has an active listing (decisions §6). */
+/** Whether the directory shows a participant. By default, it shows sellers with an active listing (decisions §6). */
 export async function isListed(t: ReadTx, row: Pick<ParticipantRow, 'id' | 'listable' | 'type'>): Promise<boolean> {
   if (row.listable !== null) return row.listable
   return row.type !== 'agent' && (await t.table(services).count('provider', [row.id, 'active'])) > 0

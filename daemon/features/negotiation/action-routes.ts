@@ -53,7 +53,7 @@ const disputeThread: PaidHandler<typeof threadActionsApi.disputeThread> = {
   ...disputing(inThread),
 }
 
-/** Ends a negotiation. Or ends an undelivered job and refunds it. */
+/** Ends a negotiation, or else ends an undelivered job and refunds its buyer. */
 const declineThread: FreeHandler<typeof threadActionsApi.declineThread> = async (
   { params, body },
   { ctx, caller, now },

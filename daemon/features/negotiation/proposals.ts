@@ -43,7 +43,7 @@ export function promisedBy({ terms, estimated_delivery }: Proposal, service: Ser
 
 type Times = { readonly now: number; readonly wall: number }
 
-/** The open proposal that `after` replaces, and until when it is valid. @throws AppError 409 as `windowAfter` */
+/** An open proposal that `after` replaces, and how long it stays valid. @throws AppError 409 as `windowAfter` does */
 export function replacedBy(
   after: Proposal,
   { proposal, previous }: ThreadRow,

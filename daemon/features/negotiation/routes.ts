@@ -221,7 +221,7 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
     const { payer, payment, baseUrl, now } = fulfilment
     const terms = Terms.parse(payment.terms)
     const thread = await lockThread(t, fulfilment.input.params.id)
-    // The proposal must be open at the time of the payment, even if this runs later, after a crash.
+    // The proposal must be open at the time of the payment, even if the fulfilment runs later, after a crash.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
     await refuseSuspendedProvider(t, thread.provider_id)
     const service = await serviceOf(t, thread)

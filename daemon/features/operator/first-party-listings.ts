@@ -64,7 +64,7 @@ function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
   return firstPartyStatus(ctx, row.first_party_slug ?? '')
 }
 
-/** Whether a listing was never edited. Unedited inactive listings were unavailable when an old version made them. */
+/** Whether a listing was never edited. If it is inactive too, an old souk version created it as unavailable. */
 function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
   return listed_at === updated_at
 }

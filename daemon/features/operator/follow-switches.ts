@@ -12,7 +12,7 @@ import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
-/** Opens the switches, which are updated after commits. Reserving a payment reads them from the store instead. */
+/** Keeps the switches in memory and updates them after commits. To reserve a payment, the store is read instead. */
 export async function openSwitches(parts: {
   store: Store
   entropy: Entropy

@@ -8,7 +8,7 @@ import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type Deliverables, type JobRow, jobs } from '../jobs/rows.ts'
-import { jobView, placeOf } from '../jobs/view.ts'
+import { aboutJob, jobView, placeOf } from '../jobs/view.ts'
 import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
@@ -25,6 +25,7 @@ type Report = NonNullable<Bundle['schema_report']['input']>
 /** All stored data of one job and its conversation, from one read. */
 type Evidence = {
   readonly job: JobRow
+  readonly about: Bundle['job']['about']
   readonly service: ServiceRow | undefined
   readonly thread: ThreadRow
   readonly said: readonly MessageRow[]
@@ -37,12 +38,12 @@ type Evidence = {
 export async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle | undefined> {
   const evidence = await ctx.store.read((t) => collect(t, id))
   if (!evidence) return undefined
-  const { job, service, thread, said, files, payment, postings } = evidence
+  const { job, about, service, thread, said, files, payment, postings } = evidence
   const view = await jobView(placeOf(ctx), job)
   const { input = {}, deliverables = [] } = view
   return {
     generated_at: now,
-    job: view,
+    job: { ...view, about },
     schema_report: {
       input: service ? reportOf(await schemas.of(ctx).checkInput(service.input_schema, input, OPERATOR)) : null,
       deliverables: deliverables.length === 0 ? null : await deliveryReport(ctx, evidence, deliverables),
@@ -67,6 +68,7 @@ async function collect(t: ReadTx, id: string): Promise<Evidence | undefined> {
   if (!thread) throw new Error(`${id} has no thread`)
   return {
     job,
+    about: await aboutJob(t, job),
     service: await t.table(services).get(job.service_id),
     thread,
     said: await everyRow(t.table(messages), { index: 'thread', prefix: [thread.id], limit: PAGE_ROWS, order: 'asc' }),

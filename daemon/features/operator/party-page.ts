@@ -20,7 +20,7 @@ export type OfParties<R extends Row, L extends ListFields> = {
   readonly rows: Collection<R>
   readonly parties: typeof threadParties
   readonly fields: L
-  /** Index of `open` rows, in any order. */
+  /** Name of the index of open rows; it may have any order. */
   readonly openIndex?: string
   /** Sorts rows by urgency. */
   readonly worst?: Worst<R>
@@ -44,8 +44,8 @@ export async function partyPage<R extends Row, L extends ListFields>(
 }
 
 /**
- * One page without a search, within one transaction.
- * @throws AppError invalid_request for a role without a participant
+ * One page that needs no search, read in one transaction.
+ * @throws AppError `invalid_request` for a role without a participant
  */
 async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: PartyQuery) {
   const { participant, role, status, limit, offset } = asked

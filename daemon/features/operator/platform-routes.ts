@@ -90,7 +90,7 @@ const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausingEscrow(false)
 /** Features that change the content of responses. All others enable endpoints. */
 const behaviours = [NEGATIVE_LABELS]
 
-/** Endpoints that are disabled by default, by feature. */
+/** Endpoints that are disabled by default, grouped by feature. */
 function rowsByFeature(): Map<string, string[]> {
   const rows = new Map<string, string[]>(behaviours.map((name) => [name, []]))
   for (const name of endpointNames) {

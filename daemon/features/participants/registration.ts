@@ -38,7 +38,7 @@ export async function checkRegistration(
 
 type NewParticipant = { readonly registration: RegistrationInput; readonly wallet: Wallet; readonly now: number }
 
-/** Writes a participant with new secrets. @throws AppError conflict when the wallet is already registered. */
+/** Writes a participant with new secrets. @throws AppError `conflict` when the wallet is already registered. */
 export async function insertParticipant(
   t: Tx,
   draw: Draw,

@@ -26,7 +26,7 @@ export function termsUrl(ctx: Pick<Context, 'baseUrl'>): string {
   return `${ctx.baseUrl()}${api.getTerms.path}`
 }
 
-/** Refuses a caller without the current terms, if acceptance is required. @throws AppError terms_required */
+/** Refuses a caller who has not accepted the current terms, if required. @throws AppError `terms_required` */
 export function refuseUnaccepted(ctx: Context, accepted: string | null | undefined): void {
   if (!ctx.switches.now().termsRequired || accepted === TERMS_VERSION) return
   throw new AppError('terms_required', `Accept version ${TERMS_VERSION} of the terms first: POST /v1/terms/accept.`, {

@@ -13,7 +13,7 @@ import { recoverPayments } from './settle.ts'
 const PAYOUTS_LOOKED_AT = 100
 
 /**
- * Ends unfinished payments. Releases, fulfils or refunds open ones without an active request, and sends refunds. Runs
+ * Ends unfinished payments: releases, fulfils or refunds those that have no active request. Also sends refunds. Runs
  * even while paid activity is paused.
  */
 export const autoRefund = defineCron({
@@ -37,7 +37,7 @@ async function isUnresolved(ctx: Context): Promise<boolean> {
   return (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
 }
 
-/** Time of the next attempt or review of a payout, at which a moved clock stops; null if none. */
+/** Next time when a payout is tried or reviewed; null if none. When the clock is moved, it stops at this time. */
 async function nextPayout(ctx: Context, from: number): Promise<number | null> {
   const table = ctx.store.table(payouts)
   const times: number[] = []

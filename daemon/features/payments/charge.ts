@@ -117,7 +117,7 @@ async function answerTo(order: Order, sale: Begun, { id, inTurn }: Turn): Promis
   return sale.kind === 'reserved' ? inTurn(() => pay(order, sale.payment)) : answerKnown(order, sale.payment, id)
 }
 
-/** Checks, runs, marks, settles and fulfils, in this order. A refusal in a step releases the reservation. */
+/** Checks and runs the request, then marks, settles and fulfils the payment. A refusal releases the reservation. */
 async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
   const { ctx, seller, input } = order
   const { handler } = seller
@@ -144,7 +144,7 @@ async function settleAndFulfil(order: Order, settling: PaymentRow): Promise<Paid
   throw unsettled(order, settled.fault)
 }
 
-/** Stores in the payment row which external work a run begins, in the transaction that begins it. */
+/** Returns a function that begins a run's external work and stores it in the payment row, in one transaction. */
 function beginOf(ctx: Context, id: string): Begin {
   const begin = (body: Parameters<Begin>[0]) =>
     commit(ctx, async (t, draw) => {
@@ -230,7 +230,7 @@ export async function payAtOnce(order: Order, id: string, outcome: RunResult): P
     })
   } catch (error) {
     const refusal = refusalOf(error)
-    // On undefined, the full path runs. It keeps a provider's finished work until souk's own fault is fixed.
+    // Undefined makes the caller settle in several transactions, which keep a provider's finished work.
     if (error instanceof Unmoved || (hasProvider && !(refusal instanceof AppError))) return undefined
     throw refusal
   }

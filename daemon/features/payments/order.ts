@@ -168,7 +168,7 @@ export function callOf({ base, payer, quote }: Order): PayCall {
  * Checks the payment except for its funds.
  * @returns the payment id. For a signed payment, this is its authorization's id on every endpoint, because the nonce
  * works once. For any other payment, it is made from the request id.
- * @throws PaymentRefused, AppError 400 when only a signature proves the wallet.
+ * @throws PaymentRefused; AppError 400 if the endpoint accepts only signed payments, and this one is not signed.
  */
 export function verify(order: Order): string {
   const { ctx, credential, quote } = order
@@ -189,7 +189,7 @@ export function verify(order: Order): string {
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,
       signer,
-      // Assumes sufficient funds. The reservation compares them with all open payments.
+      // Assumes sufficient funds here. The reservation later compares the funds with all open payments.
       funds: payment.authorization.value,
       openReservations: 0n,
     },
@@ -274,7 +274,7 @@ function authorizationFault({ credential, requirement, facts }: VerifiedPayment)
   return undefined
 }
 
-/** A contract wallet's signature may have any other form. The chain has then already confirmed it as the signer's. */
+/** The fault if the payer is not the signer. For a contract wallet, the chain has already confirmed the signer. */
 function signatureFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
   if (facts.signer === credential.authorization.from) return undefined
   const split = splitSignature(credential.signature)

@@ -12,7 +12,7 @@ import { post } from '../ledger/post.ts'
 import { bare, dropFile, idempotency, type PaymentRow, payments } from './rows.ts'
 import type { Seller } from './seller.ts'
 
-/** Releases an unsent reservation. Its funds are free again, and a hold returns to the balance. */
+/** Releases an unsent reservation. Its funds are free again, and held money returns to the balance. */
 export async function release(ctx: Context, paymentId: string, { handler }: Seller): Promise<void> {
   const at = ctx.clock.now()
   const released = await commit(ctx, async (t, draw) => {
@@ -46,7 +46,7 @@ export async function forgetBooks(t: Tx, { books }: Pick<PaymentRow, 'books'>): 
   if (books !== undefined && books.length > 1) await forgetCancelled(t, books)
 }
 
-/** Returns a hold to its balance. @returns `books` with the ids of the transactions for hold and return */
+/** Returns held money to the balance. @returns `books` with the ids of both transactions: hold and release */
 export async function releaseHold(
   t: Tx,
   draw: Draw,

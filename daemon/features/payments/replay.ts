@@ -52,7 +52,7 @@ export async function replay(
   const signed = signedPayment(credential)
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
-    // An expired signature may not look up payments by idempotency key.
+    // With an expired signature, payments cannot be looked up by idempotency key.
     keys: signed && !isUsable(ctx, signed) ? [] : knownKeys(request.exchange, payer),
   })
   if (!known) return undefined

@@ -88,7 +88,7 @@ export async function withhold(t: Tx, paymentId: string, amount: Usdc): Promise<
   await t.table(payments).put({ ...payment, withheld: usdc((payment.withheld ?? ZERO) + amount) })
 }
 
-/** Whether the books have x402 money of the payment. They do after it was settled, until it is released or reversed. */
+/** Whether the books hold x402 money of the payment: from its settlement until its release or reversal. */
 function isPaid({ method, state }: PaymentRow): boolean {
   return method === 'x402' && (state === 'settled' || state === 'fulfilled' || state === 'refunded')
 }
@@ -105,7 +105,7 @@ const nothingLost: Covered = { uncovered: ZERO, borne: [] }
 
 type Lost = { readonly payment: PaymentRow; readonly at: number }
 
-/** Tells the seller that its run stays unpaid. Nothing was delivered, but a provider may have worked for it. */
+/** Tells the seller that its started work will not be paid. Nothing was delivered, but a provider may have worked. */
 async function tellUnpaid(
   t: Tx,
   draw: Draw,
@@ -195,7 +195,7 @@ export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }
 
 type Part = { readonly from: string; readonly amount: Usdc; readonly at: number }
 
-/** Tells a depositor that the balance got the money back. */
+/** Tells a depositor that a reverted deposit is in the balance again. */
 async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
   const participantId = from.startsWith('bal:') ? accountOwner(from) : null
   if (participantId === null) return

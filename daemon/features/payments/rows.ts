@@ -12,7 +12,7 @@ import { type AnyCollection, defineCollection, stored } from '../../store/port.t
  * caller: endpoint, input, signed bytes, outcome. Input, outcome and terms are dropped when the payment ends.
  */
 export const PaymentRow = z.strictObject({
-  /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
+  /** `id` is `network:asset:from:nonce` of an authorization, `balance:<request id>` or `subscription:<request id>`. */
   ...stored,
   /** `subscription`: a paid period covers the call, so the price is 0 and no money moves. */
   method: z.enum(['x402', 'balance', 'subscription']),
@@ -51,7 +51,7 @@ export const PaymentRow = z.strictObject({
   books: z.array(z.string()).exactOptional(),
   /** Loss from a reversed payment that earnings do not cover yet. */
   uncovered: Micro.exactOptional(),
-  /** State before the reversal. `borne` has each bearer's share of the loss. The shares return with the money. */
+  /** State before the reversal. `borne`: each bearer's share of the loss, given back when the money returns. */
   reversed_from: z.enum(paymentStates).exactOptional(),
   borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
   /** A refund that is withheld since the reversal, and owed once the money is back. */
@@ -68,7 +68,7 @@ export type PaymentRow = z.infer<typeof PaymentRow>
 
 /** Stored response of a payment, for retries. */
 export const AnswerRow = z.strictObject({
-  /** Id of the payment. */
+  /** `id` is the id of the payment. */
   ...stored,
   status: z.int(),
   /** JSON text with secrets set to null; empty if large. */

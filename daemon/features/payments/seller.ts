@@ -63,7 +63,7 @@ export type Quote = {
   readonly body?: PaymentRow['terms']
   /** The buyer's subscription that covers the call. The price is then 0, and no 402 is sent (decisions §9). */
   readonly coveredBy?: string
-  /** Schema of the run's result. The run gets it as `PayCall.delivers`; it is not stored. */
+  /** Schema of the run's result. The run gets the schema as `PayCall.delivers`. The schema is not stored. */
   readonly delivers?: JsonObject
   /** For x402 v1 discovery: the listing's `input_schema`. */
   readonly inputSchema?: Record<string, unknown>
@@ -72,7 +72,7 @@ export type Quote = {
 /** Input for a quote. The body is absent in a request without payment. */
 export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> & { readonly body?: Input<E>['body'] }
 
-/** Result of a run, stored until it is paid. */
+/** Result of a run, stored until the payment is settled. */
 export type RunResult = PaymentRow['outcome']
 
 /** Data of a paid call for `fulfil`. All of it is in the payment row, so a call is fulfilled even after a crash. */
@@ -106,7 +106,7 @@ export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoin
   return { kind: 'fixed_price_call', ref, legs, answer } as const
 }
 
-/** Stores external work in the transaction that begins it. The fulfilment pays for it, or `onUnpaid` is called. */
+/** Records that a call's external work begins. Later, the call is fulfilled and paid, or `onUnpaid` is called. */
 export type Begin = ((body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>) & {
   readonly paymentId: string
 }
@@ -125,7 +125,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
   /** Calls with the same key run one at a time, from check to fulfilment. Conflicting calls are not charged. */
   readonly serializeBy?: (input: Input<E>) => string
-  /** Called in the transaction that releases the payment of a started run. The run's result is then withheld. */
+  /** If a run that began stays unpaid: called in the transaction that ends the payment. The result is withheld. */
   readonly onUnpaid?: (
     t: Tx,
     draw: Draw,

@@ -151,7 +151,7 @@ export async function refund(
   return answer
 }
 
-/** Returns the money to the paying balance, or by a payout to the signing wallet. Subscriptions moved no money. */
+/** Returns the money to the paying balance, or by a payout to the signing wallet. A subscription payment moved none. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
   if (payment.method === 'balance') {
@@ -277,7 +277,7 @@ async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean>
 
 export type Recovered = { readonly finished: number; readonly released: number; readonly waiting: number }
 
-/** Finishes all open payments without an active request. Called by crons and when the daemon starts. */
+/** Finishes all open payments that have no active request. Called by crons and when the daemon starts. */
 export async function recoverPayments(ctx: Context): Promise<Recovered> {
   const counts = { finished: 0, released: 0, waiting: 0 }
   for await (const rows of eachPage(ctx.store.table(payments), { index: 'open', prefix: [], limit: RECOVERY_PAGE })) {

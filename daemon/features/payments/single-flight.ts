@@ -49,7 +49,7 @@ export async function singleFlight<Answered extends PaidAnswer | undefined>(
     .then(work)
     .finally(() => inFlight.of(ctx).delete(flight.id))
   inFlight.of(ctx).set(flight.id, { ...flight, answer })
-  // A stop of the daemon waits for the payment even if its caller disconnected.
+  // Before the daemon stops, it waits for the payment, even if the payment's caller disconnected.
   const ended = answer.then(
     () => undefined,
     () => undefined,

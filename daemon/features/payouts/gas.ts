@@ -37,8 +37,8 @@ type GasAct = {
 }
 
 /**
- * Counts a gas action, in the action's transaction. Does nothing if gas costs nothing.
- * @throws AppError rate_limited when the wallet used up its actions of the day; its money then stays where it is.
+ * Counts an action that costs gas, in the action's transaction. Does nothing if gas is free.
+ * @throws AppError `rate_limited` if the wallet has used up its actions of the day. Its money then stays where it is.
  */
 export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
   if (!costsGas(machine)) return

@@ -251,9 +251,9 @@ function refOf({ id }: PayoutRow): Ref {
 }
 
 /**
- * After a payout has ended, opens new payouts: of its money, if that was blocked, and of refunds now due. A failed
- * withdrawal is not repeated, because its owner can withdraw again. The settlement cron repeats other failed
- * settlements.
+ * Opens new payouts after a payout has ended: one of its money if that was blocked, and one of a refund now due. A
+ * failed withdrawal is not repeated, because its owner can withdraw again. The settlement cron repeats failed
+ * settlements that were not blocked.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row
@@ -264,7 +264,7 @@ async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: numb
   await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
 
-/** Unblocks payouts whose wallet was cleared. A new payout then pays their money. */
+/** Unblocks payouts whose wallet was cleared of sanctions. New payouts then send the money. */
 async function reviewBlocked(ctx: Context): Promise<void> {
   for (;;) {
     const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })

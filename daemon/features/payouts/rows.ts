@@ -50,13 +50,13 @@ export const payouts = defineCollection('payouts', {
   ],
 })
 
-/** Number of gas actions of one wallet on one day. */
+/** Number of gas actions of one wallet on one day: actions that cost the operator gas. */
 const GasDayRow = z.strictObject({
   /** `<day>:<wallet>`. The day is the number of UTC days since the epoch. */
   ...stored,
   day: z.int(),
   acts: z.int(),
-  /** Whether a withdrawal emptied a balance below the minimum that day. */
+  /** Whether the wallet withdrew a whole balance below the minimum on that day. */
   emptied: z.boolean(),
 })
 

@@ -35,7 +35,7 @@ const sources = ['fees', 'ops'] as const
 /** Distributes both revenue accounts. Payees are paid to their wallets, the operator in the books (decisions §5). */
 export const splitterDistribute = accountCron({
   name: 'splitter-distribute',
-  // One round for each account, because a wallet has one payout at a time.
+  // One round for each kind of account, because a wallet has only one payout at a time.
   rounds: sources.map((kind) => [
     accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
   ]),

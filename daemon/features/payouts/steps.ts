@@ -16,7 +16,7 @@ import { type PayoutRow, payouts } from './rows.ts'
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = HOUR_MS
 const MAX_DOUBLINGS = 20
-/** Interval of checks for a missing signing key. `BLOCKED_REVIEW_MS` is the interval for blocked wallets. */
+/** Interval of checks for a missing signing key. */
 const KEY_REVIEW_MS = HOUR_MS
 export const BLOCKED_REVIEW_MS = DAY_MS
 
@@ -35,7 +35,7 @@ export type PayoutStep = {
 type Step = { readonly row: PayoutRow; readonly step: PayoutStep }
 
 /**
- * The only way to change a payout's state. Writes row, money and event; the transaction has locked the row.
+ * The only way to change a payout's state. Writes row, money and event. The caller has locked the row in `t`.
  * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`. Nothing is written then.
  */
 export async function applyPayoutStep(t: Tx, draw: Draw, { row, step }: Step): Promise<PayoutRow> {

@@ -96,7 +96,7 @@ function refuseTier({ verification_tier: tier }: ParticipantRow, posting: Postin
   })
 }
 
-/** @throws AppError 400, also for another participant's listing */
+/** @throws AppError 400 unless the id names an active listing of the bidder */
 async function ownService(t: ReadTx, id: string, bidder: ParticipantRow): Promise<ServiceRow> {
   const service = await t.table(services).get(id)
   if (service?.provider_id !== bidder.id || service.status !== 'active') {

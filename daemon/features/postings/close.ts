@@ -76,7 +76,7 @@ const eventOf: Partial<Record<JobRow['escrow_status'], 'complete' | 'refund'>> =
   refunded: 'refund',
 }
 
-/** Ends the request of a job. Call it in the transaction that moves the job's money. */
+/** Ends the request that led to a job. Call it in the transaction that moves the job's money. */
 export async function followJob(t: Tx, draw: Draw, { job, at }: { readonly job: JobRow; readonly at: number }) {
   const event = eventOf[job.escrow_status]
   if (job.posting_id === null || event === undefined) return

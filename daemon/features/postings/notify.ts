@@ -122,7 +122,7 @@ export async function isNoticeWanted(t: ReadTx, { type, body, participant_id }: 
 
 type Ended = { readonly delivery: DeliveryRow; readonly now: number }
 
-/** Updates the opt-in after a delivery of a notification has ended. */
+/** Updates an opt-in after a delivery of its notification has ended. */
 export async function noticeEnded(t: Tx, draw: Draw, { delivery, now }: Ended): Promise<void> {
   if (delivery.type !== NOTICE || delivery.open) return
   const [found] = (await t.table(notices).page('delivery', [delivery.id], { limit: 1 })).rows
@@ -174,7 +174,7 @@ export async function retryNotice(t: Tx, { id, now }: Due): Promise<void> {
   await replay(t, delivery_id, { owner, now })
 }
 
-/** Notifies all opt-ins, a limited number per transaction. Resumes after a crash. */
+/** Notifies all participants with an opt-in, a limited number per transaction. Resumes after a crash. */
 export async function tellAll(ctx: Context, id: string, now: number): Promise<void> {
   while (await commit(ctx, (t, draw) => tellNext(t, draw, { id, now })));
 }

@@ -71,7 +71,7 @@ export const PostingRow = z.strictObject({
   /** True while the status is `open`. Only then can the request expire. */
   open: z.boolean(),
   expires_at: z.int(),
-  /** Set while the request is open and its poster suspended. Other participants cannot see the request then. */
+  /** Set while the request is open and its poster is suspended. Other participants cannot see the request then. */
   poster_suspended: z.literal(true).exactOptional(),
   /** The poster's job of which this request is a part; null if there is none. */
   parent_job_id: z.string().nullable(),
@@ -106,7 +106,7 @@ export type BidRow = z.infer<typeof BidRow>
 
 /** A participant's opt-in to notifications of new requests. */
 export const OptInRow = z.strictObject({
-  /** Id of the participant. */
+  /** The row's id is the participant's id. */
   ...stored,
   enabled: z.boolean(),
   min_budget: Micro.nullable(),
@@ -136,7 +136,7 @@ export const NoticeRow = z.strictObject({
   ...stored,
   posting_id: z.string(),
   participant_id: z.string(),
-  /** Delivery of the latest attempt. */
+  /** Id of the webhook delivery of the latest attempt. */
   delivery_id: z.string(),
   /** Failed attempts. */
   failures: z.int(),

@@ -12,10 +12,10 @@ export type PostingQuery = {
   /** Number of the last request seen, after which the page starts. */
   readonly after?: number | undefined
   readonly created_after?: number | undefined
-  /** Limits for the maximum budget of a request, in micro-USDC. */
+  /** Range in which a request's maximum budget must lie, in micro-USDC. */
   readonly min_budget?: bigint | undefined
   readonly max_budget?: bigint | undefined
-  /** Business time, by which requests expire. */
+  /** Current business time, which decides whether a request for work has expired. */
   readonly now: number
   readonly limit: number
   readonly offset: number
@@ -25,7 +25,7 @@ export type PostingPage = { readonly ids: readonly string[]; readonly total: num
 
 type Condition = readonly [sql: string, ...values: SQLInputValue[]]
 
-/** Number of newest matches ranked by relevance, at a microsecond each. Older matches follow, newest first. */
+/** Number of newest matches that are ranked by relevance, a microsecond each. Older matches follow, newest first. */
 export const MAX_RANKED = 2_000
 /** title, category, brief. */
 const RANK = 'bm25(words, 8, 3, 1)'

@@ -15,7 +15,7 @@ const REBUILD_PAGE = 500
 
 /** The table of requests for lists and searches, derived from the store. */
 export type PostingSearch = {
-  /** Results include every change that was durable at the call. @throws AppError unavailable during a rebuild */
+  /** Results include every change that was durable at the call. @throws AppError `unavailable` during a rebuild */
   readonly query: (query: PostingQuery) => PostingPage
   /** Records the store's state in the table, so that the next start need not rebuild the table. */
   readonly close: () => Promise<void>
@@ -76,7 +76,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
   }
 
   if (numberOf(db, 'select seq from state') !== store.stats().seq) await rebuild()
-  // Mark the table as outdated. Only closing it records the right number.
+  // Mark the table as outdated until `close` stores the real sequence number.
   db.exec('update state set seq = -1')
   const unfollow = store.subscribe(follow)
   return {

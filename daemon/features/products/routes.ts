@@ -55,8 +55,8 @@ async function ownerOf(t: ReadTx, { id, provider_id }: ProductRow): Promise<Part
 export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllProducts'>> = { listAllProducts }
 
 /**
- * Product state machine (decisions §9). A draft waits for its file; `publish` sets it once. Buyers keep the file in
- * every state. Suspending a provider suspends its active products, reinstating it reactivates them.
+ * Product state machine (decisions §9). A draft waits for its file; `publish` sets the file once. Buyers keep the file
+ * in every state. Suspending a provider suspends its active products, reinstating it reactivates them.
  */
 export const productMachine = defineMachine({
   noun: 'product',

@@ -16,7 +16,7 @@ export const ProductRow = z.strictObject({
   status: z.enum(productStatuses),
   /** Null for a draft without a file. */
   file: StoredFile.nullable(),
-  /** Hash of the file. The sweep that removes files without a row looks it up here. */
+  /** Hash of the file. Stored files whose hash is in no row are removed. */
   file_sha256: z.string().nullable(),
   /** Not deleted. */
   kept: z.boolean(),

@@ -20,7 +20,7 @@ export type ReferralState = (typeof referralMachine)['states'][number]
 
 type Standing = { readonly [K in 'payable' | 'blocked' | 'pending' | 'lifetime']: bigint }
 
-/** A participant's referral state for a withdrawal. If its money is in several states, the one closest to payable. */
+/** State of a participant's referral money. If its parts have several states, returns the one closest to `payable`. */
 export function referralState(money: Standing): ReferralState {
   if (money.payable > 0n) return 'payable'
   if (money.blocked > 0n) return 'blocked'

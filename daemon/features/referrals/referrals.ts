@@ -8,8 +8,8 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf } from '../payouts/payouts.ts'
 
 /**
- * Who shares the fee of a sale. Read when the fee is due, because a buyer may have registered after the purchase.
- * Referrals have no time limit (decisions §11).
+ * The referrers who share the fee of a sale. Call it when the fee is due, because a buyer may have registered after the
+ * purchase. Referrals have no time limit (decisions §11).
  */
 export async function referrersOf(
   t: ReadTx,

@@ -8,8 +8,8 @@ import { type Counted, documents, identityLinks } from './rows.ts'
 type Place = { readonly baseUrl: string; readonly chainId: number; readonly client: Wallet }
 
 /**
- * Writes the feedback file of a job that newly counts, and queues the file's tags for the chain. Does nothing if the
- * provider has no linked identity. The file never changes.
+ * Writes the feedback file of a job that now counts for reputation, and queues the file's tags for the chain. Does
+ * nothing if the provider has no linked identity. The file never changes.
  */
 export async function openFeedback(t: Tx, { job, sums, at }: Counted, place: Place): Promise<void> {
   const link = await t.table(identityLinks).get(job.provider_id)

@@ -92,7 +92,7 @@ export type Sums = z.infer<typeof Sums>
 
 /** A job that counts for reputation, as it was last counted. */
 export const CountedJobRow = z.strictObject({
-  /** Id of the job. */
+  /** The `id` in `stored` is the id of the job. */
   ...stored,
   provider_id: z.string(),
   service_id: z.string(),
@@ -125,7 +125,7 @@ export type StandingRow = z.infer<typeof StandingRow>
 
 /** State of a provider's evidence, which is a chain of documents. The last document is open. */
 export const EvidenceRow = z.strictObject({
-  /** Id of the provider. */
+  /** The row's id is the provider's id. */
   ...stored,
   /** True while counted jobs are missing from the documents. */
   due: z.boolean(),
@@ -136,7 +136,7 @@ export const EvidenceRow = z.strictObject({
   /** Number of the document that gets new entries. `part_entries` counts the entries in it. */
   part: z.int(),
   part_entries: z.int(),
-  /** Number of the next document to build. It is `part`, or smaller if earlier, full documents are not built yet. */
+  /** Number of the next document to build: `part`, or a smaller one while earlier, full documents are not built yet. */
   open_part: z.int(),
   /** Sums of all documents before `open_part`. `previous` is the root of the last such document. */
   before: Sums,

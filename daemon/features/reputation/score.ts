@@ -29,10 +29,10 @@ const DISPUTED_QUALITY = 25
 const RECORDED_RELIABILITY = 60
 const SPLIT_RELIABILITY = 40
 const LATE_PENALTY = 25
-/** Speed score of a delivery at the promised time. Each further promised duration costs `LATE_SLOPE` points. */
+/** Speed score of a delivery at the promised time. It falls by `LATE_SLOPE` for each promised duration of delay. */
 const ON_TIME_SPEED = 80
 const LATE_SLOPE = 40
-/** Speed if no time was promised. */
+/** Speed score if the provider promised no time. */
 const UNPROMISED_SPEED = 75
 /** A first response within this time gets full points. After three days it gets none. */
 const PROMPT_MS = HOUR_MS

@@ -5,7 +5,7 @@ import { ESTABLISHED_JOBS, type Standing, standingOf } from './score.ts'
 
 export const VERIFIED_SCORE = 70
 export const DEGRADED_SCORE = 40
-/** A subject with one in N jobs disputed, or one in N not completed, is flagged. */
+/** A subject is flagged if one in N of its jobs was disputed, or one in N was not completed. */
 const FLAGGED_ONE_IN = 5
 
 export type Label = 'verified' | 'degraded' | 'failed' | 'unknown'
@@ -34,7 +34,7 @@ export const levelNames = ['indexed', 'reachable', 'sandbox_verified', 'job_prov
 export type EvidenceLevel = 0 | 1 | 2 | 3 | 4
 
 export type LevelFacts = {
-  /** Whether an active listing is available, because its endpoint is healthy or it is first-party. */
+  /** Whether an active listing is available: its endpoint is healthy, or the listing is first-party. */
   readonly isReachable: boolean
   /** Whether an endpoint of the participant accepted a test job. */
   readonly isTested: boolean

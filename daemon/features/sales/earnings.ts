@@ -12,7 +12,7 @@ import { type EarningRow, earnings } from '../ledger/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { screened, waitsOf } from './waiting.ts'
 
-/** Maximum recent payouts searched. It suffices, since each payout carries at least one of the listed sales. */
+/** Maximum recent payouts searched. Enough for all listed sales, since each payout carries at least one sale. */
 const PAYOUTS_LOOKED_AT = 100
 
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>

@@ -76,7 +76,7 @@ function priceFault(slug: NamedService, price: Usdc | undefined): string | undef
 export type NamedOffers = {
   readonly sells: (slug: string) => boolean
   readonly read: (named: Platform['named_services']) => Promise<void>
-  /** Updates the offers on named paths with a transaction's writes. @returns whether a named path is affected */
+  /** Applies a transaction's writes to the offers on named paths. @returns whether a named path is affected */
   readonly see: (change: Change) => boolean
 }
 

@@ -16,7 +16,7 @@ import { balanceOf } from '../ledger/post.ts'
 import { keptOf, openPayoutOf } from '../payouts/payouts.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 
-/** Maximum jobs in escrow read at once. */
+/** Maximum number of jobs in escrow per read. */
 const HELD_SLICE = 1_000
 const SETTLEMENT = 'provider-settlement'
 

@@ -8,7 +8,7 @@ import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 
 const sampleFile = shipped('sdn/sample.xml')
 
-/** The sanctions list and the wallets that an operator added, in memory. Tests replace the check by `isSanctioned`. */
+/** Loads the sanctions list, and the wallets that an operator added. Tests pass their own check as `isSanctioned`. */
 export async function openCompliance(ctx: Context, isSanctioned?: Compliance['isSanctioned']): Promise<void> {
   const { store, config, chain } = ctx
   const sanctions = await openSanctions(store)

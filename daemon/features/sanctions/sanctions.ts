@@ -44,7 +44,7 @@ export type Compliance = {
   readonly source: SdnSource
   /**
    * Whether a wallet is sanctioned (decisions §4).
-   * @throws AppError unavailable if money is real and no list is loaded
+   * @throws AppError `unavailable` if money is real and no list is loaded
    */
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
 }

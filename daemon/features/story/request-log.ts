@@ -61,7 +61,7 @@ export type RequestLog = {
   readonly underWay: () => readonly LoggedRequest[]
   /** Newest number. */
   readonly last: () => number
-  /** Resolves when a request with a higher number has finished, or on abort. @throws AppError rate_limited */
+  /** Resolves when a request with a higher number has finished, or on abort. @throws AppError `rate_limited` */
   readonly wait: (seq: number, signal: AbortSignal) => Promise<void>
 }
 

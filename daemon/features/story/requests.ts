@@ -25,10 +25,10 @@ export type Filters = {
   readonly since?: number | undefined
 }
 
-/** The ids by which a job's requests are found. */
+/** The ids by which a job's HTTP requests are found. */
 type AboutJob = { readonly ids: readonly string[]; readonly paymentId: string | null }
 
-/** Filter for requests. A job's requests are those that bought it, or whose path names it or its conversation. */
+/** Filter for logged requests. `job` selects the job's purchase, and paths with the id of the job or conversation. */
 export async function matcherOf(t: ReadTx, filters: Filters): Promise<(request: LoggedRequest) => boolean> {
   const { status, method, path, request: named, job, since } = filters
   const ids = named === undefined ? undefined : new Set(idsIn(named))
@@ -64,7 +64,7 @@ function pathMatcher(wanted: string): (path: string) => boolean {
   return wanted.includes('*') ? (path) => matchesGlob(wanted, path) : (path) => path.includes(wanted)
 }
 
-/** A request as the API shows it. Counting its steps needs the whole trace, so `steps` is null here. */
+/** An HTTP request as the API shows it. Counting its steps needs the whole trace, so `steps` is null here. */
 export async function recordOf(
   { t, offerOf }: { readonly t: ReadTx; readonly offerOf: OfferOf },
   request: LoggedRequest,
@@ -96,7 +96,7 @@ export async function recordOf(
 
 const SUBJECT = /\b(?:svc|job|thr)_[0-9a-f]{16}\b/
 
-/** Name of the listing whose id, or whose job's or conversation's id, is in a path; null if there is none. */
+/** Name of the listing that a path is about, by the path's listing, job or conversation id; null if there is none. */
 async function serviceIn(t: ReadTx, path: string): Promise<string | null> {
   const [id = ''] = SUBJECT.exec(path) ?? []
   if (id.startsWith('job_')) return (await t.table(jobs).get(id))?.service_name ?? null

@@ -9,7 +9,7 @@ import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, record
 import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 
-/** Maximum payments, and maximum operator actions, that are read to find requests which the log does not have. */
+/** Maximum payments, and maximum operator actions, that are read to find HTTP requests missing in the log. */
 const DURABLE_ROWS = 1_000
 
 const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ query }, { ctx, signal }) => {

@@ -232,7 +232,7 @@ export function tellDelivery({ reader }: Telling, delivery: DeliveryRow): StoryT
   return join(alone(own, next), below({ steps: tries, next: [] }))
 }
 
-/** Traces of the requests about a job, since its purchase. */
+/** Traces of the HTTP requests about a job since its purchase. */
 async function requestsAbout(telling: Telling, job: JobRow): Promise<StoryTold[]> {
   const { t, entries } = telling
   const about = await aboutJob(t, job.id)

@@ -26,7 +26,7 @@ export type SubscriptionRole = (typeof subscriptionRoles)[number]
 
 /**
  * Subscription state machine (decisions §9). Effects happen in the same transaction: `charge` takes the next period's
- * price from the balance, `tell` notifies the provider and both event logs. Only `charge` moves money.
+ * price from the balance, `tell` notifies the provider and writes to both event logs. Only `charge` moves money.
  */
 export const subscriptionMachine = defineMachine({
   noun: 'subscription',
@@ -49,7 +49,7 @@ export const subscriptionMachine = defineMachine({
       by: ['subscriber'],
       effects: ['tell'],
     },
-    /** The provider is suspended when a renewal is due: the subscription is paused until the subscriber resumes it. */
+    /** If the provider is suspended when a renewal is due, the subscription pauses until the subscriber resumes it. */
     { event: 'hold', from: ['active', 'past_due'], to: 'paused', by: ['system'], effects: ['tell'] },
     /** The paid period of a paused subscription has ended; nothing more happens automatically. */
     { event: 'lapse', from: ['paused'], to: 'paused', by: ['system'], effects: [] },

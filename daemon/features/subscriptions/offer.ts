@@ -17,7 +17,7 @@ const Terms = z.strictObject({
   net: z.string(),
   fee: z.string(),
   billing_period: z.enum(billingPeriods),
-  /** The services of the bundle, each with its number of edits at the quote; absent in old rows. */
+  /** Services of the bundle. `edits`: how often each was edited before its quoted version. Absent in old rows. */
   services: z.array(z.strictObject({ id: z.string(), edits: z.int() })).exactOptional(),
 })
 

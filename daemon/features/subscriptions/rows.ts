@@ -49,7 +49,7 @@ export const SubscriptionRow = z.strictObject({
   current_period_end: z.int(),
   /** The pauses up to this time have extended the period; absent if none has. */
   pauses_until: z.int().exactOptional(),
-  /** Whether the subscription was paused when its period ended. Its next period then starts when it is charged. */
+  /** Whether the subscription was paused when its period ended. If so, the next period starts at its charge. */
   lapsed: z.boolean(),
   /** Paid periods. */
   charges: z.int(),
@@ -141,7 +141,7 @@ export const UnservedPeriodRow = z.strictObject({
   paid: Micro,
   period_start: z.int(),
   period_end: z.int(),
-  /** Milliseconds without service, up to the last reinstatement. `since` is when the running suspension began. */
+  /** Milliseconds without service, up to the last reinstatement. `since` is when the current suspension began. */
   lost_ms: z.int(),
   since: z.int().nullable(),
   open: z.boolean(),

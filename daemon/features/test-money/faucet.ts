@@ -22,7 +22,7 @@ const BUCKET_DIGITS = 16
 type Asking = { readonly wallet: Wallet; readonly address: string; readonly wall: number }
 type Bound = { readonly id: string; readonly most: Usdc; readonly whose: string }
 
-/** @throws AppError forbidden if other machines can reach the marketplace and the operator did not open the faucet */
+/** @throws AppError `forbidden` if other machines can reach the marketplace and the operator did not open the faucet */
 export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
   if (config.publicFaucet) return
   if (config.publicUrl === undefined && isLoopback(config.host)) return

@@ -17,7 +17,7 @@ export function attachmentView(row: ThreadFileRow, baseUrl: string): z.output<ty
   }
 }
 
-/** @throws AppError conflict when the conversation has the maximum number of files */
+/** @throws AppError `conflict` when the conversation has the maximum number of files */
 export async function refuseMoreFiles(t: ReadTx, threadId: string): Promise<void> {
   if ((await t.table(threadFiles).count('thread', [threadId])) >= MAX_FILES) {
     throw new AppError('conflict', `A conversation can have at most ${MAX_FILES} files.`)

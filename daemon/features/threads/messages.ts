@@ -63,7 +63,7 @@ export async function addMessage(
   return { message: row, thread: changed }
 }
 
-/** @throws AppError conflict when the conversation was cancelled or is full */
+/** @throws AppError `conflict` when the conversation was cancelled or is full */
 export function refuseClosed(thread: ThreadRow): void {
   if (thread.status === 'cancelled') throw new AppError('conflict', 'This conversation was cancelled.')
   if (thread.message_count >= MAX_MESSAGES) {

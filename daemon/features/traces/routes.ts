@@ -181,7 +181,7 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
   return { row, token }
 }
 
-/** Reading and using up the token share a transaction, so only one of two concurrent readers sees the trace. */
+/** The token is read and used up in one transaction, so only one of two concurrent readers sees the trace. */
 const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx, caller, wall }) => {
   const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]

@@ -37,8 +37,8 @@ type Step = Times & {
 }
 
 /**
- * The only way to change an attempt's state, with its effect on the participant.
- * @throws AppError 409 invalid_transition. Nothing is written then.
+ * The only function that changes an attempt's state. Also updates the participant's tier if necessary.
+ * @throws AppError 409 `invalid_transition`, before anything is written
  */
 export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<AttemptRow> {
   const { attempt, event, by, now, wall, change = {} } = step
@@ -65,7 +65,7 @@ async function setTier(t: Tx, participantId: string, now: number): Promise<void>
   await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
 }
 
-/** Emits an attempt's event. It omits the name of the person who consented. */
+/** Emits an event for an attempt. The event omits the name of the person who consented. */
 export async function emitAttempt(
   t: Tx,
   draw: Draw,

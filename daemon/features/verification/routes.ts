@@ -217,7 +217,7 @@ const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCal
   return { attempt_id: row.id, status: row.status }
 }
 
-/** Expires overdue attempts before listing, so that statuses are correct. */
+/** Expires overdue attempts first, so that the response has correct statuses. */
 const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
   const { ctx, now, wall } = call
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query

@@ -11,7 +11,7 @@ import { secretsOf } from './signing.ts'
 const MAX_UNSENT_TRIES = 3
 const SEED_BYTES = 32
 
-/** Larger bodies are not stored. Direct calls are not resent, and callers who do not pay could cause many. */
+/** Larger bodies are not stored: direct calls are not resent, and callers who do not pay could cause many of them. */
 const MAX_KEPT_BODY_CHARS = 2_048
 const ABANDONED = 'the caller stopped waiting'
 
@@ -29,7 +29,7 @@ type Parts = Sender & { readonly store: Store; readonly entropy: Entropy }
 /**
  * Sends a message while a caller waits: an instant dispatch, or a test (decisions §10). Never queues. Retries only
  * while nothing was sent, within one time limit. The call is recorded before it is sent, and counts for webhook health.
- * @throws WebError aborted by the signal
+ * @throws WebError `aborted` when the signal aborts
  */
 export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<SentAttempt> {
   const message = messageOf(drawFrom(parts.entropy(SEED_BYTES)), delivery)

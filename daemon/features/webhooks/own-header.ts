@@ -19,7 +19,7 @@ export function sealedHeader(ctx: Context, { owner, given, iv }: Given): Pick<Pa
   return { endpoint_header: { name: given.name, box: seal(given.value, sealKey(ctx, owner), iv) } }
 }
 
-/** Returns a function that reads an owner's custom header. It gives none if another admin key sealed the header. */
+/** Returns a function that reads an owner's custom header. The result is empty if another admin key sealed it. */
 export function readsOwnHeader(ctx: Context): (owner: Owner) => Readonly<Record<string, string>> {
   return (owner) => {
     const { endpoint_header: header } = owner

@@ -31,7 +31,7 @@ export type NewDelivery = {
   readonly participantId: string
   readonly serviceId?: string
   readonly jobId?: string
-  /** Id or wallet of an unpaid sender. Messages with a sender wait behind paid ones, and their number is limited. */
+  /** Id or wallet of a sender who did not pay. Their messages wait behind paid ones, and are limited in number. */
   readonly sender?: string
   readonly type: string
   /** Members besides `type`, `event_id` and `created_at`. */
@@ -150,7 +150,7 @@ export async function redirect(t: Tx, id: string, { url, now }: { url: string; n
 }
 
 /**
- * Resends a delivery with the same bytes and a new number of attempts.
+ * Resends a delivery with the same bytes, and counts its attempts from zero.
  * @param owner - participant that must own it; undefined for the operator
  * @throws AppError 404 for an unknown or another owner's delivery, 409 when it cannot be sent again
  */
@@ -209,7 +209,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
     at: now,
   })
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
-  // A failed direct call emits no event, because callers who do not pay could cause many. The deliveries show it.
+  // No event for a failed direct call: callers who do not pay could cause many. The row shows the failure.
   if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
   if (row.service_id !== null) await updateHealth(t, row.service_id, now)
   return written

@@ -17,7 +17,7 @@ export const DeliveryRow = z.strictObject({
   job_id: z.string().nullable(),
   /** Endpoint of the last or next attempt. If the owner changes the endpoint, a pending delivery is redirected. */
   url: z.string(),
-  /** Set only if the sender did not pay: its id or wallet. Such messages wait behind paid ones. */
+  /** Id or wallet of the sender if it did not pay. Its message then waits behind paid messages. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
   /** Signed bytes, the same for all attempts. Empty if they are in `body_file`, or too large for a direct call. */

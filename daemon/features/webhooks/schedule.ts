@@ -57,7 +57,7 @@ export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitte
   return { state: 'pending', nextAt: now + scheduled + Math.floor(delay * JITTER_SHARE * jitter), reason: null }
 }
 
-/** `Retry-After` in milliseconds, given as seconds or as a date; null if absent. */
+/** Converts a `Retry-After` header (seconds or a date) to milliseconds; null if absent. */
 export function retryAfterMs(header: string | undefined, wall: number): number | null {
   const text = header?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS

@@ -48,7 +48,7 @@ export type SentAttempt = {
 
 /**
  * Signs and posts a message once. Only a 2xx response counts as delivered; redirects are not followed.
- * @throws WebError aborted by its signal. All other failures are in the result.
+ * @throws WebError `aborted` when its signal aborts. All other failures are in the result.
  */
 export async function sendOnce({ web, clock }: Sender, message: OutgoingMessage): Promise<SentAttempt> {
   const at = clock.wall()

@@ -27,8 +27,8 @@ const pollingWork: DueWork = {
 }
 
 /**
- * Tests endpoints of new listings, and an hour later those that failed. It has no `nextDue`, so a moved clock runs one
- * test and not one per hour.
+ * Every minute, tests endpoints of new listings. A failed endpoint is tested again after an hour. The cron has no
+ * `nextDue`, so a moved clock runs one test and not one per hour.
  */
 export const webhookProbes = defineCron({
   name: 'webhook-probes',
@@ -42,7 +42,7 @@ export const webhookProbes = defineCron({
   },
 })
 
-/** Schedules tests for unhealthy listings of old stores. Without a test time, no run would test them. */
+/** Schedules tests for unhealthy listings that an older version stored without a test time. */
 export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
   for (const id of await store.read(forgotten)) await store.tx((t) => updateHealth(t, id, clock.now()))
 }
@@ -59,7 +59,7 @@ function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: Serv
   return webhook_status === undefined && !webhook_healthy && first_party_slug === null
 }
 
-/** Tests endpoints concurrently: a hanging one delays no other. @throws Error if tests failed locally */
+/** Tests endpoints concurrently: a hanging one delays no other. @throws Error if a test failed for a local reason */
 async function sendProbes(run: Run): Promise<void> {
   const { ctx, now, signal } = run
   const due = await ctx.store.read((t) => dueProbes(t, now))

@@ -21,7 +21,7 @@ type Json = z.core.util.JSONType
 const SCAN_ROWS = 500
 /** Pause of an endpoint's queue after a local failure. */
 const BROKEN_PAUSE_MS = 30 * SECOND_MS
-/** How long a stop of the daemon waits for attempts. */
+/** How long the daemon waits for delivery attempts when it stops. */
 const STOP_WAIT_MS = 3 * SECOND_MS
 
 /** A delivered message: its row before the attempt is recorded, and the response. */
@@ -51,7 +51,7 @@ export type WorkerParts = Sender & {
 }
 
 export type DeliveryWorker = {
-  /** Starts the worker. It sends the deliveries that are left, then sends at each tick and for each new delivery. */
+  /** Starts the worker. It first sends what was left unsent, then sends at each tick and for each new delivery. */
   readonly start: (ticker: Ticker) => Promise<void>
   /** Sends deliveries that are due, for example after the clock was moved. */
   readonly wake: () => void
@@ -143,7 +143,7 @@ async function scan(store: Store, note: (lane: Lane, at: number) => void): Promi
   }
 }
 
-/** Sends the first delivery of a lane if it is due. @returns when the lane is due next; undefined if it is empty */
+/** Sends a lane's first delivery if it is due. @returns the next due time; undefined if the lane is empty */
 async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Promise<number | undefined> {
   const now = parts.clock.now()
   const head = await headOf(parts.store, lane, now)

@@ -68,7 +68,7 @@ const DB_PER_DECADE = 20
 const MICROS = 1_000_000
 const isWindows = process.platform === 'win32'
 
-/** Opens ffmpeg for untrusted recordings. @param command name or path of ffmpeg; `path`: folders to search for it */
+/** Opens ffmpeg for untrusted recordings. `command`: name or path of ffmpeg; `path`: folders to search for it. */
 export function openAudio({ command = 'ffmpeg', path }: { command?: string; path?: string } = {}): Engine<AudioEngine> {
   const ffmpeg = openProgram(command, path === undefined ? {} : { path })
   let version = 'unknown'

@@ -187,7 +187,7 @@ function userAgent(version: string, screen: ScreenName): string {
   return `Mozilla/5.0 (${platform}) ${engine} ${USER_AGENT}`
 }
 
-/** Checks the browser: reads its version and, after a failed job, opens a page to test the sandbox. */
+/** Checks the browser: reads its version and, after a browser failure, opens a page to test the sandbox. */
 async function look(options: BrowserOptions, state: State, withPage: Browser['withPage']): Promise<EngineStanding> {
   const path = findBrowser(options.path)
   if (path === undefined) return { status: 'missing', detail: 'Chromium is not installed.', fix: FIX }

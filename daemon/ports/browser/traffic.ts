@@ -23,7 +23,7 @@ export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
   /** Number of requested resources that have not arrived. */
   readonly missing: () => number
-  /** Whether no needed response is missing, and no request has started or ended for `QUIET_MS`. */
+  /** True when all needed responses have arrived, and no request has started or ended for `QUIET_MS`. */
   readonly isQuiet: () => boolean
   /** Time since the last network activity. */
   readonly silentMs: () => number

@@ -185,7 +185,7 @@ export type ChainTransactions = {
   /** Finds a transaction by its id, nonce or mined hash, or by any of its hashes if it is not final yet. */
   find(id: string): Promise<ChainTransaction | undefined>
   /**
-   * Removes final transactions that were last written before `before`. Keeps calls, because their ids prevent repeats.
+   * Removes final transactions last written before `before`, except contract calls, whose ids prevent repeats.
    * @param isNeeded - whether a transfer's outcome may still be queried
    * @returns the number of removed transactions
    */
@@ -238,7 +238,7 @@ export type ChainPort = {
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus
   /**
-   * Reports permanently reverted settlements, including earlier ones. Reports one again if its money moves after all.
+   * Reports every permanent reversal, past ones too. Reports a reversal again if the money moves after all.
    * @returns the function that ends the subscription
    */
   onReversed?(listener: (reversal: Reversal) => void): () => void

@@ -69,7 +69,7 @@ export type ReputationRegistry = {
   readonly client: Wallet
   /** When the promise resolves, the order is durable. */
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
-  /** @throws RangeError if there are no clients, which the contract refuses, too */
+  /** @throws RangeError if the query has no clients: the contract refuses that, too */
   getSummary(query: SummaryQuery): Promise<FeedbackSummary>
   /** All values of `tag2` that a client has used with `tag1`, sorted. */
   secondTags(query: { agentId: bigint; client: Wallet; tag1: string }): Promise<readonly string[]>
@@ -104,8 +104,8 @@ const SUM_DECIMALS = 18
 export type Rated = { readonly value: bigint; readonly value_decimals: number }
 
 /**
- * `getSummary` of the ERC-8004 reference registry: the mean in 18 decimals, truncated to the most frequent number of
- * decimals, or on a tie to the lowest.
+ * `getSummary` of the ERC-8004 reference registry. Computes the mean with 18 decimals, then truncates it to the number
+ * of decimals that is most frequent among the values; on a tie, to the lowest.
  */
 export function summaryOf(feedback: readonly Rated[]): FeedbackSummary {
   if (feedback.length === 0) return { count: 0n, value: 0n, valueDecimals: 0 }

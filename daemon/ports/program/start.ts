@@ -9,7 +9,7 @@ const BYTES_A_KB = 1_024
 /** Index of the process group in /proc/PID/stat, counted after the name. */
 const GROUP_FIELD = 2
 const LOOK_EVERY_MS = SECOND_MS / 4
-/** Number of scans that skip a process of another group. Then its group is read again, because pids are reused. */
+/** A process of another group is skipped for up to this many scans. Then it is read again, because pids are reused. */
 const LOOKS_KEPT = 8
 
 /** Reports a process group's memory (PSS, in bytes) several times a second, on Linux; reads /proc synchronously. */

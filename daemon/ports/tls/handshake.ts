@@ -87,7 +87,7 @@ export function shake(task: ShakeTask, signal: AbortSignal): Promise<Handshake> 
   })
 }
 
-/** Starts a handshake; rejects an offer that this program does not support. */
+/** Starts a handshake; rejects TLS versions and ciphers that this program does not support. */
 function begin(task: ShakeTask, reject: (error: TlsError) => void): TLSSocket | undefined {
   const { host, address, port, ca, version, ciphers = ALL_CIPHERS } = task
   const wanted: ConnectionOptions = {

@@ -34,7 +34,7 @@ function aroundKept(text: string): Segment[] {
   return [...parts, { text: text.slice(from), isKept: false }].filter((part) => part.text !== '')
 }
 
-/** A part without letters is kept. */
+/** Marks a part without letters as kept, so that it is not translated. */
 function judged(text: string): Segment {
   return { text, isKept: !/\p{L}/u.test(text) }
 }
@@ -52,7 +52,7 @@ function piecesOf(paragraph: string): string[] {
   return pieces
 }
 
-/** End of the last match of `mark`, unless it is too near the beginning. */
+/** End of the last match of `mark`; undefined if there is no match, or the match is near the beginning. */
 function endOf(window: string, mark: RegExp): number | undefined {
   const last = [...window.matchAll(mark)].at(-1)
   const end = last === undefined ? 0 : last.index + last[0].length

@@ -8,7 +8,7 @@ import { readJson, UpstreamError } from './upstream.ts'
 
 /** Domain registration data (RFC 9083) from the registries. */
 export type Rdap = {
-  /** Looks up a domain; undefined if not registered. @throws UpstreamError, `asker` for a TLD without a registry */
+  /** Looks up a domain; undefined if not registered. @throws UpstreamError (`asker` for a TLD without a registry) */
   readonly domain: (name: string, signal: AbortSignal) => Promise<DomainRegistration | undefined>
   /** Requests the registry list. */
   readonly reach: (signal: AbortSignal) => Promise<Reached>

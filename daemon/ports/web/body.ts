@@ -17,7 +17,7 @@ const decoders = {
   br: createBrotliDecompress,
 } as const
 
-/** Reads a body, limiting raw and decoded bytes. @throws WebError too_large or encoding_refused, or a stream error */
+/** Reads a body, limiting raw and decoded bytes. @throws WebError `too_large`, `encoding_refused`; stream errors */
 export async function readBody(stream: Readable, encoding: string | undefined, limit: BodyLimit): Promise<ReadBody> {
   const chunks: Buffer[] = []
   let size = 0

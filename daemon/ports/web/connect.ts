@@ -18,7 +18,7 @@ export const systemResolve: Resolve = async (hostname) => {
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
 
-/** Resolves a host; refuses it if any address is forbidden. @throws WebError address_refused or dns_failed. */
+/** Resolves a host; refuses it if any address is forbidden. @throws WebError `address_refused` or `dns_failed`. */
 export async function resolveChecked(
   target: Omit<WebTarget, 'url'>,
   resolve: Resolve,

@@ -79,7 +79,7 @@ export function openRobots({ get, wall }: RobotsOptions) {
     throw new WebError('robots_refused', UNREADABLE)
   }
 
-  /** @throws WebError robots_refused, or why the site is unreachable */
+  /** @throws WebError `robots_refused`, or why the site is unreachable */
   async function check(target: WebTarget, signal: AbortSignal): Promise<void> {
     const rules = await siteOf(target.url.origin).rules.catch(otherwise)
     signal.throwIfAborted()
@@ -97,7 +97,7 @@ function textOf({ body, truncated }: WebResponse): string {
   return truncated ? text.slice(0, text.lastIndexOf('\n') + 1) : text
 }
 
-/** Rules if robots.txt could not be fetched: a redirect loop counts as a missing file, other failures are errors. */
+/** Rules if robots.txt could not be fetched. A redirect loop counts as a missing file; other failures are thrown. */
 function otherwise(error: unknown): RobotsRules {
   if (!(error instanceof WebError)) throw error
   if (error.failure === 'too_many_redirects') return NO_RULES

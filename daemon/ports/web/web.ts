@@ -28,7 +28,7 @@ export type PublicWeb = {
   readonly get: (url: string, options?: GetOptions) => Promise<WebResponse>
   /** Checks a URL without requests: scheme, credentials, port, literal address. @throws WebError */
   readonly check: (url: string) => void
-  /** Public addresses of a host, for other protocols. @throws WebError */
+  /** Public addresses of a host, for protocols other than HTTP. @throws WebError */
   readonly resolve: (host: string) => Promise<readonly ResolvedAddress[]>
 }
 

@@ -36,7 +36,7 @@ function redirect(deep: TableReads, now: () => TableReads): TableReads {
   }
 }
 
-/** A table in three layers: new changes, changes being written, and deep rows. */
+/** A table in three layers: new changes, changes being written, and the rows below them (`deep`). */
 function openTable(deep: TableReads) {
   let top = layerOver(deep)
   return {
@@ -60,12 +60,12 @@ function openTable(deep: TableReads) {
 
 type Handing = DeepBatch & { readonly release: () => void }
 
-/** Opens a front. A sealed layer holds the changes being written and never changes, so reads are consistent. */
+/** Opens a front. Changes that are being written stay in a sealed layer, so that all reads are consistent. */
 export function frontOver(deep: DeepBase): Front {
   const tables = new Map([...deep.tables].map(([name, reads]) => [name, openTable(reads)]))
   let records = deep.records()
   let waiting = 0
-  /** Changes that the deep base refused; the next flush writes them again. */
+  /** Changes handed to the deep base, kept until it has written them. After a failure, the next flush tries again. */
   let handing: Handing | undefined
 
   function seal(reflects: number): Handing {

@@ -7,7 +7,7 @@ export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 export type Scope = {
   open: boolean
   failure: { readonly error: unknown } | undefined
-  /** The last call that waits for the base; never rejects. */
+  /** Settles after the last call that waits for the base. Never rejects. */
   waiting: Promise<unknown> | undefined
 }
 
@@ -16,8 +16,8 @@ export function openScope(): Scope {
 }
 
 /**
- * Refuses calls after the body's end. The first failed call fails the body, even if the body catches it. Calls run one
- * after another, even if the body does not await them.
+ * Refuses calls after the end of a transaction body. The first failed call fails the whole body, even if the body
+ * catches the error. Calls run one after another, even if the body does not await them.
  */
 export function guardOf(scope: Scope): ScopeGuard {
   function run<T>(call: () => Awaitable<T>): Awaitable<T> {
@@ -56,7 +56,7 @@ export function guardOf(scope: Scope): ScopeGuard {
   }
 }
 
-/** Awaits a body and its calls, then closes its scope. @throws StoreMisuse when the body takes too long */
+/** Awaits a transaction's body and its calls, then closes its scope. @throws StoreMisuse if the body is too slow */
 export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog): Promise<T> {
   try {
     const value = await inTime(body)
@@ -72,7 +72,7 @@ export async function settle<T>(scope: Scope, body: Promise<T>, inTime: Watchdog
 /** Limits the time of a transaction body, because a body blocks all writers. */
 export type Watchdog = <T>(body: Promise<T>) => Promise<T>
 
-/** Transaction bodies run one at a time, so one timer is enough. A body that it finds twice has used up its time. */
+/** Bodies run one at a time, so one timer is enough. A body that still runs at the timer's next tick has timed out. */
 export function createWatchdog(ms: number): Watchdog {
   type Running = { readonly giveUp: (error: StoreMisuse) => void }
   let isArmed = false

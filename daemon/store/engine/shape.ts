@@ -4,7 +4,7 @@ import { z } from 'zod'
 export type SchemaShape = {
   /** The value may be a bigint. */
   bigint: boolean
-  /** May be a string, so a bigint would be ambiguous. */
+  /** The value may be a string. A bigint in the same place would then be ambiguous. */
   text: boolean
   /** The value may be anything, so nothing below it is converted. */
   opaque: boolean

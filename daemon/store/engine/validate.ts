@@ -15,7 +15,7 @@ export function validated({ collection }: TableShape, row: AnyRow, before: AnyRo
   return parsed.data
 }
 
-/** Validates only changed members. Undefined if a member is missing, unknown or invalid, or the schema has checks. */
+/** Validates only changed members. Undefined if one is missing, unknown or invalid, or if the schema has `checks`. */
 function validatedChange(schema: z.ZodType, row: AnyRow, before: AnyRow): AnyRow | undefined {
   if (!(schema instanceof z.ZodObject) || schema.def.checks?.length) return undefined
   const clean: Record<string, unknown> = {}

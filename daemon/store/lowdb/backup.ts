@@ -58,7 +58,7 @@ export async function backUp(job: BackupJob): Promise<BackupReport> {
   return { target, seq: active - 1, files: names.length, blobs, sizeBytes: copiedBytes + madeBytes }
 }
 
-/** Writes rows in LevelDB to a snapshot, the form of backups. @returns the manifest with that snapshot */
+/** Copies the rows of a LevelDB database to a snapshot, as backups need. @returns the manifest with that snapshot */
 async function rowsToSnapshot({ disk, target, manifest }: BackupJob, level: LevelBase): Promise<Manifest> {
   const { rows: _level, ...rest } = manifest
   const seq = level.reflects()

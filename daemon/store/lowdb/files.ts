@@ -28,7 +28,7 @@ const Manifest = z.strictObject({
   segments: z.array(z.int().min(1)).min(1),
   /** Present if the rows are in LevelDB. A snapshot in the manifest is then older than the move to LevelDB. */
   rows: z.literal('level').exactOptional(),
-  /** Last transaction at the last clean stop, to detect losses. */
+  /** Number of the last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),
 })
 export type Manifest = z.infer<typeof Manifest>

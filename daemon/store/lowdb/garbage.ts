@@ -11,7 +11,7 @@ import { lineWriter } from './snapshot.ts'
 /** A store is rewritten if its files are larger than this factor times the live data plus `MIN_GARBAGE_BYTES`. */
 const GARBAGE_FACTOR = 2
 const MIN_GARBAGE_BYTES = 4 * 1024 * 1024
-/** Lines of about this many bytes are handled before each call of `rest`. */
+/** Between calls of `rest`, lines of about this many bytes are processed. */
 const WALK_BYTES = 4 * 1024 * 1024
 const MB = 1024 * 1024
 

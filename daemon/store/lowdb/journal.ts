@@ -19,7 +19,7 @@ type Queued = {
   readonly reject: (error: StoreStopped) => void
 }
 
-/** The newest segment of the journal, with a queue. One write and sync at a time. */
+/** The newest segment of the journal, with a queue of entries. Batches are written and synced one at a time. */
 export type Journal = {
   append(entry: EncodedChange): Promise<void>
   durable(): Promise<void>
@@ -192,7 +192,7 @@ async function closeFile(file: DiskFile, isSound: boolean): Promise<void> {
   await file.close()
 }
 
-/** Creates a durable, empty segment. It replaces the file that an interrupted switch left. */
+/** Creates a durable, empty segment. Replaces the file that an earlier, interrupted attempt left. */
 export async function freshSegment(disk: Disk, dir: string, firstSeq: number): Promise<DiskFile> {
   const path = `${dir}/${segmentFile(firstSeq)}`
   await disk.remove(path)

@@ -18,7 +18,7 @@ export type Maintenance = {
   manifest(): Manifest
   /** Starts a compaction if due; called after each flush. */
   consider(): void
-  /** Undefined if writers may go on; if too many changes wait for LevelDB, resolves when writers may go on. */
+  /** Undefined if writers may go on. Otherwise resolves when LevelDB has stored enough changes for them to go on. */
   room(): Promise<void> | undefined
   compact(): Promise<void>
   shrink(): Promise<void>

@@ -19,7 +19,7 @@ const HEX = 16
 const CRC_CHARS = 8
 
 type Header = { readonly format: number; readonly seq: number; readonly counts: Readonly<Record<string, number>> }
-/** `through`: last transaction that the walk may have seen; replay must reach it. */
+/** `through`: last transaction that the snapshot may contain; replay must reach it. */
 type Footer = { readonly count: number; readonly crc: string; readonly through: number }
 
 export type SnapshotJob = {
@@ -118,7 +118,7 @@ async function writeTable(
   { shape, rows }: RowSet,
   write: (lines: readonly string[]) => Promise<void>,
 ): Promise<boolean> {
-  // Rows added during the walk are in the journal and can be skipped. Counting down makes sure that the loop ends.
+  // Rows added during this loop are in the journal and can be skipped. Counting down makes sure that the loop ends.
   let left = rows.size
   let slice: string[] = []
   for (const row of rows.values()) {

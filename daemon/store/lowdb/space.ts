@@ -59,7 +59,7 @@ export function watchSpace(options: {
   return { assertRoom, look, fits }
 }
 
-/** Yields bytes while they fit on the disk, so that space for the journal stays free. @throws AppError unavailable */
+/** Yields bytes while they fit on the disk, so that space for the journal stays free. @throws AppError `unavailable` */
 export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let roomBytes = 0
   for await (const chunk of source) {

@@ -59,7 +59,7 @@ export async function verifyStore(options: VerifyOptions): Promise<VerifyReport>
   return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...found }
 }
 
-/** Blobs that a row names in the fields of indexes called `file` or `…_file`. */
+/** Blobs of a row: those named in the fields of the indexes `file` and `…_file`. */
 function blobsOf({ indexes }: AnyCollection, row: Row): string[] {
   const members: Readonly<Record<string, unknown>> = row
   return indexes

@@ -71,7 +71,7 @@ export const WebhookUrl = z
 
 export const MAX_OFFSET = 1_000_000
 
-/** What an answer says of the page it shows. */
+/** Paging members of list responses. */
 export const paged = { total: z.int(), limit: z.int(), offset: z.int() }
 
 /** Paging parameters of all lists (decisions §1). */

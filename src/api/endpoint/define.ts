@@ -39,7 +39,7 @@ export type Access =
       readonly orLocal?: true
     }
   | { readonly kind: 'admin' }
-  /** Where the token of one object is sent; if in the body, the handler reads it. */
+  /** An access token for one object. `at` says where it is sent; a token in the body is read by the handler. */
   | { readonly kind: 'token'; readonly at: TokenPlace }
   /** `bundled`: a subscription may include the service. Subscribers then need only an API key (decisions §9). */
   | {
@@ -196,14 +196,14 @@ export function feed<P extends z.ZodType, E extends z.ZodType>(schema: P, event:
   return { kind: 'feed', schema, event }
 }
 
-/** An endpoint of the contract; everything else derives from it. */
+/** Declares an API endpoint. Everything else about the endpoint derives from this declaration. */
 export type Endpoint = {
   readonly method: Method
   readonly path: `/${string}`
   readonly access: Access
   /** The area that the cutover defers: this endpoint returns 410 while the cutover is on. */
   readonly feature?: Area
-  /** Body members with which a deferred endpoint still works. */
+  /** A deferred endpoint still accepts bodies with these members and values. */
   readonly spares?: Readonly<Record<string, string>>
   /** `METHOD /path` of the replacement while the endpoint is deferred. */
   readonly replacement?: `${Method} /${string}`
@@ -341,7 +341,7 @@ export type WireEvent<E extends Endpoint> = E['reply'] extends { kind: 'events';
   ? z.input<S>
   : never
 
-/** Response from a handler in domain form: money is bigint. */
+/** A handler's response in domain form: money is bigint. */
 export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | JsonOrPageReply<infer S>
   ? z.output<S>
   : never

@@ -47,7 +47,7 @@ export const jobFields = {
   paid_by: oneOf(paymentMethods),
 } as const satisfies ListFields
 
-/** `amount`: price for the buyer; `age`: since the last change. */
+/** `amount`: price for the buyer; `age`: time since the last change. */
 export const threadFields = {
   id: text,
   status: oneOf(threadStatuses, threadWords),

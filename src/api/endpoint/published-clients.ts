@@ -10,7 +10,7 @@ export type PublishedClient = {
   readonly name: string
   /** Default limit per payment. */
   readonly cap?: Usdc
-  /** Code with which a buyer raises the client's own payment limit. */
+  /** Source code with which a buyer raises the client's own payment limit. */
   readonly raise?: string
   /** Code that allows the sandbox token; absent if the client pays with any token. */
   readonly allow?: (token: LocalToken) => string
@@ -42,7 +42,7 @@ export const publishedClients: readonly PublishedClient[] = [
   },
 ]
 
-/** `CLIENT: code`, for each client that must allow the token. */
+/** Code that makes a client accept the token, as `CLIENT: code`. Lists only clients that need such code. */
 export function allowances(token: LocalToken): readonly string[] {
   return publishedClients.flatMap(({ name, allow }) => (allow ? [`${name}: ${allow(token)}`] : []))
 }

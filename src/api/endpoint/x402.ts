@@ -198,7 +198,7 @@ function termsOf(offer: PaymentRequirement) {
   }
 }
 
-/** Error text: the reason. In a first 402, the notice and notes for users of known clients follow. */
+/** Error text: the reason. If the request had no payment, the notice and notes about known clients follow. */
 function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): string {
   if (offer.error !== undefined) return offer.error
   const fault = offer.fault ?? 'missing'

@@ -106,7 +106,9 @@ export const figuresApi = {
       span: z
         .enum(seriesSpans)
         .optional()
-        .meta({ description: 'resolution: hour by minute, day by 15 minutes, week by hour' }),
+        .meta({
+          description: 'an hour in steps of a minute, a day in steps of 15 minutes, or a week in steps of an hour',
+        }),
     }),
     reply: json(
       z.strictObject({

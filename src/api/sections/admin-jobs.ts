@@ -21,10 +21,15 @@ const SchemaReport = z.strictObject({
   details: z.array(z.strictObject({ path: z.string(), message: z.string() })),
 })
 
+const MarketJob = Job.extend({
+  about: EventAbout.optional(),
+  late: z.boolean().optional().meta({ description: 'job in progress past its deadline or promised time' }),
+}).meta({ id: 'MarketJob' })
+
 /** Evidence for a ruling, as of the time of the call. */
 const JobBundle = namedObject('JobBundle', {
   generated_at: Time,
-  job: Job.meta({ description: 'the full job: input, deliverables and timeline' }),
+  job: MarketJob.meta({ description: 'the full job: input, deliverables and timeline' }),
   schema_report: z.strictObject({
     input: SchemaReport.nullable().meta({ description: 'the input, checked against the current listing' }),
     deliverables: SchemaReport.nullable().meta({ description: 'deliverables, checked with the listing at purchase' }),
@@ -59,11 +64,6 @@ const JobBundle = namedObject('JobBundle', {
     }),
   ),
 })
-
-const MarketJob = Job.extend({
-  about: EventAbout.optional(),
-  late: z.boolean().optional().meta({ description: 'job in progress past its deadline or promised time' }),
-}).meta({ id: 'MarketJob' })
 
 export const rulingsApi = {
   listAllJobs: endpoint({

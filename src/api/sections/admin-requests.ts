@@ -13,7 +13,7 @@ const MAX_TEXT_CHARS = 200
 export const MAX_REQUESTS_NAMED = 50
 const ID_CHARS = 'req_0123456789abcdef,'.length
 
-/** A request that the daemon remembers, without headers, query, body and signature. */
+/** An HTTP request that the daemon remembers, without headers, query, body and signature. */
 const RequestRecord = namedObject('RequestRecord', {
   id: z.string().meta({ description: 'X-Request-Id of the response' }),
   request_id: z.string(),
@@ -92,7 +92,7 @@ export const requestsApi = {
         .meta({ description: 'response status such as 402, or class such as 4xx' }),
       method: z
         .string()
-        .regex(/^[A-Z]{3,7}$/, 'must be like GET')
+        .regex(/^[A-Z]{3,7}$/, 'must be an HTTP method in capitals, such as GET')
         .optional()
         .meta({ description: 'HTTP method' }),
       path: z

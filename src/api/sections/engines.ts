@@ -27,7 +27,7 @@ export const enginesApi = {
     path: '/dashboard/api/admin/engines',
     reply: json(Standings),
     errors: [],
-    summary: 'list engines of house functions and their state; contacts no external service',
+    summary: 'list the engines of first-party functions and their state; contacts no external service',
   }),
 
   checkEngines: endpoint({
@@ -35,6 +35,7 @@ export const enginesApi = {
     path: '/dashboard/api/admin/engines/check',
     reply: json(Standings),
     errors: [],
-    summary: 'list engines of house functions after a free request to each external service, at most hourly',
+    summary:
+      'check the engines of first-party functions; each external service gets a free request, once an hour at most',
   }),
 }

@@ -6,7 +6,7 @@ import { plansApi } from './plans.ts'
 import { PriceInput, purchaseApi } from './services.ts'
 
 const MAX_FUNCTION_CHARS = 100
-/** An alias of the listing that the operator configured for the path; off by default. */
+/** Members that all named paths share. A path is off by default; the operator can make it an alias of a listing. */
 const alias = {
   method: 'POST',
   access: paid('varies', { bundled: true }),

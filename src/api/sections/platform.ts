@@ -54,7 +54,7 @@ export const Health = namedObject('Health', {
   compliance: z.strictObject({ sdn: Sdn }),
   engines: z
     .record(z.string(), z.enum(engineStatuses))
-    .meta({ description: 'engines of house functions; operators see more' }),
+    .meta({ description: 'engines of first-party functions; operators see more' }),
   store: z.strictObject({
     writes: z
       .enum(['accepted', 'refused'])

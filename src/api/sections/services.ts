@@ -199,7 +199,9 @@ export const catalogApi = {
         .optional(),
       tag: z.string().max(MAX_QUERY_CHARS).optional(),
       sort: z.enum(catalogSorts).optional(),
-      mine: QueryBoolean.optional().meta({ description: 'your own listings, active or not; not with other filters' }),
+      mine: QueryBoolean.optional().meta({
+        description: 'only your own listings, including inactive ones; cannot be combined with other filters',
+      }),
       ...pageQuery,
     }),
     reply: json(

@@ -13,7 +13,7 @@ const MAX_TOKEN_CHARS = 200
 const MAX_SESSION_CHARS = 200
 const MAX_CALLBACK_BYTES = 16 * 1024
 
-/** Vendor callback headers: hex HMAC-SHA256 over `<timestamp>.<body>`, and unix seconds. */
+/** Headers of a vendor callback: the hex HMAC-SHA256 of `<timestamp>.<body>`, and the timestamp in unix seconds. */
 export const vendorSignatureHeader = 'X-VENDOR-SIGNATURE'
 export const vendorTimestampHeader = 'X-VENDOR-TIMESTAMP'
 

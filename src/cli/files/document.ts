@@ -19,14 +19,14 @@ export const DOCUMENT = 'YAML or JSON file'
 
 /**
  * Reads YAML or JSON; `-` is stdin.
- * @throws CliError usage for a missing, too large or invalid file, or values outside JSON
+ * @throws CliError `usage` for a missing, too large or invalid file, or values outside JSON
  */
 export async function readDocument(io: Stdin, file: string): Promise<Json> {
   if (file === '-') return parseDocument(await io.stdin(), 'stdin')
   return parseDocument(textOf(file), file)
 }
 
-/** Reads a YAML or JSON object; `what` names it in errors. @throws CliError usage */
+/** Reads a YAML or JSON object; `what` names it in errors. @throws CliError `usage` */
 export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
   const document = await readDocument(io, file)
   if (isObject(document)) return { ...document }
@@ -42,7 +42,7 @@ function nameOf(file: string): string {
   return file === '-' ? 'stdin' : file
 }
 
-/** Reads a file up to the size limit, in pieces, since the size of a pipe is unknown. @throws CliError usage */
+/** Reads a file up to the size limit, in pieces, since the size of a pipe is unknown. @throws CliError `usage` */
 export function textOf(file: string): string {
   let opened: number | undefined
   try {
@@ -68,7 +68,7 @@ function tooLarge(name: string): Error {
   return usage(`${name} is larger than ${DOCUMENT_BYTES_MAX} bytes.`)
 }
 
-/** Parses YAML or JSON; `name` is used in messages. @throws CliError usage */
+/** Parses YAML or JSON; `name` is used in messages. @throws CliError `usage` */
 export async function parseDocument(text: string, name: string): Promise<Json> {
   if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) throw tooLarge(name)
   // Strip a BOM.

@@ -29,7 +29,7 @@ type Drafting<T> = {
 /**
  * Opens a draft in $VISUAL or $EDITOR. Shows faults and offers to open the draft again. If the user gives up, the draft
  * is kept and its path is shown.
- * @throws CliError usage without a terminal; cancelled for an empty draft; the error of `take`
+ * @throws CliError `usage` without a terminal; `cancelled` for an empty draft; whatever `take` throws
  */
 export async function inEditor<T>(host: Context, { name, text, take }: Drafting<T>): Promise<T> {
   const { io, system } = host

@@ -43,7 +43,7 @@ export type Download<K extends FileEndpoint> = {
   readonly agreed?: true
 }
 
-/** Creates a folder and tests that it is writable. Called before a payment. @throws CliError usage */
+/** Creates a folder and tests that it is writable. Called before a payment. @throws CliError `usage` */
 export function tryFolder({ globals }: Pick<Context, 'globals'>, folder: string): void {
   if (globals.dryRun) return
   try {
@@ -57,7 +57,7 @@ export function tryFolder({ globals }: Pick<Context, 'globals'>, folder: string)
   }
 }
 
-/** Tests the folder of a target path, and asks before replacing a file. @throws CliError usage, cancelled */
+/** Tests the folder of a target path, and asks before replacing a file. @throws CliError `usage`, `cancelled` */
 export async function agreedTarget(host: Context, output: string, name: string): Promise<string> {
   if (output === '-') return output
   const { io } = host

@@ -16,7 +16,7 @@ export function evaluate(node: FilterNode, input: Json): Json[] {
   return results
 }
 
-/** Checks names before the evaluation. @throws CliError usage for an unknown function or format */
+/** Checks names before the evaluation. @throws CliError `usage` for an unknown function or format */
 export function checkNames(node: FilterNode): void {
   if (node.kind === 'call' && functions[`${node.name}/${node.args.length}`] === undefined) {
     throw unsupported(node.args.length > 0 ? `${node.name}(` : node.name, node.at)

@@ -7,7 +7,7 @@ import { JqError } from './values.ts'
 
 /**
  * Filters a value by a jq subset (`souk help formatting`).
- * @throws CliError usage for an unsupported part, with its position, and for a wrong type
+ * @throws CliError `usage` for an unsupported part, with its position, and for a wrong type
  */
 export function runJq(expression: string, value: unknown): readonly Json[] {
   const node = parse(expression)

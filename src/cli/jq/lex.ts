@@ -31,7 +31,7 @@ const patterns: readonly (readonly [kind: 'name' | 'field' | 'format' | 'punctua
 ]
 const NUMBER = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Tokens of an expression. @throws CliError usage at the first invalid character */
+/** Tokens of an expression. @throws CliError `usage` at the first invalid character */
 export function lex(text: string): readonly Token[] {
   if (text.length > EXPRESSION_CHARS_MAX) throw usage(`--jq takes at most ${EXPRESSION_CHARS_MAX} characters.`)
   const tokens: Token[] = []

@@ -36,7 +36,7 @@ type Reader = { readonly tokens: readonly Token[]; next: number; depth: number }
 
 const identity: FilterNode = { kind: 'identity' }
 
-/** Parses an expression. @throws CliError usage at the first unknown token */
+/** Parses an expression. @throws CliError `usage` at the first unknown token */
 export function parse(text: string): FilterNode {
   return parseTokens(lex(text), 0)
 }

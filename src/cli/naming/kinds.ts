@@ -15,7 +15,7 @@ export type Nameable = {
   readonly summary: string
   /** `self`: the caller owns the object; `house`: the marketplace itself sells it. */
   readonly of?: 'self' | 'house'
-  /** Facts that tell objects with the same name apart. */
+  /** Facts that distinguish objects with the same name. */
   readonly facts?: readonly (string | null)[]
 }
 

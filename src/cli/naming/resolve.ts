@@ -42,7 +42,7 @@ async function eachOf(namer: Namer, kind: Kind, values: readonly unknown[]): Pro
   return ids
 }
 
-/** The id of the object that a word names. @throws CliError not_found, usage */
+/** The id of the object that a word names. @throws CliError `not_found`, `usage` */
 export async function idOf(namer: Namer, kind: Kind, word: string): Promise<string> {
   if (!kind.isNamed || kind.isId(word)) return word
   if (isBroken(kind, word)) {
@@ -74,7 +74,7 @@ async function personOf(namer: Namer, kind: Kind, word: string): Promise<string>
   throw new CliError('failure', `The instance has no ${kind.noun} for ${word}.`)
 }
 
-/** Id of the object with exactly this name: no guess, since money is involved. @throws CliError not_found, usage */
+/** Id of the object with this exact name. Does not guess: money is involved. @throws CliError `not_found`, `usage` */
 async function idByName(asker: Asker & Pick<Namer, 'buys'>, kind: Kind, word: string): Promise<string> {
   const wanted = plainName(word)
   const called = (await kind.known(asker, wanted)).filter((one) => one.names.some((name) => plainName(name) === wanted))
@@ -97,7 +97,7 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** The caller's own matches, else the house's, else all others. For a purchase, the caller's own come last. */
+/** The caller's own matches, else the marketplace's, else all others. For a purchase, the caller's own come last. */
 function nearestOwners(called: readonly Nameable[], buys: boolean): readonly Nameable[] {
   const order = buys ? (['house', undefined, 'self'] as const) : (['self', 'house', undefined] as const)
   return order.map((of) => called.filter((one) => one.of === of)).find((some) => some.length > 0) ?? []

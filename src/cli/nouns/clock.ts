@@ -9,14 +9,14 @@ type Clock = WireAnswer<Api['getClock']>
 type ClockChange = WireAnswer<Api['moveClock']>
 export type ClockMove = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
-/** Converts a typed time to the form of the API. @throws CliError usage */
+/** Converts a typed time to the form of the API. @throws CliError `usage` */
 export function timeOf(text: string): string {
   const at = Date.parse(text)
   if (Number.isNaN(at)) throw usage(`"${text}" is not a time such as 2099-01-31T00:00:00Z.`)
   return new Date(at).toISOString()
 }
 
-/** A cron's state. @throws CliError not_found that lists the crons */
+/** A cron's state. @throws CliError `not_found` that lists the crons */
 export async function cronNamed(session: Session, name: string) {
   const { crons } = await session.call('listCrons', {})
   const found = crons.find((cron) => cron.name === name)

@@ -85,7 +85,7 @@ export function keep({ places }: Context, option: GlobalOption, value: string | 
   changeSettings(places, { options: value === undefined ? others : { ...others, [option.key]: value } })
 }
 
-/** Checks an option's typed value and returns it; {} for a daemon setting. @throws CliError usage */
+/** Checks an option's typed value and returns it; {} for a daemon setting. @throws CliError `usage` */
 export function typedAs(option: GlobalOption, value: string): RawGlobals {
   if (daemonSettings.some(({ key }) => key === option.key)) {
     checkDaemonSetting(option.key, value)
@@ -116,7 +116,7 @@ export function draftOf(host: Context): string {
 
 type Changed = { readonly key: string; readonly value: string | null }
 
-/** Saves a whole draft or nothing. @throws CliError usage for an unknown or invalid setting */
+/** Saves a whole draft or nothing. @throws CliError `usage` for an unknown or invalid setting */
 export async function changeKept(
   host: Context,
   draft: Readonly<Record<string, unknown>>,

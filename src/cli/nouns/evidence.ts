@@ -24,7 +24,7 @@ export type SavedEvidence = {
 
 /**
  * Downloads a conversation's files, readable by the owner only. The instance logs each download.
- * @throws AppError internal if a file's hash is wrong
+ * @throws AppError `internal` if a file's hash is wrong
  */
 export async function saveEvidence(
   host: Context,

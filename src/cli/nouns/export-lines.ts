@@ -25,7 +25,7 @@ const WATCH_EVERY = 100
 /** Longest record: eight times the largest delivery. */
 const LINE_CHARS_MAX = 64 * 1024 * 1024
 
-/** Yields the lines of an export. @throws AppError internal if the export is incomplete */
+/** Yields the lines of an export. @throws AppError `internal` if the export is incomplete */
 export async function* linesOf(response: TransportResponse, watch: Watch): AsyncGenerator<Line> {
   let count = 0
   let last: ExportLine | undefined
@@ -39,7 +39,7 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
   if (end?.records !== count - FRAME_LINES) throw cut(count)
 }
 
-/** Checks only the form of a line. The contract of the endpoint defines which kinds of records exist. */
+/** Checks only the form of a line, not whether the kind of its record exists. */
 function lineIn(text: string): ExportLine {
   const line = jsonIn(text)?.value
   if (!isLine(line))

@@ -31,7 +31,7 @@ type Sending = {
   readonly options: z.output<typeof messageWords.options>
 }
 
-/** The message to send; `-` reads it from stdin. @throws CliError usage if there is no message, or more than one */
+/** The message to send; `-` reads it from stdin. @throws CliError `usage` if there is no message, or more than one */
 export async function sent({ io, args, options }: Sending) {
   const [said, ...more] = [args.text, options.message].filter((one) => one !== undefined)
   if (said === undefined || more.length > 0) throw usage('Give the message once: "TEXT", -m TEXT, or - for stdin.')

@@ -84,7 +84,7 @@ function tellSpending(io: Io, budget: Budget): void {
     io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
 }
 
-/** Adds the output format that the environment sets. @throws CliError usage if it is invalid */
+/** Adds the output format that the environment sets. @throws CliError `usage` if it is invalid */
 function formed({ command, globals }: Parsed, { env }: System): RawGlobals {
   const found = command.ownForm ? globals : withOutput(globals, env)
   if ('refusal' in found) throw usage(found.refusal)

@@ -66,7 +66,7 @@ async function parseWith(program: Program, words: readonly string[]): Promise<Pa
   return parsing.parsed
 }
 
-/** Finds the command that the words begin with, because the parser then needs no other command. */
+/** Finds the command at the start of `words`, because the parser then needs only that one. */
 function leafOf({ entries }: Program, words: readonly string[]): Entry | undefined {
   const line = `${words.join(' ')} `
   return entries.filter(({ name }) => line.startsWith(`${name} `)).sort((a, b) => b.name.length - a.name.length)[0]
@@ -296,7 +296,7 @@ function isTyped(flags: string, words: readonly string[]): boolean {
   return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
 }
 
-/** Forms of `-x, --long <value>` that the command does not use; undefined if it has its own `--long`. */
+/** Removes the forms in `taken` from `-x, --long <value>`. Undefined if `--long` itself is taken. */
 function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
   const parts = flags.split(', ')
   const long = parts.find((part) => part.startsWith('--')) ?? flags

@@ -2,7 +2,7 @@ import type { OutputStream, System } from '../env.ts'
 import { createIo, type Io } from '../io.ts'
 import { splitWords } from '../split-words.ts'
 
-/** A system that collects stdout in `said`. With `notes`, it collects stderr there, too, if stdout is a terminal. */
+/** A system that collects stdout in `said`. If `notes` is set and stdout is a terminal, it collects stderr, too. */
 export function aside(system: System, said: string[], { notes }: { notes: boolean }): System {
   const { isTTY, columns, rows } = system.stdout
   const stream: OutputStream = {

@@ -1,6 +1,6 @@
 import { hanging, wrap } from '../../text/text.ts'
 
-/** Commands by purpose, in a new user's order. */
+/** Commands by purpose, in the order in which a new user needs them. */
 export const purposes = {
   START: ['tour', 'up', 'down', 'status', 'tui'],
   BUY: ['services', 'buy', 'jobs', 'threads', 'balance', 'subs', 'products', 'purchases'],
@@ -39,7 +39,7 @@ export const synonyms = {
 
 const TERM_COLUMNS = 9
 
-/** The root help. @param topics names for `souk help TOPIC` */
+/** The root help. @param topics - names for `souk help TOPIC` */
 export function rootHelp(width: number, topics: readonly string[]): string {
   const term = (name: string) => name.padEnd(TERM_COLUMNS)
   const nouns = Object.entries(purposes).map(([name, words]) => hanging(term(name), words.join('\u00A0 '), width))

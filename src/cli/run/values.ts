@@ -15,7 +15,7 @@ const NUMBER = /^-?\d+(\.\d+)?$/
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Parses positionals and options. @throws CliError usage, which lists every fault */
+/** Parses positionals and options. @throws CliError `usage`, which lists every fault */
 export function readWords(
   command: Pick<Command, 'args' | 'options'>,
   words: { positionals: readonly unknown[]; options: Values },
@@ -104,7 +104,7 @@ function duration(flag: string, value: string | boolean): number {
   return ms
 }
 
-/** Output settings from the global options. @throws CliError usage */
+/** Output settings from the global options. @throws CliError `usage` */
 export function ioSettings(raw: RawGlobals): IoSettings {
   const color = raw.color === 'always' || raw.color === 'never' ? raw.color : 'auto'
   return {
@@ -122,7 +122,7 @@ export function ioSettings(raw: RawGlobals): IoSettings {
   }
 }
 
-/** @throws CliError usage for an unknown topic */
+/** @throws CliError `usage` for an unknown topic */
 function debugOf({ debug, debugTopic: topic }: RawGlobals): IoSettings['debug'] {
   if (typeof topic === 'string' && !DEBUG_TOPICS.includes(topic)) {
     throw usage(`--debug takes no value or one of ${DEBUG_TOPICS.join(', ')}; you gave "${topic}".`)

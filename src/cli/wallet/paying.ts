@@ -180,7 +180,7 @@ const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transa
 
 type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
 
-/** Runs before the user is asked. @throws CliError under `--pay none`, or above the shown price, or above a limit */
+/** Runs before the user is asked. @throws CliError with `--pay none`, or above the shown price, or above a limit */
 function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
@@ -201,7 +201,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
 
 type BalancePayment = { key: string; wallet: NamedWallet }
 
-/** API key and wallet for a balance payment; undefined to sign. @throws CliError if `--pay balance` is impossible */
+/** API key and wallet for a balance payment; undefined for x402. @throws CliError if `--pay balance` is impossible */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()
@@ -256,7 +256,7 @@ type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick
 /**
  * Signs the payment that a 402 asks for: within the rules for the instance, and through the spending gate. The signed
  * headers are as good as money.
- * @throws CliError payment if not allowed
+ * @throws CliError `payment` if not allowed
  */
 export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit, call }: Unsigned) {
   const { accountFromKey, askedBy, chooseOffer } = await import('../../client/pay.ts')
@@ -275,7 +275,6 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   return { ...spent, network: policy.network }
 }
 
-/** Demo keys are public, so never use them for real money. */
 function wellKnown({ name }: NamedWallet): CliError {
   return new CliError('payment', `Wallet ${name} is a public demo wallet: it can only pay test money.`, {
     facts: ['nothing was signed and nothing was paid'],

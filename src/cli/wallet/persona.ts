@@ -13,7 +13,7 @@ export const OF_DEMO = 'demo-'
 /**
  * If the wallet does not exist, asks the user, then creates it, with test money and an account. If it exists, only says
  * how to select a demo user of the same name.
- * @throws CliError usage without a terminal, or cancelled; the marketplace's AppError for a refusal
+ * @throws CliError `usage` without a terminal, or `cancelled`; the marketplace's AppError for a refusal
  */
 export async function becomeKnown(
   host: SessionHost,

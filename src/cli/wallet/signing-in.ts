@@ -14,7 +14,7 @@ import { quote } from './paying.ts'
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
 
-/** Reads for free. Signs in for each read, since a challenge works once; asks for a passphrase only once. */
+/** Reads without paying. A challenge works once, so each read may sign in. A passphrase is asked for only once. */
 export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<Api[K]> | undefined>
 
 /**

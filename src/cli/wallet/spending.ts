@@ -104,12 +104,12 @@ function isRefusal({ code }: AppError): boolean {
 
 /** Ids of items that can be bought, and of conversations. */
 const SUBJECT = /^(svc|plan|prod|post|thr)_[0-9a-f]{16}$/
-/** Endpoints with which a seller is paid; at all others, a fee is paid to the marketplace. */
+/** Endpoints at which a seller is paid. At all other endpoints, the marketplace is paid. */
 const BUYS = /\/(purchase|subscribe|award|accept)$/
 /** Paths that contain the name of a service. Only the instance knows who sells the service. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/** What a call to this path pays: an item, or the marketplace. Both null if unknown. Reads paths as the daemon does. */
+/** Whom a call to this path pays, and for which item, if the path tells. Parses paths as the daemon does. */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
   const parts = partsOf(path)

@@ -106,7 +106,7 @@ function isSecretName(name: string): boolean {
 const REMEMBERED_MAX = 256
 
 export type Masker = {
-  /** Remembers the credentials in sent headers, since a response may repeat them. */
+  /** Remembers the credentials in sent headers, because a response may repeat them. */
   remember(headers: Readonly<Record<string, string>>): void
   header(name: string, value: string): string
   text(text: string): string

@@ -24,7 +24,7 @@ export type Budget = {
   take(price: Usdc, limit: Usdc): void
   /** The remaining limit. */
   left(limit: Usdc): Usdc
-  /** Records an amount that a response says was charged; `agreed` is the amount that was deducted before. */
+  /** Records the charge that a response states; `agreed` is the amount that was deducted before. */
   spend(stated: Usdc, agreed: Usdc): void
   /** Records a payment that was refused, and that can no longer be charged. */
   refuse(agreed: Usdc): void

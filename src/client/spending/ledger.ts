@@ -19,9 +19,9 @@ const ENTRIES_MAX = 200_000
 const FOLD_ENTRIES = 1_000
 
 /**
- * `reserved`: nothing was sent, or the local daemon refused the payment; counts until the time `until`. `sent`: a
- * signature or key was sent, and the result is unknown; counts. `settled`: paid; counts. `released`: nothing was sent,
- * or nothing can be charged any more; does not count.
+ * Whether a payment counts as spent. `reserved`: nothing was sent, or the local daemon refused the payment; counts
+ * until the time `until`. `sent`: a signature or key was sent, and the result is unknown; counts. `settled`: paid;
+ * counts. `released`: nothing was sent, or nothing can be charged any more; does not count.
  */
 export type SpendState = 'reserved' | 'sent' | 'settled' | 'released'
 

@@ -12,7 +12,7 @@ const NAME_CHARS_MAX = 256
 /** Name of a payee: `ID@INSTANCE` (a seller or item), `market@INSTANCE` (fees), a wallet address, or an instance. */
 const NAME = /^[\w.:/[\]-]+(@[\w.:/[\]-]+)?$/
 
-/** Descriptions of limits in refusals. */
+/** How error messages name each spending limit. */
 export const limits = {
   per_payment: 'a payment',
   per_command: 'all payments of a command',
@@ -51,9 +51,9 @@ export type Recipient = {
   readonly at: string
   /** Id of the instance, under which its credentials are saved. */
   readonly instance: string
-  /** Seller that the instance names; `market` for fees; null if unknown. */
+  /** Seller, as the instance names it. `market` for fees, null if unknown. */
   readonly seller: string | null
-  /** Listing, plan, product, request or thread. */
+  /** Id of the listing, plan, product, request or thread. */
   readonly subject: string | null
   /** Address that is paid, lower case. */
   readonly payTo: string | null
@@ -86,7 +86,7 @@ export function policyOf(places: Config, wallet: string): SpendPolicy | undefine
   return readJson(fileOf(places), Policies)?.[wallet.toLowerCase()]
 }
 
-/** @throws AppError invalid_request for an invalid limit or name */
+/** @throws AppError `invalid_request` for an invalid limit or name */
 export function keepPolicy(places: Config, wallet: string, policy: SpendPolicy): SpendPolicy {
   const parsed = SpendPolicy.safeParse(policy)
   if (!parsed.success) {

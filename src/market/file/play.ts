@@ -50,7 +50,7 @@ export async function* play(host: Context, session: Session, file: SeedFile): As
   }
 }
 
-/** Adds the place in the file to the message of a refusal. */
+/** Adds to a refusal's message the place in the file. */
 function placed(error: unknown, path: string): unknown {
   if (!(error instanceof AppError)) return error
   return new AppError(error.code, `${path}: ${error.message}`, { details: error.details ?? [], cause: error })

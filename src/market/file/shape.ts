@@ -177,7 +177,7 @@ function unknown(known: Known, kind: keyof Known, { path, name }: { path: string
 const STDIN = '-'
 const MAX_SHOWN = 10
 
-/** Reads and validates a seed file. @throws CliError usage that names every faulty field */
+/** Reads and validates a seed file. @throws CliError `usage`, with the paths of faulty fields */
 export async function checkedSeed(io: Pick<Io, 'stdin'>, file: string): Promise<SeedFile> {
   const text = file === STDIN ? await io.stdin() : textOf(file)
   if (Buffer.byteLength(text) > MAX_SEED_BYTES) throw usage(`${file} is larger than ${MAX_SEED_BYTES / 1024} KiB.`)

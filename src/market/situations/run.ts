@@ -61,7 +61,7 @@ export async function trigger(
   }
 }
 
-/** First event of this type in a stream, about `on` if given. @throws Error when the stream ends without one */
+/** First event of this type in a stream; with `on`, only one about that id. @throws Error if the stream has none */
 async function firstOf(stream: TransportResponse, type: EventType, on?: string): Promise<Triggered> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -92,7 +92,7 @@ export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly str
       Object.defineProperty(input, member, { value, enumerable: true, configurable: true })
     } else told[name] = readOne(type, sets, { name, given: pair.slice(at + 1) })
   }
-  // Cast: each value was parsed by the parser for its name.
+  // The cast is safe, because each value was parsed by the parser for its name.
   return { ...told, ...(Object.keys(input).length > 0 ? { input } : {}) } as EventSettings
 }
 

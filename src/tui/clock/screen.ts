@@ -86,7 +86,7 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   return [...above, table.head, ...table.body]
 }
 
-/** Business time now: the last response's, plus the time elapsed since then unless the clock is frozen. */
+/** Business time now: that of the last response, plus the time since then if the clock is not frozen. */
 function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
   if (value === undefined) return wall
   return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
@@ -148,7 +148,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
   ]
 }
 
-/** Long timeout, since moving the clock by a day runs many crons in sequence. */
+/** Long timeout, because moving the clock by a day runs many crons in sequence. */
 const MOVE_TIMEOUT_MS = 5 * 60_000
 const SNAPSHOT = 'before-clock'
 

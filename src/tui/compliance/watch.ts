@@ -128,7 +128,7 @@ function readersOf(what: string, all: readonly Read[]): ReadFacts[] {
   return of.length === 0 ? [] : [{ what, times: of.length, who }]
 }
 
-/** Exports by participants of their own data. Covers 24 hours, or less if the request log is shorter. */
+/** Fetches participants' exports of their own data. Covers 24 hours, or less if the request log is shorter. */
 export const fetchExports = (link: Link, wall: () => number) => (signal: AbortSignal) => {
   const since = new Date(wall() - DAY_MS).toISOString()
   const query = { path: '/v1/export', status: '2xx', since, limit: REQUESTS }

@@ -12,7 +12,7 @@ import { type Fields, fields, list, word } from '../shell/read.ts'
 import { shownJob } from './facts.ts'
 import { fetchPast, type Past, pastWords } from './past.ts'
 
-/* What a ruling rests on: the promise beside the delivery, both statements, and what both parties did before. */
+/* What a ruling rests on: the promise, the delivery, both statements, and what both parties did before. */
 
 type Bundle = WireAnswer<Api['getJobBundle']>
 type Listing = WireAnswer<Api['getService']>
@@ -96,7 +96,7 @@ function cellLines(text: string, width: number): readonly string[] {
     : [...lines.slice(0, CELL_LINES_MAX - 1), `… ${count(text.length)} long`]
 }
 
-/** What the listing or the agreement says, beside what the provider wrote with its delivery. */
+/** Compares what the listing or the agreement promises with the provider's notes on its delivery. */
 function termsOf({ bundle, listing }: DeskFacts): Pair[] {
   const { job, thread } = bundle
   const { proposal } = thread
@@ -111,7 +111,7 @@ function termsOf({ bundle, listing }: DeskFacts): Pair[] {
   ]
 }
 
-type Comparison = { readonly pairs: readonly Pair[] /** Faults of no member. */; readonly others: readonly string[] }
+type Comparison = { readonly pairs: readonly Pair[] /** Faults without a pair. */; readonly others: readonly string[] }
 
 /** Input and schema, member by member, beside the delivery. */
 function comparison({ job, schema_report: report }: Bundle, listing: Listing | undefined): Comparison {
@@ -145,7 +145,7 @@ function plain(value: Json | undefined): string {
   return safe((typeof value === 'string' ? value : JSON.stringify(value)).slice(0, CHARS_MAX))
 }
 
-/** Members of all deliverables. One that is no object is its own member. */
+/** Members of all deliverables. A deliverable without members becomes one member named `result`. */
 function givenIn(deliverables: readonly Json[]): ReadonlyMap<string, Json> {
   const named = deliverables.slice(0, MAX_PAGE).flatMap((item, i): [string, Json][] => {
     const of = deliverables.length === 1 ? '' : ` (${i + 1})`
@@ -157,7 +157,7 @@ function givenIn(deliverables: readonly Json[]): ReadonlyMap<string, Json> {
 
 const COMMON_WORDS_KEPT = 3
 
-/** Two texts from shortly before their first difference. */
+/** Cuts the equal beginning of two texts, except a few words before their first difference. */
 function fromDifference(one: string, other: string): readonly [string, string] {
   const [words, others] = [one.split(' '), other.split(' ')]
   const differs = words.findIndex((word, i) => word !== others[i])
@@ -174,7 +174,7 @@ function filesOf({ files, job }: Bundle): Pair[] {
   })
 }
 
-/** What both parties say, each with what it did before. */
+/** What each party says. The line above it has the party's name and history. */
 function statements({ job, bundle, bought, sold }: DeskFacts, width: number): Line[] {
   const { buyer, provider } = shownJob(job)
   const { dispute, thread } = bundle.job.dispute

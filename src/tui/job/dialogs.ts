@@ -14,8 +14,8 @@ const outcomes = ['refund', 'release', 'split'] as const
 const READ_MS = 5_000
 
 /**
- * Dialog that decides a dispute. The money moves immediately, and this cannot be undone. The next dispute follows.
- * @param decided - ids of the disputes that were decided before in a row
+ * Dialog that decides a dispute. The money moves immediately, and this cannot be undone. Then the next dispute opens.
+ * @param decided - ids of the disputes already decided in this series
  */
 export function rulingDialog(host: Host, job: Job, decided: readonly string[] = []): DialogSpec {
   const { service, amount, buyer, provider } = shownJob(job)
@@ -93,7 +93,7 @@ export function splitOf({ amount: held = '', provider_amount: most = '' }: Job, 
   return { buyer: toBuyer, provider, fee: usdc(amount - toBuyer - provider) }
 }
 
-/** Who gets how much by a ruling, the longest words first. */
+/** Who gets how much by a ruling, in several wordings, the longest first. */
 function effectsOf(job: Job, outcome: string, { buyer: typed = '' }: Values): readonly string[] {
   const { amount, providerAmount, fee, ...names } = shownJob(job)
   const [buyer, provider] = [clip(names.buyer, NAME_COLUMNS_MAX), clip(names.provider, NAME_COLUMNS_MAX)]

@@ -94,7 +94,7 @@ export function rulingLines(job: Job, width: number): Line[] {
 const RULING_LABEL = 15
 const HELD_BAR_COLUMNS = 18
 
-/** What each ruling pays to whom, in one row. */
+/** One row that says how much each ruling pays, and to whom. */
 export function rulingLine(job: Job, width: number): Line[] {
   if (!isAtStake(job)) return []
   const { amount, providerAmount, fee, ...sides } = shownJob(job)
@@ -166,7 +166,7 @@ function isState(event: string): event is Job['status'] {
   return Object.hasOwn(jobStates, event)
 }
 
-/** The first cell of an entry, padded. Accented unless it has a tone of its own. */
+/** The first cell of an entry, padded. It gets the accent color if it has no tone of its own. */
 function headPiece(head: Piece, columns: number): Piece {
   return typeof head === 'string' ? accent(padEnd(head, columns)) : { ...head, text: padEnd(head.text, columns) }
 }

@@ -246,7 +246,7 @@ function linesIn({ lines, view }: Model, room: number): readonly Line[] {
   return tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
 }
 
-/** The chosen job below the list: its parties, the current tab, and what rulings pay. */
+/** The chosen job below the list: its parties, the current tab, and what each possible ruling would pay. */
 function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const rulings = rulingLine(job, width)
   const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)

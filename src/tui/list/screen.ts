@@ -154,7 +154,7 @@ function listLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] 
   return joinedPanels(listedLines(model, { width: split, height }), right, { width: area.width, split, height })
 }
 
-/** Draws the lines above the list, the list, and the drawer if that is not beside the list. */
+/** Draws the list and the lines above it. Also draws the drawer, unless the drawer is beside the list. */
 function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[] {
   const { noun, columns, listed, rows, chosen, view } = model
   const { width } = area

@@ -50,7 +50,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
     tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
   const listed: Listed<Counted> = {
     query,
-    // Once an hour, so that drawn rows are kept.
+    // The columns change only once an hour, so that drawn rows can be reused.
     columns: columnsOf(view.now - (view.now % HOUR_MS)),
     rows,
     idOf,
@@ -192,13 +192,12 @@ function isPaid(asked: AskedFacts): boolean {
   return asked.receiptId !== '' && !isRefused(asked) && !UNDONE.has(asked.code)
 }
 
-/** Whether a request is market activity. Reads by the operator and of `/health` are not, unless they failed. */
 function isMarket(asked: AskedFacts): boolean {
   const isLook = asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')
   return !isLook || isRefused(asked)
 }
 
-/** Hides a request that got a price (402) if a later request paid it. */
+/** Hides a request that was answered with a price (402), if a later request paid that price. */
 function joined(rows: readonly AskedFacts[]): readonly AskedFacts[] {
   const paid = new Set(rows.map(({ offerId }) => offerId))
   return rows.filter(({ id }) => !paid.has(id))

@@ -146,7 +146,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
     .map((text): Line => [' ', text])
 }
 
-/** A cron run. Runs come from the list of crons, since the log has only failed runs. */
+/** A cron run. Runs come from the list of crons, because the log has only failed runs. */
 type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
 
 const runFields = {

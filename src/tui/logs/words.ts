@@ -114,7 +114,7 @@ const plainWords: Readonly<Record<string, Piece>> = {
   PUT: good('✓ changed'),
 }
 
-/** Looks up a word of the API, which may be unknown to this version. */
+/** Looks up a word of the API that this version may not know. */
 function own<K extends PropertyKey>(
   table: Readonly<Partial<Record<K, Piece>>>,
   name: PropertyKey | null,

@@ -20,7 +20,7 @@ export type BooksFacts = Pick<RiverAnswer, 'books' | 'agrees' | 'disputed' | 'ov
 const NAME_COLUMNS = 19
 const COUNT_COLUMNS = 13
 const BAR_COLUMNS = 12
-/** From this height, every kind of account has a row of its own. */
+/** From this screen height, every kind of account has its own row. */
 const ALL_ROWS_FROM = 18
 
 /** Rows of the books, in the order in which money flows. Together they cover every kind of account. */
@@ -33,7 +33,7 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
   { name: 'referral money', kinds: ['ref', 'refp'], of: 'referrer' },
   { name: 'kept back', kinds: ['blk'], of: 'wallet' },
 ]
-/** Number of rows if the area is too low for all of them. */
+/** Number of rows shown if the area is too low for all rows. */
 const SHORT_ROWS = 3
 
 type Room = {

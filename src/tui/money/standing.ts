@@ -162,7 +162,7 @@ const BAR_COLUMNS = 8
 const titles = { sold: 'sold', paid: 'paid ever', due: 'due' } as const
 type Sum = keyof typeof titles
 
-/** The columns of sums that fit. `paid ever` is dropped first. */
+/** The sum columns that fit. `paid ever` is dropped first. */
 function columnsIn(sellers: readonly TopSeller[], width: number) {
   const place = (shown: readonly Sum[]) => {
     const widths = shown.map((of) => {

@@ -24,7 +24,7 @@ import type { Need } from '../shell/needs.ts'
 import { startWords, waitingLines } from '../shell/notice.ts'
 import type { View } from '../shell/screen.ts'
 
-/** Widest key with its verb: `enter look`, `W refund`. */
+/** Width of the widest key with its verb, such as `enter look` or `W refund`. */
 const VERB_COLUMNS = 11
 const WHO_COLUMNS_MAX = 19
 /** From this width amounts have a column. */

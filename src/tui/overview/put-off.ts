@@ -31,7 +31,7 @@ export function createPutOffs(file: PutOffFile | undefined): StateStore<readonly
   }
 }
 
-/** Text of a problem, whose change ends a snooze. It has no ages, since waiting longer is no change. */
+/** Text of a problem. A snooze ends when this text changes, so the text contains no ages. */
 function saidOf({ sentence, who, amount, since, due }: Need): string {
   return `${who} ${amount} ${since ?? ''} ${due ?? ''} ${sentence}`.slice(0, SAID_CHARS)
 }

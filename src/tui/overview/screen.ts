@@ -54,7 +54,7 @@ const LEFT_SHARE = 0.62
 const SIDE_COLUMNS = 59
 const LIVE_SHARE = 0.3
 const PULSE_FIGURES = 4
-/** Fewest rows of the feed: its title and one event. */
+/** Minimum number of rows of the feed: its title and one event. */
 const FEED_LEAST = 2
 /** At this width or more, the cash flow is drawn as a picture. */
 const PICTURE_FROM = 76

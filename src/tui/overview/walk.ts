@@ -8,7 +8,7 @@ import type { Face, Host } from '../shell/screen.ts'
 import type { LiveEvent } from '../shell/stream.ts'
 import { goTo, type OverviewPanel } from '../shell/ui.ts'
 
-/** Rows of the panels in which a row can be chosen. Enter in any other panel only opens a screen. */
+/** Rows of the panels in which a row can be chosen. The Enter key in any other panel only opens a screen. */
 export type Rows = {
   readonly needs: readonly Need[]
   readonly crons: readonly CronFacts[]

@@ -6,7 +6,7 @@ const STEPS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 const SPARK_STEPS = 7
 
 /**
- * Neighbouring values together, in at most `width` columns. Each value is in exactly one column, so a chart always
+ * Groups neighbouring values into at most `width` columns. Each value is in exactly one column, so a chart always
  * covers its whole span.
  */
 export function folded<T>(values: readonly T[], width: number): readonly (readonly T[])[] {
@@ -15,14 +15,14 @@ export function folded<T>(values: readonly T[], width: number): readonly (readon
   return Array.from({ length: columns }, (_, i) => values.slice(from(i), from(i + 1)))
 }
 
-/** The mean, since a column may hold more values than the next one. */
+/** The mean instead of the sum, because columns can stand for different numbers of values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.max(0, value), 0) / values.length
 }
 
 export const highest = (values: readonly number[]): number => Math.max(...values)
 
-/** Sparkline of all values. Every value above zero is visible. @param of - value of a column that holds several */
+/** Sparkline of all values. Every value above zero is visible. @param of - combines the values of one column */
 export function spark(values: readonly number[], width: number, of: typeof mean = mean): string {
   const shown = folded(values, width).map(of)
   const most = Math.max(...shown, 0)

@@ -4,7 +4,7 @@ import { accent, type Line } from './line.ts'
 
 /** The cursor in an edited text, and the text's earlier versions for undo. */
 export type Cursor = {
-  /** Number of characters behind the cursor; 0 at the end. */
+  /** Number of characters to the right of the cursor; 0 at the end of the text. */
   readonly after: number
   readonly undo: readonly string[]
 }

@@ -137,7 +137,7 @@ export function cardTitle({ id, person: one }: Card, role: string): string {
   return [safe(partyOf(one?.name, id)), role].filter(Boolean).join(', ')
 }
 
-/** A row of a card. Enter opens what it is about, or asks for the change. */
+/** A row of a card. On enter, `act` opens what the row is about, or a dialog for a change. */
 type CardRow = readonly [label: string, words: string, act: () => void]
 
 export function cardRows(
@@ -174,7 +174,7 @@ function personFacts(one: SeenParticipant | undefined, now: number): readonly No
   ]
 }
 
-/** Changes, by the keys that also make them on People. */
+/** Changes to a participant, with the same keys as on the People screen. */
 const changes = (host: Host, one: SeenParticipant): readonly CardRow[] => [
   ['Z', one.suspended_at ? 'lift the suspension' : 'suspend', () => askUser(host, suspendDialog(host, one))],
   ['E', 'set the tier', () => askUser(host, tierDialog(host, one))],

@@ -3,7 +3,7 @@ import { person } from '../../nouns/people.ts'
 import { safe } from '../../text/text.ts'
 import { ask } from '../shell/queries.ts'
 
-/** Who and what has a name: people, and how many jobs and conversations. */
+/** Objects that match a name: the people, and the numbers of jobs and of conversations. */
 export type FoundByName = {
   readonly people: readonly { readonly id: string; readonly name: string; readonly words: string }[]
   readonly jobs: number
@@ -13,7 +13,7 @@ export type FoundByName = {
 const nothing: FoundByName = { people: [], jobs: 0, threads: 0 }
 const PEOPLE = '5'
 
-/** Fetches who and what has a name. Nothing without one. */
+/** Fetches the people, jobs and conversations with a name; nothing for an empty name. */
 export const fetchNamed =
   (link: Link, filter: string) =>
   async (signal: AbortSignal): Promise<Outcome<FoundByName>> => {

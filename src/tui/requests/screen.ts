@@ -100,7 +100,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   const onlyItsOwner = (act: string, command: string) => (rows: readonly Posting[]) => {
     const row = rows[chosenIndex(host.ui.get(), rows.map(posting.idOf))]
     if (row === undefined) refuse(host, 'No request is chosen.')
-    // Awarding a request pays, and only the command line does that.
+    // Awarding a request costs money, so the cockpit leaves it to the command line.
     else refuse(host, `Only its poster may ${act}.  → ${shellCommand(host, ['requests', command, row.id])}`)
   }
   return useList(host, view, {

@@ -7,7 +7,7 @@ import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import type { ServiceFacts } from './facts.ts'
 
-/** Opens one's own listing in the user's editor, then asks before what was changed is sent. */
+/** Opens a listing of the user in an editor, and asks before it sends the changes. */
 export async function editListing(host: Host, service: ServiceFacts): Promise<void> {
   const { edit } = host
   if (edit === undefined) {

@@ -21,7 +21,7 @@ const MOST_SOLD = '-sold'
 export type Services = {
   readonly services: readonly ServiceFacts[]
   readonly total: number
-  /** True if the instance has no operator's list and answered from the public catalog. */
+  /** True if an operator gets the public catalog, because the instance has no list for operators. */
   readonly isPublic: boolean
 }
 

@@ -99,7 +99,6 @@ async function run({ commandLine, link }: Host, command: string): Sent {
   return commandLine.run([...words, '--yes', ...confirmed, '--no-input'])
 }
 
-/** Lets the chosen speaker make a change, else the user. */
 export function said(host: Host, spec: DialogSpec): DialogSpec {
   const { speaker } = host.ui.get()
   return speaker === undefined ? spec : spoken(host, spec, speaker)

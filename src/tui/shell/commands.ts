@@ -81,7 +81,7 @@ export function commandDialog(host: Host, line: CommandLine, { name, summary, re
 }
 
 const SAID_LINES = 3
-/** Commands whose last word is one of these only read. */
+/** Commands that end with one of these words only read data. */
 const READS =
   /(?:^| )(?:list|view|show|status|health|attention|river|audit|bundle|deliveries|why|stats|balance|earnings|search|doctor|tx|queue|trust|version)$/
 

@@ -19,11 +19,11 @@ export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['
     lastSuccess: time(cron.last_success),
     lastSkipped: time(cron.last_skipped),
     lastFailure: time(cron.last_failure),
-    /** Milliseconds between the last success and the response. */
+    /** Milliseconds from the last success to the daemon's response. */
     ageMs: age === null ? undefined : age * MS_PER_SECOND,
     stale: cron.stale,
     skipReason: text(cron.skip_reason),
-    /** Members that only the operator's list has, else undefined. */
+    /** Undefined unless the cron comes from the operator's list. */
     more: 'schedule' in cron ? readMore(cron) : undefined,
   }
 }

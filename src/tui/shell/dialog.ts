@@ -12,7 +12,7 @@ export type Field = {
   readonly label: string
   /** Choices of a field whose value is selected, not typed. Arrow keys or a first letter select one. */
   readonly choices?: readonly string[]
-  /** What a choice does; the first text that fits is shown. Each choice then has a row of its own. */
+  /** Texts that say what a choice does; the first that fits is shown. If set, each choice has its own row. */
   readonly wordsOf?: (choice: string, values: Values) => readonly string[]
   /** @returns what is wrong with the value, undefined if nothing is */
   readonly check: (value: string, values: Values) => string | undefined
@@ -47,7 +47,7 @@ export type DialogSpec = {
   readonly next?: () => Promise<DialogSpec | undefined>
   /** The acting user (default: the administrator). */
   readonly as?: string
-  /** Facts shown below marketplace and user. They depend on the typed values. */
+  /** Facts shown below the rows for marketplace and user. The facts depend on the typed values. */
   readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
   readonly fields?: readonly Field[]
   /** Button text. */
@@ -57,7 +57,7 @@ export type DialogSpec = {
   readonly send: (values: Values) => Promise<Outcome<Told>>
 }
 
-/** Message after a change. A message with a tone reports trouble and stays until esc. */
+/** Message after a change. A message with a tone reports trouble and stays until the user presses esc. */
 export type Told = string | { readonly text: string; readonly tone: Tone }
 
 /** A change whose dialog is open. */
@@ -66,7 +66,7 @@ export type OpenSpec = DialogSpec & Required<Pick<DialogSpec, 'fields'>>
 export type Dialog = {
   readonly spec: OpenSpec
   readonly values: Values
-  /** Index of the focus: the fields come first, then Cancel, then the verb. */
+  /** Index of the focus: the fields come first, then Cancel, then the button that confirms. */
   readonly focus: number
   /** Text cursor in the focused field. */
   readonly cursor: Cursor

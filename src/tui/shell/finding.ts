@@ -162,7 +162,7 @@ export type ListHead = {
   readonly note?: Line
 }
 
-/** The header of a list: title and range, and below them views and order. */
+/** Draws the header of a list: title and range on the first line, views and sort order on the second. */
 export function listHead(width: number, head: ListHead): Line[] {
   const { title, place, stale, views, ui, screen, keys, order, note = [] } = head
   const age: Piece = stale === undefined ? dim(place) : warn(stale)

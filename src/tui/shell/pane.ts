@@ -80,7 +80,7 @@ export function sliceWords({ offset, rows, total }: PaneSlice): string {
   return `${count(offset + 1)} to ${count(offset + rows)} of ${count(total)}`
 }
 
-/** Page keys, and movement keys that go on to the next page. Keys in one chunk act in order. */
+/** Page keys, and movement keys that go on to the next page. Keys that arrive together act in order. */
 export function pageActions(host: Host, total: number, size: number): Face['actions'] {
   const last = Math.max(0, Math.ceil(total / size) - 1)
   const turn = (by: number) => () => {

@@ -29,7 +29,7 @@ export function createStore<T>(initial: T): StateStore<T> {
 const KEPT_MAX = 64
 /** For data fetched once and on request only, since the instance logs each read. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
-/** Shortest gap before a fetch caused by a hint: this time, or `HINT_SHARE` of the interval if that is longer. */
+/** Shortest gap before a fetch that a hint of a change causes: this time, or `HINT_SHARE` of the interval if longer. */
 const HINT_GAP_MS = 1_000
 const HINT_SHARE = 0.25
 
@@ -236,7 +236,7 @@ function forget(known: Map<string, LiveQuery<unknown>>): void {
 
 export const QueriesContext = createContext<Queries | undefined>(undefined)
 
-/** Hook that fetches at an interval (milliseconds) and after hints. Components with the same `name` share the value. */
+/** Hook that fetches every `every` ms, and on hints of a change. Components with the same `name` share the value. */
 export function useQuery<T>(fetch: Fetch<T>, options: { readonly name: string; readonly every: number }): Query<T> {
   const queries = useContext(QueriesContext)
   if (queries === undefined) throw new Error('useQuery needs a QueriesContext around it')
@@ -249,7 +249,7 @@ type Pace = { readonly paced: (listener: () => void) => () => void }
 
 type Subscribe = (listener: () => void) => () => void
 
-/** Creates a pace that bundles the notifications within `gapMs` milliseconds into one. */
+/** Creates a pace, which combines all notifications within `gapMs` milliseconds into one. */
 export function createPace(clock: LinkClock, gapMs: number): Pace {
   const due = new Set<() => void>()
   let freeAt = Number.NEGATIVE_INFINITY

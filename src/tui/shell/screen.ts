@@ -31,7 +31,7 @@ export type ScreenArea = { readonly width: number; readonly height: number }
 
 /** What the current screen shows and can do. The router runs its actions, the frame draws it. */
 export type Face = {
-  /** The screen that was drawn last. Until the next screen is drawn, this is still the previous one. */
+  /** The screen that was drawn last. After a switch, this is the previous screen until the new one is drawn. */
   readonly screen: ScreenId
   /** Ids of the rows, in order. */
   readonly ids: readonly string[]
@@ -42,11 +42,11 @@ export type Face = {
   readonly isCard?: true
   /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
   readonly columns?: readonly string[] | undefined
-  /** Texts of the chosen row, one of which may have the id of a person (default: the row's id). */
+  /** Texts of the chosen row. One of them may contain a person's id (default: the row's id). */
   readonly who?: () => readonly (string | null | undefined)[]
   /** How far the evidence of the open dialog scrolls, in lines. */
   readonly reach?: number
-  /** Words of the key row in place of the usual ones; false for a key that does nothing for this row or person. */
+  /** Texts for the key row instead of the usual ones; `false` hides a key that does nothing for this row or person. */
   readonly hints?: HintWords
   /** What is wrong with the typed filter. */
   readonly problem?: string | undefined
@@ -76,13 +76,13 @@ export type Host = {
   readonly lastWords: (() => Promise<string>) | undefined
   /** Undefined if the cockpit cannot run commands. */
   readonly commandLine: CommandLine | undefined
-  /** Saves text to a new file. @returns its path, undefined if the cockpit cannot save */
+  /** Saves text to a new file and returns its path. `save` itself is undefined if the cockpit cannot save. */
   readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
   /** Opens a listing in the user's editor. Undefined if the cockpit cannot. */
   readonly edit?: ((listing: EditedListing) => Promise<Outcome<ListingChanges>>) | undefined
   /** Gives the terminal to another program while `use` runs. */
   readonly lend: { current: (use: () => void | Promise<void>) => Promise<void> }
-  /** Names the other marketplaces and opens one. Undefined if the cockpit was opened by address. */
+  /** Names of the other marketplaces, and how to open one. Undefined if the cockpit was opened by address. */
   readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
   /** What the current screen shows. Each draw replaces it. */
   readonly face: { current: Face }

@@ -228,7 +228,7 @@ function pageAfter(ui: Ui, ids: readonly string[], { step, lastPage }: Walk): nu
   return isEdge ? Math.max(0, Math.min(page + by, lastPage)) : page
 }
 
-/** Moves the cursor one step through all pages of a list. */
+/** Moves the cursor through a list, across page borders. */
 export function walked(ui: Ui, ids: readonly string[], walk: Walk): Ui {
   const { step, lastPage } = walk
   const at = chosenIndex(ui, ids)

@@ -16,7 +16,7 @@ type Voice = {
   /** Id of the participant who writes: the chosen speaker, or the user. */
   readonly me: string | undefined
   readonly speaker: Held | undefined
-  /** Provider of the chosen conversation, if the operator may only read it. */
+  /** Provider id of the chosen conversation, if the operator may only read that conversation. */
   readonly foreign: string | undefined
 }
 
@@ -25,7 +25,7 @@ const partOf = (me: string | undefined) => {
   return { isProvider, isParty: (thread: Thread) => isProvider(thread) || (me !== undefined && me === thread.agent_id) }
 }
 
-/** Leaves keys out of the key row that this person may not use on this conversation. */
+/** Removes from the key row the keys that this person may not use on this conversation. */
 export function threadHints(thread: Thread | undefined, { me, speaker, foreign }: Voice): HintWords {
   if (thread === undefined) return {}
   const { isProvider, isParty } = partOf(me)

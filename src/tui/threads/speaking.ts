@@ -20,7 +20,8 @@ export async function speakAs(host: Host, wallet: string | undefined): Promise<v
   }
   const speaker = found?.value
   host.ui.set({ ...goTo(host.ui.get(), 'threads'), speaker })
-  const text = speaker === undefined ? '✓ You write as before.' : `✓ You write as ${speaker.wallet}; :as ends it.`
+  const text =
+    speaker === undefined ? '✓ You write as before.' : `✓ You write as ${speaker.wallet}. The command :as ends that.`
   showToast(host, { text, tone: 'good', stays: false })
 }
 

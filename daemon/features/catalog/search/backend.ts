@@ -5,7 +5,7 @@ import type { CatalogIndex } from './index.ts'
 
 type Operation = keyof CatalogIndex
 
-/** Access to the catalog table, on whichever thread it runs. Operations run in call order. */
+/** Calls operations of the catalog table, on this thread or on a worker thread. Operations run in call order. */
 export type Backend = {
   readonly call: <Op extends Operation>(
     op: Op,

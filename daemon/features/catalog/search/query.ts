@@ -1,6 +1,6 @@
 import type { FulfillmentType, ServiceType } from '../../../../src/model/service.ts'
 
-/** Catalog data of one active listing, including facts of its provider. Put it again when any of the data changes. */
+/** Catalog data of one active listing, including facts of its provider. Write it again when any of its data changes. */
 export type CatalogDoc = {
   readonly id: string
   readonly name: string

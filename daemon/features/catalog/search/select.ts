@@ -5,7 +5,7 @@ import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
 /**
  * Maximum matches ranked, because bm25 takes about a microsecond for each. If there are more, matches in name and tags
- * come before all others. Of both kinds only the latest added are ranked.
+ * come first, then all others. In each of these two groups, only the latest added matches are ranked.
  */
 export const MAX_RANKED = 3_000
 const MAX_INTEGER = 2n ** 63n - 1n

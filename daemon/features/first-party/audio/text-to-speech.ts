@@ -8,7 +8,7 @@ import { fromUpstream } from '../service/upstream.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
-/** Minimum confidence of language detection with which a text without a matching voice is refused. */
+/** Text without a matching voice is refused only if its language was detected with at least this confidence. */
 const SURE = 0.5
 
 export const textToSpeech = defineService({

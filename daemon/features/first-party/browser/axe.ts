@@ -104,7 +104,7 @@ export function accessibilityScore(issues: readonly AxeIssue[]): number {
   return Math.max(0, Math.round(WHOLE - cost))
 }
 
-/** What no program can decide, or this check does not cover. */
+/** What no program can decide, and what this check does not cover. */
 export const undecidable = [
   'frames from other sites',
   'whether alternative texts, labels and headings are accurate',

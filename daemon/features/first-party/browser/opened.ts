@@ -18,7 +18,7 @@ export type Opening = {
 }
 
 /**
- * Opens a page in a new browser; `field` names the input field with its URL.
+ * Opens a page in a new browser; `field` names the input field that contains the page's URL.
  * @throws AppError input_invalid for a refused address, provider_failed for an unavailable page
  */
 export async function onPage<T>(

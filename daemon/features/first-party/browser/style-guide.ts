@@ -18,7 +18,7 @@ type Seen = {
   readonly at: number
   readonly engine: ResultEngine
 }
-/** What a browser shows of a site (`Seen`), or else its pages and style sheets as the server sent them. */
+/** What a browser shows of a site (`Seen`), or else the site's pages and style sheets as the server sent them. */
 type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
 /** OKLab distance below which colours look the same. */

@@ -109,7 +109,7 @@ function radiusOf({ own, font }: Styled): string | undefined {
   return px === undefined || px <= 0 ? undefined : `${px}px`
 }
 
-/** Component kind by name and shape, as in `style-facts.ts`; undefined for any other element. */
+/** Component kind by name and shape, as in `style-facts.ts`; undefined if the element is not a component. */
 function kindOf(one: Styled): string | undefined {
   const { name, attribs } = one.element
   const { role, class: classes = '' } = attribs

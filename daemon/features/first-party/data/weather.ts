@@ -108,7 +108,7 @@ export const weather = defineService({
   },
 })
 
-/** Coordinates of the input; undefined if only a city is given. @throws AppError input_invalid */
+/** Coordinates of the input; undefined if only a city is given. @throws AppError `input_invalid` */
 function coordinatesOf(input: JsonInput): Spot | undefined {
   const { lat, lon } = input
   const city = textOf(input, 'city').trim()

@@ -12,7 +12,7 @@ export type Window = { readonly from: string; readonly to: string }
 
 /**
  * Reads `last N days|weeks|months|years`, `since DATE`, or `DATE..DATE` (also with `to` or `/` between).
- * @throws AppError input_invalid for anything else.
+ * @throws AppError `input_invalid` for anything else.
  */
 export function windowOf(text: string, now: number): Window {
   const wanted = text.trim().toLowerCase() || DEFAULT_WINDOW

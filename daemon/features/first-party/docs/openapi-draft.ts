@@ -15,7 +15,7 @@ import { bestLinks, checkAddress, isOk, isSameSite, readPages } from './pages.ts
 const MAX_PUBLISHED_BYTES = 2_000_000
 const MAX_CANDIDATES = 2
 const MAX_OPERATIONS = 200
-/** Below this confidence an operation becomes a question. */
+/** Operations below this confidence are left out of the document and become `open_questions`. */
 const LEAST_CONFIDENCE = 0.5
 const MAX_QUESTIONS = 50
 /** Limit of YAML aliases, since they can multiply content. */

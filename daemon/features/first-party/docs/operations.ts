@@ -76,7 +76,7 @@ function namesInTurn(): (block: Block) => NamedOperation[] {
 }
 
 const CHAPTER_LEVEL = 2
-/** Headings of chapters in which a path alone is an operation. */
+/** Headings of chapters about endpoints. In them, a path without a method counts as an operation. */
 const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
 
 /** Removes an operation on an example path, such as `/ducks/raymarine-1`, if `/ducks/{id}` is documented. */
@@ -99,7 +99,6 @@ function isExample(parts: readonly string[], template: readonly string[]): boole
   )
 }
 
-/** Whether a heading ends an operation's section: its level is the same or higher, and it names no part. */
 function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
   return level <= above && !PART_OF_ONE.test(text)
 }
@@ -181,7 +180,6 @@ function pathParameters(path: string): Parameter[] {
   return names.map((name) => ({ name, type: 'string', required: true, description: '', in: 'path' }))
 }
 
-/** Adds parameters, examples and statuses from a block after the operation. */
 function describe(operation: Open, block: Exclude<Block, { kind: 'heading' }>, heading: string): void {
   if (block.kind === 'table') describeTable(operation, block.rows, operation.saidLast || heading)
   else if (block.kind === 'code') describeExample(operation, block.text, heading)

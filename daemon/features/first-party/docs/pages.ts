@@ -118,7 +118,7 @@ function folderOf(url: string): string {
   return url.replace(/\/index\.html?$/, '/')
 }
 
-/** Links within the site, best first. @param rank 0 or less skips a link */
+/** Links within the site, best first. @param rank - rates a link; at 0 or less, the link is left out */
 export function bestLinks(page: WebPage, rank: (link: PageLink) => number): string[] {
   const own = new URL(page.url)
   own.hash = ''

@@ -37,7 +37,7 @@ function saidIn(block: Block): string[] {
   return block.kind === 'text' || block.kind === 'item' ? lines.flatMap(sentencesOf) : lines
 }
 
-/** Splits a one-line description between members, so that each piece stays a literal quote. */
+/** Splits an API description at its members, since it may be one long line. Each piece stays a literal quote. */
 function piecesOf(text: string): string[] {
   return text
     .split(/\n|(?<=[,{[])(?=")/)
@@ -92,7 +92,7 @@ export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: 
     : { status: 'found', evidence: quoteOf(below, signs) }
 }
 
-/** A literal quote around the matching words. */
+/** A literal quote that contains the matching words. */
 function quoteOf({ text, url }: SaidLine, signs: RegExp): QuotedAt {
   const at = signs.exec(text)?.index ?? 0
   const early = Math.max(0, at - MAX_QUOTE_CHARS / 2)

@@ -109,7 +109,7 @@ function fact(name: string, value = ''): Fact {
   return { path: [name], value: value.trim(), source: 'class' }
 }
 
-/** Whether an element holds a single value, so that no text is used twice. */
+/** Whether an element holds a single value. Larger elements are skipped, since their text would be used twice. */
 function isSmall({ children }: Element): boolean {
   return children.every((child) => (child.children ?? []).every(({ children: inner }) => !inner?.length))
 }

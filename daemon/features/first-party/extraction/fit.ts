@@ -212,7 +212,7 @@ function valuesOf(
   { items, path, base }: Wanted,
 ): { best: Candidate; values: Json[] } | undefined {
   const one = candidates(named, singular(path))
-  // Without facts for the singular name, the plural name counts, such as the heading `features` above a list.
+  // If no fact has the singular name, the plural name counts, such as the heading `features` above a list.
   const found = one.length > 0 ? one : candidates(named, path)
   const [best] = found
   if (!best) return undefined
@@ -325,8 +325,8 @@ function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 
 }
 
 /**
- * The list of cards that fills the largest number of wanted members, but at least half. Cards with only one known
- * member could be any list. The classes or ids of such a list must contain the wanted name.
+ * The best list of cards: first by whether its classes or ids contain the name, then by its filled members. On average,
+ * a card must fill at least half of the members, and without the name at least two.
  */
 function cardsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}

@@ -115,7 +115,7 @@ function refuseScripted({ text }: FoundFacts, page: WebPage): void {
   )
 }
 
-/** Result without a schema: all facts of the page, or none if there is a model's answer. */
+/** Result without a schema: all facts of the page. Empty if a model answered. */
 function unasked({ said }: Source, page: FoundFacts): Fitted {
   return { value: said ? {} : overviewOf(page), fields: [] }
 }
@@ -125,7 +125,7 @@ function engineOf({ said }: Source): Json {
   return { name: 'souk', version: '1', kind: 'deterministic', ...(said === null ? { fallback_from: 'llm' } : {}) }
 }
 
-/** @throws AppError input_invalid for a schema that does not compile. */
+/** @throws AppError `input_invalid` for a schema that does not compile. */
 function compiledOf(schema: AnyObject) {
   try {
     return compileDeliverableSchema(schema, 'schema')

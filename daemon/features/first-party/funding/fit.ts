@@ -38,7 +38,6 @@ export function applicantOf(input: Input, daysNeeded: number): Applicant {
   }
 }
 
-/** Whether a notice accepts an applicant's type; `unknown` if one of them names no type, or the notice accepts all. */
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
   if (types.some((type) => ids.includes(type))) return 'match'

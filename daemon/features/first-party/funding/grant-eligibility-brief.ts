@@ -20,7 +20,7 @@ type Reason = {
   readonly rule: string
   readonly verdict: 'for' | 'against' | 'open'
   readonly text: string
-  /** Quote; null if the notice says nothing. */
+  /** Passage of the notice; null if the notice says nothing. */
   readonly evidence: { readonly field: string; readonly quote: string | null }
   /** Whether this reason alone disqualifies the applicant. */
   readonly hard?: true

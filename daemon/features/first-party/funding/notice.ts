@@ -88,7 +88,7 @@ export async function noticeOf(
   return data && (data.opportunityTitle ?? data.opportunityNumber) ? elsewhere(noticeIn, id, data, now()) : undefined
 }
 
-/** @throws AppError provider_failed for an unknown notice, so that the job is refunded */
+/** @throws AppError `provider_failed` for an unknown notice, so that the job is refunded */
 export async function knownNotice(ctx: ServiceCtx<'grants'>, id: string): Promise<Notice> {
   const notice = await noticeOf(ctx, id)
   if (!notice) throw new AppError('provider_failed', `There is no funding notice ${id}.`)

@@ -5,7 +5,7 @@ import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { type ServiceCtx, wrongField } from '../service/service.ts'
 
-/** @throws AppError input_invalid for a refused host, provider_failed without a handshake */
+/** @throws AppError `input_invalid` for a refused host, `provider_failed` without a handshake */
 export async function shakeHands({ engines, signal, who }: ServiceCtx<'tls'>, host: string): Promise<Handshake> {
   try {
     return await engines.tls.handshake(host, { signal, who })
@@ -22,7 +22,7 @@ export function hostFault(error: unknown): unknown {
   return new AppError('provider_failed', error.message, { cause: error })
 }
 
-/** Fault codes in results for error codes of OpenSSL and Node.js. */
+/** For each error code of OpenSSL and Node.js: the fault code that stands in results. */
 export const certificateFaults = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'not_yet_valid',

@@ -80,7 +80,7 @@ async function spfCheck(ask: Ask, zone: string, record: string): Promise<SpfFact
 /** Counts a term and its lookups. @returns the SPF record that the term includes, if any */
 async function followed(ask: Ask, walk: SpfWalk, term: SpfTerm): Promise<{ at: string; text: string }[]> {
   walk.lookups += 1
-  // Macros depend on the sender. After a missing response, the count stays incomplete.
+  // A term with a macro depends on the sender. Once a response is missing, the count stays incomplete.
   if (walk.lookups > MAX_SPF_LOOKUPS || !walk.isWhole || term.target.includes('%')) return []
   const at = term.target.toLowerCase().replace(/\.$/, '')
   const found = await (finders[term.name] ?? addressed)(ask, at)

@@ -5,7 +5,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 export type SpfTerm = { readonly qualifier: string; readonly name: string; readonly target: string }
 export type SpfRecord = {
-  /** The terms that receivers evaluate: up to `all`, which also makes receivers ignore `redirect`. */
+  /** The terms that receivers evaluate. They ignore terms after `all`; with `all`, they ignore `redirect`, too. */
   readonly terms: readonly SpfTerm[]
   /** Errors that make the record invalid. */
   readonly errors: readonly string[]

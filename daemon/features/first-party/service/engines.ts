@@ -43,7 +43,7 @@ export type Board = EngineBoard<Engines>
 export type ResultEngine = {
   readonly name: string
   readonly version: string
-  /** Kind of the least certain engine that was used. */
+  /** The least reliable kind among the engines that were used. */
   readonly kind: 'deterministic' | 'model' | 'upstream'
   readonly model?: string
   readonly fetched_at?: string

@@ -48,7 +48,7 @@ function findingOf(id: string, weight: number, [status, message, evidence]: NonN
   return { id, status, message, ...(shown ? { evidence: shown } : {}), weight }
 }
 
-/** Weighted share of passed rules in percent; a warning counts for less than half. */
+/** Weighted share of passed rules in percent. A warning counts as less than half a pass. */
 function scoreOf(findings: readonly Finding[]): number {
   const whole = findings.reduce((sum, { weight }) => sum + weight, 0)
   if (whole === 0) return 0

@@ -46,7 +46,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   readonly needs?: readonly Need[]
   /** Optional engines. */
   readonly wants?: readonly Want[]
-  /** Optional engines, best first. The service needs at least one of them. */
+  /** Alternative engines, best first. The service needs at least one of them. */
   readonly oneOf?: readonly Want[]
   /**
    * Refuses, before payment, an invalid input that the schema accepts.
@@ -63,7 +63,7 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   /**
    * Computes the deliverable on a worker thread from an input that matches the schema. If the result names no `engine`,
    * this program is named as its engine.
-   * @throws AppError input_invalid
+   * @throws AppError `input_invalid`
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
   /** Fetches more data, so that `make` runs again. The run ends when this returns undefined, or after `MAX_ROUNDS`. */
@@ -82,7 +82,7 @@ export type OnThread = (
   signal: AbortSignal,
 ) => Promise<unknown>
 
-/** What a run of a service uses. Without `onThread`, the run stays on the calling thread. */
+/** What a service uses while it runs. Without `onThread`, it stays on the calling thread. */
 export type ServiceMeans = {
   readonly web?: PublicWeb
   readonly onThread?: OnThread
@@ -102,8 +102,8 @@ export type FirstPartyService = {
   /** @throws AppError input_invalid, before payment */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
-   * @throws AppError input_invalid for a mistake of the buyer, unavailable if an engine is missing or overloaded,
-   * otherwise provider_failed
+   * @throws AppError `input_invalid` for a mistake of the buyer, `unavailable` if an engine is missing or overloaded,
+   * otherwise `provider_failed`
    */
   readonly run: (input: JsonInput, signal: AbortSignal, means?: ServiceMeans) => Promise<Json>
   /** Computes the deliverable on the worker thread; `source` must come from `read` of the same definition. */
@@ -196,7 +196,7 @@ function given<Need extends EngineName, Want extends EngineName>(
 
 const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }
 
-/** Adds this program as `engine` if the result has none. If its only member has the slug as name, adds it there. */
+/** Adds `engine` to a result that has none. If the only member is named `slug`, adds it within that member. */
 function stamped(slug: string, made: Json): Json {
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return made
   const own = made[slug]

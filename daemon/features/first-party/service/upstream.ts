@@ -4,7 +4,7 @@ import { wrongField } from './service.ts'
 
 /**
  * Converts upstream errors to errors for the buyer; rethrows other errors.
- * @param field input field at fault when the upstream refuses the query
+ * @param field - the input field at fault when the upstream refuses the query
  */
 export async function fromUpstream<T>(asked: Promise<T>, field?: string): Promise<T> {
   try {

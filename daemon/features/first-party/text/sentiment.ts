@@ -7,7 +7,7 @@ export type Sentiment = {
   readonly sentiment: (typeof sentiments)[number]
   /** -1 to 1. */
   readonly score: number
-  /** 0 to `MAX_CONFIDENCE`: amount and agreement of the evidence. */
+  /** From 0 to `MAX_CONFIDENCE`. Higher if there is more evidence, and if the evidence agrees. */
   readonly confidence: number
   readonly reasons: string[]
 }

@@ -108,7 +108,7 @@ function openElements() {
       names.push(name)
       count(name, 1)
     },
-    /** Closes the innermost element of a name and everything inside it. */
+    /** Closes the innermost element called `name` and everything inside it. */
     close(name: string) {
       if ((openOf.get(name) ?? 0) === 0) return
       for (let closed = names.pop(); closed !== undefined; closed = closed === name ? undefined : names.pop()) {

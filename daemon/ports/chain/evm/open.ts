@@ -49,7 +49,7 @@ export type EvmSettings = {
   readonly maxBatch: number
   /** Allowed wallet factories. The first payment from a factory's wallet deploys the wallet (ERC-6492). */
   readonly walletFactories: readonly Wallet[]
-  /** Seconds between blocks; absent if each transaction makes one. */
+  /** Seconds between blocks; absent if the devnet makes a block for each transaction. */
   readonly blockTimeS: number
 }
 

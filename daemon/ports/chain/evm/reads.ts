@@ -260,7 +260,7 @@ const VIEW_GAS = 200_000
 const MAX_VIEWS = 100
 
 type View = { readonly to: Wallet; readonly data: Hex }
-/** The batch's answer to a view. If it is undefined, the caller reads the view in a request of its own. */
+/** The batch's answer to a call of a view function. Undefined if the caller must send its own request for the view. */
 type Viewed = { readonly answer: RpcAnswer | undefined }
 
 /** Batches contract views into one request, which also returns the number of the block that was read. */
@@ -286,7 +286,7 @@ async function viewAll(rpc: Pick<Rpc, 'readDated'>, views: readonly View[]): Pro
   return views.map((_, at) => ({ answer: results[at] && answerOf(results[at]) }))
 }
 
-/** Answer of one view; undefined if it failed without revert data, possibly because it ran out of gas. */
+/** Answer of one contract read; undefined if it failed without revert data, possibly because it ran out of gas. */
 function answerOf({ ok, data }: { readonly ok: boolean; readonly data: Hex }): RpcAnswer | undefined {
   if (!ok && data === '0x') return undefined
   return ok ? { ok, result: data } : { ok, code: REVERTED_CODE, message: 'execution reverted', data }

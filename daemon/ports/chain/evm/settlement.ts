@@ -86,7 +86,7 @@ async function settle(parts: SettlementParts, authorization: Authorization, sign
   return queue.settle({ authorization, signature: signed, priority: 'payment', until })
 }
 
-/** Returns the signature for the token, or a refusal. Deploys the payer's wallet first if needed. */
+/** Returns the signature to pass to the token, or a refusal. Deploys the payer's wallet first if needed. */
 async function ofDeployed(
   parts: SettlementParts,
   authorization: Authorization,

@@ -36,7 +36,7 @@ import {
 } from './ledger.ts'
 import { openSandboxRegistries } from './registries.ts'
 
-/** Finds transactions of the ledger, which are all final. Lists none, because a sandbox has no queue. */
+/** Finds any transaction of the ledger; all are final. The list is empty, because a sandbox has no queue. */
 function sandboxTransactions(store: Store, asset: Wallet): ChainTransactions {
   return {
     page: async () => ({ rows: [], total: 0 }),

@@ -44,7 +44,7 @@ export type SandboxRegistries = {
   readonly verdictAnchors: VerdictAnchors
 }
 
-/** ERC-8004 registries in the store, with the reference rules. Each installation has its own registry addresses. */
+/** ERC-8004 registries in the store, with the reference contracts' rules. Each installation has its own addresses. */
 export async function openSandboxRegistries(parts: Parts): Promise<SandboxRegistries> {
   const row = await openRow(parts)
   return {

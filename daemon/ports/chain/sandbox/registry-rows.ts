@@ -21,7 +21,7 @@ const SandboxAgentRow = z.strictObject({
   /** Agent id, decimal. */
   ...stored,
   owner: wallet,
-  /** Epoch milliseconds of the machine, as in the rows below. */
+  /** Epoch milliseconds by the machine's clock, as in the rows below. */
   at: z.int(),
 })
 

@@ -37,7 +37,7 @@ export type OpenApiDocument = Extensions & {
   readonly externalDocs?: Members
 }
 
-/** Reads the instance's OpenAPI description. @throws CliError failure if it is invalid */
+/** Reads the instance's OpenAPI description. @throws CliError `failure` if it is invalid */
 export async function readOpenApi(session: Session): Promise<OpenApiDocument> {
   const { body } = await session.send(wordsOf('getOpenapi', {}))
   if (isDescription(body)) return body

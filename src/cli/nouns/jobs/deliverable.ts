@@ -27,7 +27,7 @@ const SAVED_FILES_MAX = 1_000
  * Saves a result: its embedded files (base64, data URL, SVG), and the whole result as JSON. File names are made of ids
  * and member names only. An existing file is never changed: if its content differs, the new file gets a free name.
  * Links are not followed.
- * @throws AppError internal for an invalid id
+ * @throws AppError `internal` for an invalid id
  */
 export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
   const id = wireId('job', job)

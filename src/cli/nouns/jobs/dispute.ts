@@ -26,7 +26,7 @@ type Asking = { readonly io: Io; readonly recordOnly: boolean }
 /**
  * The value for `must_hold` of a dispute: false if the user accepts a dispute that is recorded but holds no money.
  * @param call - the dispute; it is sent once without payment, to read the notice in the response
- * @throws CliError usage without a terminal
+ * @throws CliError `usage` without a terminal
  */
 export async function mustHold(session: Session, call: RawCall, asking: Asking): Promise<boolean> {
   if (asking.recordOnly) return false

@@ -10,7 +10,7 @@ import type { RawCall, Session } from '../../session.ts'
 import type { Listing } from './services.ts'
 
 const PAYMENT_REQUIRED = 402
-/** Response statuses of an unpaid purchase that a diagnosis can explain. */
+/** Statuses that a diagnosis can explain, in the response to a purchase without payment. */
 const LOOKED_AT = [400, PAYMENT_REQUIRED, 403, 404, 409, 410, 429, 503]
 /** Offer header of x402 v2. */
 const OFFER_V2 = 'payment-required'

@@ -10,7 +10,7 @@ const SHOWN_CHARS_MAX = 60
 
 /**
  * Checks input before it is sent, as the instance checks it. If the schema does not compile, nothing is checked here.
- * @throws CliError usage with the fault and the allowed values
+ * @throws CliError `usage` with the fault and the allowed values
  */
 export async function checkInput(listing: Listing, { input, unknown }: ReadInput): Promise<void> {
   const faults = await faultsOf(listing.input_schema, input)
@@ -29,7 +29,7 @@ export async function checkInput(listing: Listing, { input, unknown }: ReadInput
   throw incomplete(listing, lacking, slips)
 }
 
-/** @throws CliError usage for a name that the schema does not have */
+/** @throws CliError `usage` for a name that the schema does not have */
 export function checkNames(listing: Listing, unknown: ReadInput['unknown']): void {
   const slips = unknownNames(listing.input_schema, unknown)
   if (slips.length === 0) return

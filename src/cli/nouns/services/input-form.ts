@@ -11,7 +11,7 @@ const TRIES_MAX = 5
 
 /**
  * Asks for the input that is missing, and shows type, choices, bounds, default and example of each member.
- * @throws CliError usage without a terminal, or after too many invalid answers
+ * @throws CliError `usage` without a terminal, or after too many invalid answers
  */
 export async function askedInput(io: Io, listing: Listing, given: ReadInput): Promise<ReadInput> {
   if (!io.canAsk)
@@ -26,7 +26,7 @@ export async function askedInput(io: Io, listing: Listing, given: ReadInput): Pr
   return { ...given, input }
 }
 
-/** Without a schema: asks for `name=value` until an empty answer. @throws CliError usage without a terminal */
+/** Without a schema: asks for `name=value` until an empty answer. @throws CliError `usage` without a terminal */
 export async function askedMembers(io: Io, given: ReadInput['input']): Promise<ReadInput['input']> {
   if (!io.canAsk) throw usage('A form needs a terminal.', { next: ['… -i name=value'] })
   let input = given

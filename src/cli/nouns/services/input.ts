@@ -162,7 +162,7 @@ export const inputOptions = {
     .meta({ description: `input: ${DOCUMENT}, - for stdin`, value: 'file' }),
 }
 
-/** Merges the input from the file and the command line, which takes precedence. @throws CliError usage */
+/** Merges the input from the file and the command line, which takes precedence. @throws CliError `usage` */
 export async function readInput(io: Stdin, schema: Schema, { input: words, inputFile }: Typed): Promise<ReadInput> {
   const document = inputFile === undefined ? {} : await readObjectFile(io, inputFile, 'the input')
   const { input, unknown } = inputFrom(schema, words)

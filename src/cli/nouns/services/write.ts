@@ -53,7 +53,7 @@ export function writtenFields(found: Fields & { readonly price: { readonly fixed
   return Object.fromEntries(WRITTEN.filter((name) => name in all).map((name) => [name, all[name]]))
 }
 
-/** The fields that the draft changes. @throws CliError cancelled if it changes none */
+/** The fields that the draft changes. @throws CliError `cancelled` if it changes none */
 export function changesIn(listing: Fields, draft: Fields): Fields {
   const changes = Object.entries(draft).filter(([name, value]) => !isDeepStrictEqual(listing[name], value))
   if (changes.length === 0) throw new CliError('cancelled', 'Nothing was changed.')

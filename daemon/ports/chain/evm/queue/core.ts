@@ -60,7 +60,7 @@ export type QueueTimings = {
   readonly followMs: number
   /** Time after which a transaction that is in no block is resent. */
   readonly resendMs: number
-  /** How long `settle` and `call` wait before they return `unavailable`; the order continues. */
+  /** How long `settle` and `call` wait before they return `unavailable`. The order is still carried out later. */
   readonly waitMs: number
   /** Shortest time that signed bytes are kept after inclusion. */
   readonly keepMs: number
@@ -129,7 +129,7 @@ export type QueueWork = TransferWork | CallWork
 /** A transaction that is not final: its row, and the orders that wait for it. */
 export type OpenTx = {
   row: ChainTxRow
-  /** Waiting orders by their index in `row.items`; a call has index 0. Settled and requeued orders are removed. */
+  /** Waiting orders by index in `row.items`; a `CallOrder` has index 0. Settled and requeued orders are removed. */
   readonly works: Map<number, QueueWork>
   /** Wall time of the first send. `sentAt` and `sentHead` are time and latest block number of the last send. */
   readonly firstSentAt: number
@@ -190,7 +190,7 @@ export type Core = {
   readonly tags: Tags
   /** Whether something was sent since receipts were last read. */
   dirty: boolean
-  /** Time of the next receipt check after a send. The delay `firstLookMs` is adaptive. */
+  /** Earliest time of the next receipt check after a send. The delay `firstLookMs` adapts to the node. */
   dueAt: number
   firstLookMs: number
   /** Number of unanswered sends; `askedAt` is the time of the last send or head request. */

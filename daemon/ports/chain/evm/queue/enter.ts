@@ -8,7 +8,7 @@ import { receiptIn } from './receipt.ts'
 import { newTransfer } from './reversal.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './rows.ts'
 
-/** Longest contract wallet signature. */
+/** Maximum length of a contract wallet's signature. */
 export const MAX_SIGNATURE_BYTES = 4_096
 /** Limit of unfinished orders; more are refused. */
 const MAX_WAITING = 10_000

@@ -78,7 +78,7 @@ function tellWork(core: Core, { tx, receipt, place, work }: InclusionNotificatio
     settled(core, work, { transaction, already: false })
     return
   }
-  // Retry the transfer in a transaction of its own. It cannot make others fail there, and its simulation says why.
+  // Retry the transfer alone, so that it cannot make other transfers fail. Its simulation then shows why it fails.
   work.tries += tx.row.items.length > 1 ? 1 : 2
   work.alone = true
   requeue(core, work)

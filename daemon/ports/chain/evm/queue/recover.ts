@@ -8,7 +8,7 @@ import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
 
 const PAGE = 500
 
-/** Resends an earlier process's stored bytes, in order of nonce. @throws QueueRefused, RpcUnavailableError */
+/** Resends an earlier process's transactions, in order of nonce. @throws QueueRefused, RpcUnavailableError */
 export async function recover(core: Core): Promise<void> {
   const { rpc, store, signer, chainId } = core.options
   const { head, answers } = await rpc.read([

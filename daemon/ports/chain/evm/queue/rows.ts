@@ -51,7 +51,7 @@ const ChainTxRow = z.strictObject({
   settled: z.array(z.int()),
   /** Indexes of reorged items that have not settled again. */
   lost: z.array(z.int()),
-  /** Number of the latest block when first signed. Event searches start at this block. */
+  /** Number of the latest block at the time of the first signature. Event searches start at this block. */
   first_head: z.int(),
   updated_at: z.int(),
 })
@@ -79,7 +79,7 @@ const ChainTransferRow = z.strictObject({
   foreign: ChainItem.exactOptional(),
   /** Set on reversed transfers and those of external facilitators, until they are final. */
   watched: z.literal(true).exactOptional(),
-  /** Final transaction that moved the money after the reversal. */
+  /** Finalized transaction that moved the money after the reversal. */
   returned: StoredHex.exactOptional(),
 })
 export type ChainTransferRow = z.infer<typeof ChainTransferRow>

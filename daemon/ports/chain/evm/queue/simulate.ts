@@ -38,7 +38,7 @@ export function batchedCalls(core: Core, works: readonly TransferWork[], gasCap:
 }
 
 /**
- * Simulates transfers, batched ones in one call if possible. Marks transfers of payers with code, which are sent alone.
+ * Simulates transfers, batched ones in one call if possible. Marks those that are sent alone: their payer has code.
  * @throws RpcUnavailableError
  */
 export async function simulate(core: Core, works: readonly TransferWork[]): Promise<Map<TransferWork, TrialVerdict>> {

@@ -19,7 +19,7 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
   tx.row = await store.tx(async (t) => {
     const own = await t.table(chainSigners).getForUpdate(signer.address)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
-    // If an item's money was reported as moved, the daemon follows the item until its money moves again.
+    // Items whose money was reported as moved, but is back now. The daemon follows them until it moves again.
     const undone = [...new Set([...settled, ...lost])]
     return await t.table(chainTxs).update(id, version, {
       state: 'superseded',
@@ -99,7 +99,7 @@ const REPLY_MS = 100
 const COUNT_MS = 400
 /** Longest interval between receipt reads. */
 const RECEIPTS_MS = 500
-/** How long a nonce must be in use by another transaction before it is given up. */
+/** How long a nonce must appear as used by another transaction before our transaction for it is given up. */
 const DOUBT_MS = 1_000
 const RETRY_MS = 100
 /** Delay between a send and the first read of receipts. It adapts to nodes that mine instantly. */
@@ -178,7 +178,7 @@ async function look(core: Core): Promise<void> {
   if (isCounted) core.countedAt = wall()
   if (count?.ok) await doubt(core, seen, numberIn(count.result))
   await late(core)
-  // Set this after all reads. If it were set before a failed read, an idle chain would never repeat that read.
+  // Set this after all reads. If it were set earlier, a failed read would wait for the next block.
   core.looked = head.hash
   core.lookedAt = wall()
 }

@@ -73,7 +73,7 @@ const LOOKED_BACK = 2_000
 
 type Foreign = { readonly row: ChainTransferRow; readonly item: ChainItem }
 
-/** Resends a facilitator's dropped transfer, or reports it as reversed. @throws RpcUnavailableError */
+/** Resends a facilitator's transfer that the chain dropped, or reports it as reversed. @throws RpcUnavailableError */
 async function lookAfterForeign(core: Core, { row, item }: Foreign, final: Head): Promise<void> {
   const { wall, timings } = core.options
   const authorization = authorizationOf(item)

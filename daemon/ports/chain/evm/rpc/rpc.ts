@@ -42,7 +42,7 @@ export type RpcHealth = {
 /** JSON-RPC over several nodes. */
 export type Rpc = {
   /**
-   * Asks nodes in turn until one answers that has reached the highest known block. An error of a single call is
+   * Asks nodes in turn, until one that has reached the highest known block answers. An error of a single call is
    * returned as its answer.
    * @throws RpcUnavailableError
    */
@@ -140,7 +140,7 @@ async function readDatedFrom(
   const [answer] = await post(node, [call], timeoutMs)
   if (!answer) throw new EndpointFailed('malformed', `${node.label} did not answer a call`)
   const block = blockOf(answer)
-  // Never raise the highest head here. A contract returned this number, and other nodes would have to reach it.
+  // Do not raise the highest head: this number comes from a contract, and a false one would rule out all nodes.
   const isBehind = block !== undefined && !seen.reached(Math.min(block, seen.value() ?? block), known)
   if (isBehind) throw new EndpointFailed('behind', `${node.label} lags behind at ${block}`)
   return answer

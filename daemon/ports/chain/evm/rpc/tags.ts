@@ -9,11 +9,11 @@ const DEPTHS: Readonly<Record<BlockTag, number>> = { latest: 0, safe: 150, final
 const UNKNOWN_TAG_CODES: ReadonlySet<number> = new Set([-32_602, -39_001, -32_000])
 
 export type Tags = {
-  /** Block of a tag. If the node lacks it, a number at a fixed depth below `head`. Undefined for an unusable answer. */
+  /** Block of a tag. If the node does not know the tag: a block number below `head`. Undefined for a bad answer. */
   read(tag: BlockTag, answer: RpcAnswer | undefined, head: Head): Head | number | undefined
 }
 
-/** Remembers the block tags that nodes have answered. Only other tags are replaced by a block depth. */
+/** Remembers which block tags the nodes know. For an unknown tag, uses a fixed distance to the newest block. */
 export function openTags(): Tags {
   const told = new Set<BlockTag>()
   return {

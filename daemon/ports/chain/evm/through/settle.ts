@@ -52,7 +52,7 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
   }
 }
 
-/** Settles a dropped transfer again: through the facilitator, or if that fails through our own queue. */
+/** Settles a dropped transfer again through the facilitator. If that fails, uses our own queue. */
 async function sendAgain(bench: Bench, authorization: Authorization, signature: Hex): Promise<void> {
   const result = await settle(bench, authorization, signature)
   if (!result.ok) await bench.chain.settle(authorization, signature)
@@ -83,7 +83,7 @@ async function settle(bench: Bench, authorization: Authorization, signature: Hex
 
 const noKind = { kind: 'none', reason: 'it does not support this network' } as const
 
-/** A refusal that is not final before the window closes, because the facilitator may still send the bytes. */
+/** Returns a refusal. It is not final before the window closes, because the facilitator may still send the bytes. */
 function given(failure: SettleFailure): SettleResult {
   return { ok: false, failure, sent: true }
 }
