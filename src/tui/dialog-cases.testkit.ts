@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { jobIn } from '../../fixtures/market/job-states.ts'
 import type { SeenParticipant } from '../nouns/people.ts'
 import type { Thread } from '../nouns/threads.ts'
@@ -10,6 +8,7 @@ import { type DialogStage, type PersonAt, shownDialog } from './dialog-stage.tes
 import { rulingDialog, withdrawDialog } from './job/dialogs.ts'
 import { mend } from './overview/mend.ts'
 import { suspendDialog, tierDialog } from './people/dialogs.ts'
+import { changeDialog } from './services/edit.ts'
 import { fetchService } from './services/rows.ts'
 import { hookDialog } from './services/screen.ts'
 import { cronPauseDialog, runDialog, spoken } from './shell/act-dialogs.ts'
@@ -208,15 +207,32 @@ const conversations: readonly Case[] = [
   },
 ]
 
+async function ownListing(stage: DialogStage) {
+  const host = await stage.host('lingua')
+  const found = await fetchService(host.link, stage.listing)(AbortSignal.timeout(5_000))
+  if (!found.ok || found.value === undefined) throw new Error('no listing')
+  return { host, service: found.value }
+}
+
 const hooks: readonly Case[] = [
+  {
+    title: 'a changed listing',
+    async open(stage) {
+      const { host, service } = await ownListing(stage)
+      const description = 'Cats; drawn "anew"'
+      const changes = { settings: [`description=${description}`], differences: [], body: { description } }
+      const says = async () => (await stage.json('services', 'view', stage.listing)).description
+      return { spec: changeDialog(host, service, changes), says, as: 'lingua' }
+    },
+    values: {},
+    undo: (stage) => stage.json('services', 'edit', stage.listing, '--set', 'description=Cats', '--as', 'lingua'),
+  },
   {
     title: 'a test of a webhook',
     async open(stage) {
-      const host = await stage.host('lingua')
-      const found = await fetchService(host.link, stage.listing)(AbortSignal.timeout(5_000))
-      if (!found.ok || found.value === undefined) throw new Error('no listing')
+      const { host, service } = await ownListing(stage)
       const before = stage.received()
-      return { spec: hookDialog(host, found.value), says: async () => stage.received() - before, as: 'lingua' }
+      return { spec: hookDialog(host, service), says: async () => stage.received() - before, as: 'lingua' }
     },
     values: {},
   },
@@ -382,6 +398,3 @@ export const cases: readonly Case[] = [
   ...hooks,
   ...clocks,
 ]
-
-/** What a file of the case above is. */
-export const writeBrief = (folder: string) => writeFile(join(folder, 'brief one.txt'), 'a cat')

@@ -1,11 +1,12 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openUser } from '../../fixtures/kit/user.ts'
 import { splitWords } from '../cli/split-words.ts'
 import { fakeLink, gone } from './cockpit.testkit.tsx'
-import { cases, type Subject, writeBrief } from './dialog-cases.testkit.ts'
+import { cases, type Subject } from './dialog-cases.testkit.ts'
 import { type DialogStage, hostOf, openStage, shownDialog } from './dialog-stage.testkit.ts'
 import { startDaemon } from './shell/commands.ts'
 import { fetchHealth } from './shell/queries.ts'
@@ -14,7 +15,8 @@ let stage: DialogStage
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')
   stage = await openStage(process.env.PATH)
-  await writeBrief(stage.folder)
+  // The file that the case of an attachment sends.
+  writeFileSync(join(stage.folder, 'brief one.txt'), 'a cat')
 })
 afterAll(() => stage.close())
 

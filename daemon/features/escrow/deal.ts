@@ -64,7 +64,7 @@ export function anew(deal: DealRow): DealRow {
   return followed({ ...deal, next_attempt_at: 0, attempts: 0, last_error: null })
 }
 
-/** Whether an external call released the job's money but is not final yet. Until then the job cannot end. */
+/** Whether an external call released the job's money but is not final yet. The job cannot end before it is final. */
 export async function isTaken(t: ReadTx, jobId: string): Promise<boolean> {
   return (await t.table(deals).get(jobId))?.taken !== undefined
 }

@@ -51,7 +51,7 @@ test('while it is not final nothing of the job is booked, paid or sent, and the 
   const id = await taken('balance')
   const [books, sent] = [await postingsOf(id), await sentByUs()]
   const refused = await cancel(id)
-  expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('until its block is final')])
+  expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('until that call is final')])
   const failed = await bench.market.provider.call('POST', `/v1/jobs/${id}/update`, { status: 'failed', notes: 'no' })
   expect(failed.status).toBe(409)
   bench.market.pass(2 * DAY_MS)

@@ -202,7 +202,7 @@ async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanction
   }
 }
 
-/** Whether an unsent payout returns to its account because the owner is suspended. Refunds are always sent. */
+/** Whether an unsent payout must wait, in its account, while its owner is suspended. Refunds are always sent. */
 async function waitsForStanding(ctx: Context, { kind, source, attempts }: PayoutRow): Promise<boolean> {
   if (kind === 'refund' || attempts > 0) return false
   return isSuspended(await ctx.store.table(participants).get(accountOwner(source)))

@@ -14,7 +14,7 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
 /** Changes since the last batch, up to the transaction with the number `reflects`. */
 export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
 
-/** An in-memory base in front of a deep one. It holds the changes that the deep base does not have yet. */
+/** An in-memory layer of the store. It holds the changes that the layer on disk does not have yet. */
 export type Front = Base & {
   /** Number of changes that were not yet written to the deep base. */
   waiting(): number

@@ -103,12 +103,9 @@ export const figuresApi = {
     method: 'GET',
     path: '/dashboard/api/admin/series',
     query: z.strictObject({
-      span: z
-        .enum(seriesSpans)
-        .optional()
-        .meta({
-          description: 'an hour in steps of a minute, a day in steps of 15 minutes, or a week in steps of an hour',
-        }),
+      span: z.enum(seriesSpans).optional().meta({
+        description: 'an hour in steps of a minute, a day in steps of 15 minutes, or a week in steps of an hour',
+      }),
     }),
     reply: json(
       z.strictObject({

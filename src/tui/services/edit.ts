@@ -22,7 +22,7 @@ export async function editListing(host: Host, service: ServiceFacts): Promise<vo
   else if (edited !== undefined) refuse(host, [edited.problem.sentence, ...edited.problem.facts].join('  '))
 }
 
-function changeDialog(host: Host, { id, name }: ServiceFacts, changes: ListingChanges): DialogSpec {
+export function changeDialog(host: Host, { id, name }: ServiceFacts, changes: ListingChanges): DialogSpec {
   const settings = changes.settings.flatMap((setting) => ['--set', setting])
   return {
     title: 'CHANGE A LISTING',

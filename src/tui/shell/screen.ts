@@ -42,7 +42,7 @@ export type Face = {
   readonly isCard?: true
   /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
   readonly columns?: readonly string[] | undefined
-  /** Texts of the chosen row. One of them may contain a person's id (default: the row's id). */
+  /** Texts of the chosen row that may contain a person's id. Default: only the row's id. */
   readonly who?: () => readonly (string | null | undefined)[]
   /** How far the evidence of the open dialog scrolls, in lines. */
   readonly reach?: number

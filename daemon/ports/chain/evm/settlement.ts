@@ -175,7 +175,7 @@ async function isContractSignature(parts: SettlementParts, authorization: Author
   return (await parts.reads.code(authorization.from)) === '0x' && agreesOnceDeployed(parts, authorization, wallet)
 }
 
-/** Nonce of a payout: the token accepts it once, from any daemon or store. */
+/** Nonce of a payout. The token accepts it once in all, even if two daemons send the payout. */
 export function payoutNonce(id: string): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(`souk payout\n${id}`)))}`
 }

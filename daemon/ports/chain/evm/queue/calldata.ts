@@ -40,7 +40,7 @@ export function isOfKey(signature: Hex): boolean {
   return signature.length === KEY_SIGNATURE_CHARS
 }
 
-/** Call data of `transferWithAuthorization`: passes a key's signature as v, r and s, any other as bytes. */
+/** Call data of `transferWithAuthorization`. A contract wallet's signature is passed as bytes, others as v, r and s. */
 export function transferCall(authorization: Authorization, signature: Hex): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   const fields = [from, to, value, validAfter, validBefore, nonce] as const
