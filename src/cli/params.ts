@@ -153,7 +153,7 @@ export function text(meta: Meta): Param<string | undefined> {
   return string().optional().meta(meta)
 }
 
-/** A flag that is off unless given. */
+/** A flag (default: off). */
 export function flag(meta: Meta): Param<boolean> {
   return boolean().default(false).meta(meta)
 }
@@ -162,7 +162,7 @@ export function choice<const T extends string>(choices: readonly T[], meta: Meta
   return oneOf(choices).optional().meta(meta)
 }
 
-/** A list of texts; empty unless given. */
+/** A list of texts (default: empty). */
 export function list(meta: Meta): Param<string[]> {
   return array(string()).default([]).meta(meta)
 }

@@ -46,7 +46,7 @@ const MANY: Readonly<Record<string, string>> = {
   open: 'a request takes bids; a person may trade',
   blocked: 'a request was refused; the operator blocked a wallet',
   agreed: 'terms or a price',
-  withdrawn: 'a bid is gone for good; a product may be offered again',
+  withdrawn: 'a withdrawn bid stays withdrawn; a product may be offered again',
   ended: 'a conversation was cancelled; a subscription ran to its end',
   asked: 'a request that asked went well; a conversation waits for its answer',
   'not taken': 'a bid lost',

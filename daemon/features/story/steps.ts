@@ -25,7 +25,7 @@ export type StoryTold = {
   /** Set if a request was reconstructed from the store. */
   readonly remade?: true
 }
-/** A participant that reads a trace of its own; data of others is left out. */
+/** A participant that reads the trace of its own request. The trace then has no data of other participants. */
 export type StoryReader = { readonly id: string; readonly wallet: string }
 /** What traces are built from: the store, and a snapshot of the request log. */
 export type Telling = {

@@ -203,7 +203,7 @@ test('the list names the 402 that a purchase paid, and counts the steps of those
     offer_id: null,
   })
   expect([paid.steps, asked.steps]).toEqual([null, null])
-  // Both name the listing: what was bought by its job, what only asked for a price by its path.
+  // Both requests name the listing. The paid one has a job that names it, the unpaid one has it in its path.
   expect(paid.service).toMatch(/\w/)
   expect(asked.service).toBe(paid.service)
   const named = await list(`request=${paid.id},${asked.id},req_0123456789abcdef`)

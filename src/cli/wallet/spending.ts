@@ -109,7 +109,7 @@ const BUYS = /\/(purchase|subscribe|award|accept)$/
 /** Paths that contain the name of a service. Only the instance knows who sells the service. */
 const NAMED = /^\/v1\/services\/[a-z-]+$/
 
-/** Whom a call to this path pays, and for which item, if the path tells. Parses paths as the daemon does. */
+/** The seller and the item that a call to this path pays for; null where the path does not say. */
 function paidFor({ method, path }: Pick<RawCall, 'method' | 'path'>): Pick<Recipient, 'seller' | 'subject'> {
   const nobody = { seller: null, subject: null }
   const parts = partsOf(path)
