@@ -2,14 +2,16 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runOf } from '../../../fixtures/kit/crash.ts'
-import { chainWith } from '../../../fixtures/kit/faults.ts'
+import { chainWith, gate } from '../../../fixtures/kit/faults.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
+import { commit } from '../../store/draw.ts'
 import { STORE_FOLDER } from '../backup/replace.ts'
 import { readInput } from '../jobs/rows.ts'
 import { placeOf } from '../jobs/view.ts'
 import { housekeeping } from '../operator/housekeeping.ts'
 import { MAX_UNPAID_ATTEMPTS } from './release.ts'
+import { MAX_OPEN_PAYMENTS } from './reserve.ts'
 import { answers, payments } from './rows.ts'
 
 /* What was asked for and not paid leaves nothing behind, and what was paid does not fill the memory. */
@@ -116,4 +118,24 @@ test('a wallet whose purchases are not paid again and again is refused with the 
   expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(3_000)
   const other = await market.agent({ balance: '1.00' })
   expect((await market.buy(service, other, { from: 'balance' })).status).toBe(502)
+})
+
+test('a wallet with as many open payments as are allowed is refused, uncharged, until one ends', async () => {
+  const who = await market.agent({ balance: '1.00' })
+  const work = gate()
+  const { answer } = market.hook
+  market.hook.answer = (call) => work.wait().then(() => answer(call))
+  const running = market.buy(service, who, { from: 'balance' })
+  await work.reached
+  const { store } = market.ctx()
+  const [open] = (await store.table(payments).page('open', [], { limit: 1 })).rows
+  if (!open) throw new Error('the purchase that runs has no open payment')
+  const { version: _, ...row } = open
+  const others = Array.from({ length: MAX_OPEN_PAYMENTS - 1 }, (_, n) => `${row.id}-${n}`)
+  await commit(market.ctx(), (t) => Promise.all(others.map((id) => t.table(payments).insert({ ...row, id }))))
+  const refused = await market.buy(service, who, { from: 'balance' })
+  expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+  await commit(market.ctx(), (t) => Promise.all(others.map((id) => t.table(payments).delete(id))))
+  work.open()
+  expect((await running).status).toBe(200)
 })
