@@ -9,6 +9,7 @@ import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
 
 /* The real daemon in a process of its own: who set a switch last is who it obeys. */
+// @deep real daemons are started again and again
 
 const DEAD_TRIES = 2_000
 const DEAD_POLL_MS = 5

@@ -9,6 +9,7 @@ import { openBrowsers } from './browser.ts'
 import type { BrowserPage } from './page.ts'
 
 /* Within TLS the proxy sees no addresses and no methods: what holds over plain http has to hold there as well. */
+// @deep a real browser at a hostile site, once more over TLS
 
 /** A page goes on trying after it is loaded. */
 const LINGER_MS = 2_500
