@@ -7,6 +7,7 @@ import { unjudged } from '../src/cli/files/document.ts'
 import { showParticipant } from '../src/cli/nouns/participants.ts'
 import { readSettings } from '../src/cli/nouns/services/write.ts'
 import * as z from '../src/cli/params.ts'
+import { pairOf } from '../src/cli/split-words.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
 import { keepAccount, secretsFile, webhookSecretOf } from '../src/client/secrets.ts'
 import { formatPrice } from '../src/core/money.ts'
@@ -60,9 +61,8 @@ export const accountEdit = defineCommand({
 function headerIn(text: string | undefined): { name: string; value: string } | null | undefined {
   if (text === undefined) return undefined
   if (text === 'none') return null
-  const at = text.indexOf('=')
-  if (at < 1) throw usage('--header must be like x-worker-key=abc123, or none.')
-  return { name: text.slice(0, at), value: text.slice(at + 1) }
+  const [name, value] = pairOf(text, '--header must be like x-worker-key=abc123, or none.')
+  return { name, value }
 }
 
 const FIRST_WALLET = 'main'

@@ -3,18 +3,19 @@ import { join } from 'node:path'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
-import { readDocument } from '../src/cli/files/document.ts'
+import { readDocument, textOf } from '../src/cli/files/document.ts'
 import type { Io } from '../src/cli/io.ts'
 import { fileFor, keptFor } from '../src/cli/nouns/kept-answers.ts'
 import { listMember } from '../src/cli/output.ts'
 import { type NextPage, nextOffset, pagesOf } from '../src/cli/paging.ts'
 import * as z from '../src/cli/params.ts'
 import type { RawCall, Session } from '../src/cli/session.ts'
+import { headerIn, pairOf } from '../src/cli/split-words.ts'
 import { readable, type Target, unreachable } from '../src/cli/target.ts'
 import { payFor } from '../src/cli/wallet/paying.ts'
 import { queryText, wordsOf } from '../src/client/call.ts'
 import type { RawAnswer } from '../src/client/exchange.ts'
-import { readText, writePrivate } from '../src/client/files.ts'
+import { writePrivate } from '../src/client/files.ts'
 import { PinMismatch, pinnedKey } from '../src/client/pin.ts'
 import {
   type HttpMethod,
@@ -23,8 +24,8 @@ import {
   readOnTheWay,
   TransportError,
 } from '../src/client/transport.ts'
-import { isObject } from '../src/core/json.ts'
-import { dim, harmless, nearest, shellWord } from '../src/text/text.ts'
+import { isObject, jsonOrText } from '../src/core/json.ts'
+import { didYouMean, dim, harmless, nearest, shellWord } from '../src/text/text.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as const
 
@@ -180,42 +181,25 @@ async function callOf(context: Context, session: Session): Promise<RawCall> {
     if (row) refuseUnknown(row, rest)
     return { ...base, query: queryOf(rest) }
   }
-  if (given.input !== undefined) return { ...base, body: await bodyFrom(context, given.input) }
+  if (given.input !== undefined) return { ...base, body: await readDocument(context.io, given.input) }
   return Object.keys(rest).length === 0 ? base : { ...base, body: rest }
 }
 
 function membersOf(pairs: readonly string[], read: (text: string) => unknown): Record<string, unknown> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 1) throw usage(`"${pair}" must be name=value.`)
-      return [pair.slice(0, at), read(pair.slice(at + 1))]
-    }),
-  )
+  const typed = pairs.map((pair) => pairOf(pair, `"${pair}" must be name=value.`))
+  return Object.fromEntries(typed.map(([name, value]) => [name, read(value)]))
 }
 
 function typedValue(text: string): unknown {
-  if (text.startsWith('@')) return readText(text.slice(1)) ?? fileMissing(text.slice(1))
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Text that is not JSON stays text, as with `-f`.
-    return text
-  }
-}
-
-function fileMissing(path: string): never {
-  throw usage(`There is no file ${path}.`)
+  return text.startsWith('@') ? textOf(text.slice(1)) : jsonOrText(text)
 }
 
 function headerOf(text: string): [string, string] {
-  const at = text.indexOf(':')
-  if (at < 1) throw usage(`"${text}" must be "name: value".`)
-  const name = text.slice(0, at).trim()
+  const [name, value] = headerIn(text)
   if (PAYING.includes(name.toLowerCase())) {
     throw usage(`${name} would bypass the spending limits of the wallet.`, { next: ['… --pay balance'] })
   }
-  return [name, text.slice(at + 1).trim()]
+  return [name, value]
 }
 
 /** Headers that pay outside the wallet's limits. Payment headers are not among them: they were counted when signed. */
@@ -243,18 +227,13 @@ function filled(template: string, members: Readonly<Record<string, unknown>>) {
   return { path, rest }
 }
 
-async function bodyFrom({ io }: CommandContext<unknown, Options>, source: string): Promise<unknown> {
-  return readDocument(io, source)
-}
-
 type Operation = { readonly method: HttpMethod; readonly path: string; readonly name: string; readonly query: string[] }
 
 /** The instance ignores parameters that it does not know, so a typo would give misleading results. */
 function refuseUnknown({ name, query }: Operation, members: Readonly<Record<string, unknown>>): void {
   const stranger = Object.keys(members).find((member) => !query.includes(member))
   if (stranger === undefined) return
-  const near = nearest(stranger, query)
-  throw usage(`${name} has no filter ${stranger}${near ? ` (did you mean ${near}?)` : ''}.`, {
+  throw usage(`${name} has no filter ${stranger}${didYouMean(stranger, query)}.`, {
     facts: query.length === 0 ? [] : [`filters: ${query.join(', ')}`],
   })
 }

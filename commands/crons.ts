@@ -1,13 +1,12 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
-import { CliError } from '../src/cli/exit.ts'
 import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import { cronState } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
-import { bold, green, nearest } from '../src/text/text.ts'
+import { bold, green } from '../src/text/text.ts'
 
 type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]
 
@@ -86,19 +85,7 @@ export const cronsView = defineCommand({
   args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object(watchOptions),
   examples: ['souk crons view auto-refund', 'souk crons view escrow-monitor --json'],
-  async run(context) {
-    const session = await context.session()
-    const { crons } = await session.call('listCrons', {})
-    const found = crons.find(({ name }) => name === context.args.cron)
-    if (found) return found
-    const near = nearest(
-      context.args.cron,
-      crons.map(({ name }) => name),
-    )
-    throw new CliError('not_found', `There is no cron ${context.args.cron}${near ? ` (did you mean ${near}?)` : ''}.`, {
-      next: ['souk crons list'],
-    })
-  },
+  run: async (context) => cronNamed(await context.session(), context.args.cron),
   rows: ({ runs }) => runs,
   view(cron, io) {
     io.line(`${bold(cron.name)}   ${cron.paused ? 'paused' : cronState(cron)}   ${cron.schedule}`)

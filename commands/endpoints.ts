@@ -6,7 +6,7 @@ import { operationsOf, readOpenApi } from '../src/cli/nouns/interface/openapi.ts
 import { type Column, printRows, printTsv } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { openSession } from '../src/cli/session.ts'
-import { bold, green, nearest, red, yellow } from '../src/text/text.ts'
+import { bold, didYouMean, green, red, yellow } from '../src/text/text.ts'
 
 type Row = HealthAnswer['endpoints'][number]
 /** An endpoint that differs between two instances. The values of an instance without the endpoint are null. */
@@ -136,8 +136,8 @@ function nameOf({ method, path }: { readonly method: string; readonly path: stri
 }
 
 function unknown(path: string, endpoints: readonly { path: string }[]): CliError {
-  const near = nearest(path, [...new Set(endpoints.map((row) => row.path))])
-  return new CliError('not_found', `There is no endpoint ${path}${near ? ` (did you mean ${near}?)` : ''}.`, {
+  const paths = [...new Set(endpoints.map((row) => row.path))]
+  return new CliError('not_found', `There is no endpoint ${path}${didYouMean(path, paths)}.`, {
     next: ['souk endpoints list'],
   })
 }

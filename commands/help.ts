@@ -7,7 +7,7 @@ import { helpOf } from '../src/cli/run/hint.ts'
 import { HELP_COLUMNS_MAX } from '../src/cli/run/mount.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'
-import { bold, dim, fitted, kebab, nearest } from '../src/text/text.ts'
+import { bold, didYouMean, dim, fitted, kebab } from '../src/text/text.ts'
 
 /** Version of the JSON that `help --json` and all commands print. Within a version, members are only added. */
 const OUTPUT_VERSION = 1
@@ -87,8 +87,7 @@ function textOf(name: string, entries: readonly Entry[]): string {
   if (text) return text
   const names = entries.filter(({ hidden }) => !hidden).flatMap((entry) => [entry.name, entry.name.split(' ')[0] ?? ''])
   const known = [...Object.keys(topics), ...names]
-  const near = nearest(name, known)
-  throw usage(`There is no command or topic "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+  throw usage(`There is no command or topic "${name}"${didYouMean(name, known)}.`, {
     facts: [`topics: ${Object.keys(topics).join(', ')}`],
     next: [...helpOf(name, entries), 'souk help'],
   })

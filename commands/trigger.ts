@@ -8,7 +8,7 @@ import { at, isKeyOf } from '../src/core/record.ts'
 import type { Triggered } from '../src/market/situations/run.ts'
 import type { EventSettings, Sayable, SettingName } from '../src/market/situations/settings.ts'
 import { type EventType, eventTypes } from '../src/model/event-types.ts'
-import { bold, cyan, dim, green, nearest, span } from '../src/text/text.ts'
+import { bold, cyan, didYouMean, dim, green, span } from '../src/text/text.ts'
 
 const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook.failed' }
 
@@ -100,10 +100,8 @@ export const command = defineCommand({
 function eventType(word: string): EventType {
   const type = Object.hasOwn(ALIASES, word) ? (ALIASES[word] ?? word) : word
   if (isKeyOf(eventTypes, type)) return type
-  const near = nearest(word, Object.keys(eventTypes))
-  throw usage(`There is no event "${word}"${near ? ` (did you mean ${near}?)` : ''}.`, {
-    next: ['souk trigger --list'],
-  })
+  const meant = didYouMean(word, Object.keys(eventTypes))
+  throw usage(`There is no event "${word}"${meant}.`, { next: ['souk trigger --list'] })
 }
 
 type Words = { readonly on: string | undefined; readonly told: EventSettings }

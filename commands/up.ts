@@ -29,7 +29,7 @@ import { type Started, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import type { SeedFile } from '../src/market/file/shape.ts'
 import { Rate, showTraffic, type TrafficItem } from '../src/market/traffic.ts'
-import { bold, cyan, green, kebab, nearest, shellLine, shellWord, span, yellow } from '../src/text/text.ts'
+import { bold, cyan, didYouMean, green, kebab, shellLine, shellWord, span, yellow } from '../src/text/text.ts'
 
 const SEED_WORDS: ReadonlyMap<string, string> = new Map([
   [DEMO, ': three sellers and three buyers with months of history; act as one with --as acme'],
@@ -209,8 +209,7 @@ function isSeedName(seed: string): boolean {
 
 function noSeed(seed: string): CliError {
   const names = [...SEED_WORDS.keys()]
-  const meant = nearest(seed, names)
-  return usage(`There is no seed "${seed}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}.`, {
+  return usage(`There is no seed "${seed}"${didYouMean(seed, names)}.`, {
     facts: [`choose one of ${names.join(', ')}, or a file such as market.yaml`],
   })
 }

@@ -6,7 +6,7 @@ import { makeSure } from '../../src/cli/nouns/pause.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
-import { bold, dim, green, nearest } from '../../src/text/text.ts'
+import { bold, didYouMean, dim, green } from '../../src/text/text.ts'
 
 type Feature = WireAnswer<Api['getFeatures']>['features'][number]
 
@@ -76,9 +76,9 @@ export const adminFeaturesSet = defineCommand({
 
 function mustBe(name: string, known: readonly string[]): void {
   if (known.includes(name)) return
-  const near = nearest(name, [...switches, ...known])
-  throw usage(`Unknown switch or feature: ${name}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
-    facts: [[...switches, ...known].join(', ')],
+  const all = [...switches, ...known]
+  throw usage(`Unknown switch or feature: ${name}${didYouMean(name, all)}.`, {
+    facts: [all.join(', ')],
     next: ['souk admin features'],
   })
 }

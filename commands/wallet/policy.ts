@@ -28,7 +28,7 @@ import {
 import { isAddress } from '../../src/core/hex.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { compact } from '../../src/core/record.ts'
-import { bold, cyan, green, nearest, red } from '../../src/text/text.ts'
+import { bold, cyan, didYouMean, green, red } from '../../src/text/text.ts'
 
 const NONE = 'none'
 const limit = (description: string) => z.text({ description, value: 'usd' })
@@ -222,11 +222,10 @@ function knownInstance({ places }: Where, name: string): string {
   if (/^https?:\/\//.test(name)) return originOf(name)
   const known = [LOCAL, ...listRemotes(places).map((remote) => remote.name)]
   if (known.includes(name)) return name
-  const near = nearest(name, known)
-  throw usage(
-    `There is no seller, listing or instance "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
-    { facts: [WHAT_NAMES], next: ['souk remote list'] },
-  )
+  throw usage(`There is no seller, listing or instance "${name}"${didYouMean(name, known)}.`, {
+    facts: [WHAT_NAMES],
+    next: ['souk remote list'],
+  })
 }
 
 const WHAT_NAMES =

@@ -3,6 +3,7 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { Duration } from '../../src/cli/duration.ts'
 import { usage } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
+import { headerIn } from '../../src/cli/split-words.ts'
 import { keptListenSecret, webhookSecretOf } from '../../src/client/secrets.ts'
 import { currentWallet } from '../../src/client/wallets.ts'
 import { explainWebhook } from '../../src/core/webhook-explain.ts'
@@ -92,9 +93,8 @@ function splitRequest(whole: Buffer): { head: string; rest: Uint8Array } {
 }
 
 function headerOf(line: string): [string, string] {
-  const at = line.indexOf(':')
-  if (at < 1) throw usage(`"${line}" must be "name: value".`)
-  return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()]
+  const [name, value] = headerIn(line)
+  return [name.toLowerCase(), value]
 }
 
 async function bytesOf({ io }: Context, file: string): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { isObject } from '../core/json.ts'
 import { compact } from '../core/record.ts'
 import { fitColumns } from '../text/columns.ts'
-import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from '../text/text.ts'
+import { bold, clip, didYouMean, harmless, oneLine, padEnd, padStart, widthOf } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
 
@@ -189,8 +189,7 @@ function place(target: Picked, path: readonly string[], value: unknown): void {
 
 function unknownField(field: string, siblings: readonly unknown[]) {
   const known = [...new Set(siblings.flatMap((one) => (isObject(one) ? Object.keys(one) : [])))]
-  const near = nearest(field, known)
-  return usage(`There is no field "${field}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+  return usage(`There is no field "${field}"${didYouMean(field, known)}.`, {
     facts: [`fields: ${known.join(', ')}`],
   })
 }

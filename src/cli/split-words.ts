@@ -1,5 +1,5 @@
 import { at } from '../core/record.ts'
-import { usage } from './exit.ts'
+import { type CliFacts, usage } from './exit.ts'
 
 const WORD = /\s*((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+)/gsy
 const PART = /"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^"'\\]+/gs
@@ -27,4 +27,18 @@ function plain(word: string): string {
     if (part.startsWith('"')) return part.slice(1, -1).replace(/\\([\\"$`])/g, '$1')
     return part.startsWith("'") ? part.slice(1, -1) : part.replace(/^\\/, '')
   })
+}
+
+/** Splits `name=value` at the first sign. @throws CliError `usage` with the sentence, if there is no name or sign */
+export function pairOf(text: string, must: string, more?: CliFacts & { readonly sign?: string }): [string, string] {
+  const { sign = '=', ...said } = more ?? {}
+  const at = text.indexOf(sign)
+  if (at < 1) throw usage(must, said)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Splits a typed header at its colon. @throws CliError `usage` */
+export function headerIn(text: string): [string, string] {
+  const [name, value] = pairOf(text, `"${text}" must be "name: value".`, { sign: ':' })
+  return [name.trim(), value.trim()]
 }

@@ -25,6 +25,12 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
   }
 }
 
+/** A value typed as JSON; text that is not JSON stays text. */
+export function jsonOrText(text: string): unknown {
+  const parsed = jsonIn(text)
+  return parsed === undefined ? text : parsed.value
+}
+
 /** Whether a value is nested at most `left` levels deep. */
 export function isShallow(value: unknown, left: number): boolean {
   if (typeof value !== 'object' || value === null) return true

@@ -4,7 +4,7 @@ import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import { silent } from '../cli/io.ts'
 import { makeFolder } from '../core/folder.ts'
-import { nearest } from '../text/text.ts'
+import { didYouMean } from '../text/text.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places'>
@@ -46,11 +46,8 @@ export function listSnapshots(host: Context): Snapshot[] {
 export function findSnapshot(host: Context, name: string): string {
   const file = snapshotFile(host, name)
   if (existsSync(file)) return file
-  const near = nearest(
-    name,
-    listSnapshots(host).map((one) => one.name),
-  )
-  throw new CliError('not_found', `There is no snapshot "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+  const names = listSnapshots(host).map((one) => one.name)
+  throw new CliError('not_found', `There is no snapshot "${name}"${didYouMean(name, names)}.`, {
     next: ['souk snapshots list'],
   })
 }

@@ -9,7 +9,7 @@ import { isObject, isShallow } from '../core/json.ts'
 import { MAX_JSON_DEPTH } from '../core/limits.ts'
 import { formatPrice, parseAmount, type Usdc } from '../core/money.ts'
 import { compact } from '../core/record.ts'
-import { nearest } from '../text/text.ts'
+import { didYouMean } from '../text/text.ts'
 import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secretsOf } from './tools.ts'
 
 export type ToolArguments = Readonly<Record<string, unknown>>
@@ -77,9 +77,9 @@ async function callOf(host: SessionHost, session: Session, { tool, given }: Call
 }
 
 function strange(tool: EndpointTool, stranger: string, known: readonly string[]) {
-  const near = nearest(stranger, known)
-  const isOfBody = known.includes('body') && near === undefined
-  return usage(`${tool.name} has no argument ${stranger}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+  const meant = didYouMean(stranger, known)
+  const isOfBody = known.includes('body') && meant === ''
+  return usage(`${tool.name} has no argument ${stranger}${meant}.`, {
     facts: [`arguments: ${known.join(', ') || 'none'}`, ...(isOfBody ? ['put request fields into body'] : [])],
   })
 }

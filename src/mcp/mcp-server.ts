@@ -24,7 +24,7 @@ import { createBudget } from '../client/spending/budget.ts'
 import type { SpendPolicy } from '../client/spending/policy.ts'
 import { isObject } from '../core/json.ts'
 import { dropOldest } from '../core/record.ts'
-import { nearest } from '../text/text.ts'
+import { didYouMean } from '../text/text.ts'
 import { callEndpoint, type ToolArguments } from './call.ts'
 import { listResources, readResource, resourceTemplates } from './resources.ts'
 import { bounded, shownAnswer, shownFailure } from './shown.ts'
@@ -181,12 +181,8 @@ async function run(served: Served, host: SessionHost, { name, given }: ToolCallP
 }
 
 function unknownTool({ tools }: Served, name: string): ProtocolError {
-  const near = nearest(name, [...tools.keys()])
-  const guess = near === undefined ? '' : ` (did you mean ${near}?)`
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `There is no tool ${bounded(name, NAME_CHARS_MAX)}${guess}.`,
-  )
+  const sentence = `There is no tool ${bounded(name, NAME_CHARS_MAX)}${didYouMean(name, [...tools.keys()])}.`
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, sentence)
 }
 
 /** Adds the default policy, except for demo wallets: they hold test money and need no approval. */

@@ -6,7 +6,7 @@ import { parameterText } from '../api/openapi/words.ts'
 import { usage } from '../cli/exit.ts'
 import { isObject } from '../core/json.ts'
 import { formatPrice } from '../core/money.ts'
-import { kebab, nearest } from '../text/text.ts'
+import { didYouMean, kebab } from '../text/text.ts'
 
 /** Selection of tools. */
 type ToolChoice = {
@@ -86,8 +86,7 @@ export function chosenTools(given: {
   const names = endpointNames.filter((name) => isTool(api[name])).map((name) => groupOf(api[name]))
   const known = [DEFAULT_GROUPS, ALL_GROUPS, ...new Set(names.sort())]
   for (const group of groups.filter((one) => !known.includes(one))) {
-    const near = nearest(group, known)
-    throw usage(`There is no tool group ${group}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+    throw usage(`There is no tool group ${group}${didYouMean(group, known)}.`, {
       facts: [`groups: ${known.join(', ')}`],
     })
   }

@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import { readObjectFile } from '../cli/files/document.ts'
-import { splitWords } from '../cli/split-words.ts'
+import { pairOf, splitWords } from '../cli/split-words.ts'
 import { makeFolder } from '../core/folder.ts'
 import { type DeliverForm, deliverForms } from './run-job.ts'
 import { readListing, type WrittenListing } from './written-listing.ts'
@@ -42,7 +42,8 @@ export type CheckedShop = {
 
 /** Checks everything that can be checked before the start. @throws CliError `usage` */
 export async function checkShop({ io, options, system, globals }: ShopHost): Promise<CheckedShop> {
-  const env = { ...system.env, ...Object.fromEntries(options.env.map(variableOf)) }
+  const variables = options.env.map((text) => pairOf(text, `--env must be name=value; you gave "${text}".`))
+  const env = { ...system.env, ...Object.fromEntries(variables) }
   const find = () => findProgram({ line: options.exec, shell: options.shell, cwd: options.cwd, env })
   const program = find()
   const written = options.listing === undefined ? undefined : await readListing(io, options.listing)
@@ -68,12 +69,6 @@ function formOf(text: string, dryRun: boolean): DeliverForm {
   } catch (error) {
     throw usage(`--deliver ${text} is not a folder: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-function variableOf(text: string): [string, string] {
-  const at = text.indexOf('=')
-  if (at < 1) throw usage(`--env must be name=value; you gave "${text}".`)
-  return [text.slice(0, at), text.slice(at + 1)]
 }
 
 const SHELL = '/bin/sh'

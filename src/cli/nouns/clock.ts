@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { bold, nearest } from '../../text/text.ts'
+import { bold, didYouMean } from '../../text/text.ts'
 import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import type { Session } from '../session.ts'
@@ -22,12 +22,10 @@ export async function cronNamed(session: Session, name: string) {
   const found = crons.find((cron) => cron.name === name)
   if (found !== undefined) return found
   const known = crons.map((cron) => cron.name)
-  const near = nearest(name, known)
-  throw new CliError(
-    'not_found',
-    `There is no cron "${name}"${near === undefined ? '' : ` (did you mean ${near}?)`}.`,
-    { facts: [`crons: ${known.join(', ')}`] },
-  )
+  throw new CliError('not_found', `There is no cron "${name}"${didYouMean(name, known)}.`, {
+    facts: [`crons: ${known.join(', ')}`],
+    next: ['souk crons list'],
+  })
 }
 
 export function moveClock(session: Session, body: ClockMove): Promise<ClockChange> {

@@ -1,5 +1,5 @@
 import { changeSettings, LOCAL, readSettings } from '../../client/settings.ts'
-import { kebab, nearest } from '../../text/text.ts'
+import { didYouMean, kebab } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, keptOptions, type RawGlobals, takesValue } from '../globals.ts'
@@ -73,8 +73,7 @@ export function settable(key: string): GlobalOption {
 
 function unknownKey(key: string): never {
   const keys = [...CHOSEN, ...all.map((option) => kebab(option.key))]
-  const near = nearest(key, keys)
-  throw usage(`There is no setting "${key}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+  throw usage(`There is no setting "${key}"${didYouMean(key, keys)}.`, {
     facts: [`settings: ${keys.join(', ')}`],
     next: ['souk config list'],
   })

@@ -1,6 +1,6 @@
 import { type Usdc, usdc } from '../../core/money.ts'
 import { compact } from '../../core/record.ts'
-import { kebab, nearest, palettes } from '../../text/text.ts'
+import { didYouMean, kebab, palettes } from '../../text/text.ts'
 import type { Command } from '../command.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
@@ -49,8 +49,7 @@ function checked(words: ParamSet, value: unknown, nameOf: (key: string) => strin
 
 function sentence({ message, given, choices }: Issue): string {
   if (given === undefined) return message
-  const near = nearest(String(given), [...choices])
-  return `${message}; you gave ${JSON.stringify(given)}${near ? ` (did you mean ${near}?)` : ''}`
+  return `${message}; you gave ${JSON.stringify(given)}${didYouMean(String(given), choices)}`
 }
 
 /** Global options as values. @throws CliError usage */

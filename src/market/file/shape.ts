@@ -3,7 +3,7 @@ import { CliError, usage } from '../../cli/exit.ts'
 import { parseDocument, textOf } from '../../cli/files/document.ts'
 import type { Io } from '../../cli/io.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { nearest } from '../../text/text.ts'
+import { didYouMean } from '../../text/text.ts'
 
 /** Size limits of a seed file. */
 export const MAX_SEED_BYTES = 1024 * 1024
@@ -102,10 +102,11 @@ function faultsIn(issue: z.core.$ZodIssue, document: unknown): Fault[] {
   const at = issue.path.join('.')
   const path = at || 'the file'
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const near = nearest(key, membersAt(issue.path))
-      return { path: at ? `${at}.${key}` : key, message: `unknown field${near ? ` (did you mean ${near}?)` : ''}` }
-    })
+    const known = membersAt(issue.path)
+    return issue.keys.map((key) => ({
+      path: at ? `${at}.${key}` : key,
+      message: `unknown field${didYouMean(key, known)}`,
+    }))
   }
   if (issue.code === 'invalid_type') {
     const isMissing = valueAt(document, issue.path) === undefined

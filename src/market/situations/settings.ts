@@ -1,5 +1,5 @@
 import { type IdNoun, idPrefixes } from '../../core/id-prefixes.ts'
-import { type Json, parseJson } from '../../core/json.ts'
+import { type Json, jsonOrText } from '../../core/json.ts'
 import { isKeyOf } from '../../core/record.ts'
 import { disputeCategories } from '../../model/job.ts'
 import { microOf } from '../../text/columns.ts'
@@ -99,12 +99,7 @@ export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly str
 function inputOf(name: string, given: string): readonly [string, Json] {
   const member = name.slice(INPUT.length)
   if (member === '') throw new BadSetting('--set input. needs the name of an input field, such as input.text=hello.')
-  try {
-    return [member, parseJson(given)]
-  } catch {
-    // Plain text.
-    return [member, given]
-  }
+  return [member, jsonOrText(given) as Json] // parsed JSON or text
 }
 
 type Given = { readonly name: string; readonly given: string }

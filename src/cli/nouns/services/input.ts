@@ -1,8 +1,8 @@
-import { isObject } from '../../../core/json.ts'
-import { nearest } from '../../../text/text.ts'
-import { usage } from '../../exit.ts'
+import { isObject, jsonOrText } from '../../../core/json.ts'
+import { didYouMean } from '../../../text/text.ts'
 import { DOCUMENT, readObjectFile } from '../../files/document.ts'
 import * as z from '../../params.ts'
+import { pairOf } from '../../split-words.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Property = readonly [name: string, schema: Schema, required: boolean]
@@ -111,12 +111,10 @@ export function inputFrom(schema: Schema, words: readonly string[]): ReadInput {
   const input: Record<string, unknown> = {}
   const unknown: string[] = []
   for (const word of words) {
-    const at = word.indexOf('=')
-    if (at < 1) throw usage(`"${word}" must be name=value.`, { facts: inputLines(schema) })
-    const name = word.slice(0, at)
+    const [name, text] = pairOf(word, `"${word}" must be name=value.`, { facts: inputLines(schema) })
     const one = known.get(name)
     if (one === undefined && known.size > 0 && !schema.additionalProperties) unknown.push(name)
-    const value = typedBy(one ?? {}, word.slice(at + 1))
+    const value = typedBy(one ?? {}, text)
     const before = input[name]
     input[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
   }
@@ -126,29 +124,17 @@ export function inputFrom(schema: Schema, words: readonly string[]): ReadInput {
 /** Unknown names, with suggestions: `maxSecs (did you mean maxSeconds?)` */
 export function unknownNames(schema: Schema, names: readonly string[]): readonly string[] {
   const known = propertiesOf(schema).map(([name]) => name)
-  return names.map((name) => {
-    const near = nearest(name, known)
-    return near === undefined ? name : `${name} (did you mean ${near}?)`
-  })
+  return names.map((name) => name + didYouMean(name, known))
 }
 
 /** Converts text to the type in the schema. If that is impossible, the text stays, and the instance refuses it. */
 function typedBy(schema: Schema, text: string): unknown {
   const types = Array.isArray(schema.type) ? schema.type : [schema.type]
   if (types.includes('string') || (types[0] === undefined && !/^[[{]/.test(text))) return text
-  const value = jsonOr(text)
+  const value = jsonOrText(text)
   if (types.includes('array') && !Array.isArray(value))
     return [typedBy(isObject(schema.items) ? schema.items : {}, text)]
   return value
-}
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The text has another type than the schema; the instance refuses it and names the member.
-    return text
-  }
 }
 
 type Typed = { readonly input: readonly string[]; readonly inputFile?: string | undefined }

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CliError, usage } from '../../exit.ts'
+import { jsonOrText } from '../../../core/json.ts'
+import { CliError } from '../../exit.ts'
 import { exampleOf } from '../../files/examples.ts'
 import type { Session } from '../../session.ts'
+import { pairOf } from '../../split-words.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -62,28 +64,14 @@ export function changesIn(listing: Fields, draft: Fields): Fields {
 
 /** Parses `price=0.50` or `tags=["a"]`: JSON, or else text. @throws CliError usage for a word without `=` */
 export function readSettings(pairs: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 1) throw usage(`"${pair}" must be like price=0.50.`)
-      return [pair.slice(0, at), value(pair.slice(at + 1))]
-    }),
-  )
+  const typed = pairs.map((pair) => pairOf(pair, `"${pair}" must be like price=0.50.`))
+  return Object.fromEntries(typed.map(([name, text]) => [name, jsonOrText(text)]))
 }
 
 /** The words of a change, such as `price=0.75`: what `readSettings` reads. */
 export function settingsOf(changes: Fields): readonly string[] {
   return Object.entries(changes).map(([name, wanted]) => {
-    const isPlain = typeof wanted === 'string' && value(wanted) === wanted
+    const isPlain = typeof wanted === 'string' && jsonOrText(wanted) === wanted
     return `${name}=${isPlain ? wanted : JSON.stringify(wanted)}`
   })
-}
-
-function value(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Plain text.
-    return text
-  }
 }
