@@ -26,7 +26,7 @@ export const command = defineCommand({
     if (topic !== undefined) return { kind: 'topic' as const, topic, text: textOf(args.words.join(' '), entries) }
     const loaded = entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
     const known = await Promise.all(loaded.map(async (entry) => (await entry.load()).command))
-    const { answerSchemas } = await import('../src/api/openapi/printed.ts')
+    const { answerSchemas } = await import('../src/api/openapi/schemas.ts')
     const { answers, $defs } = answerSchemas([...new Set(known.flatMap((one) => one.prints ?? []))])
     const commands = known.map((one) => ({ ...described(one), output: answers[one.prints ?? ''] ?? {} }))
     const exit_codes = keysOf(exits).map((name) => ({ code: exits[name], name, meaning: exitMeanings[name] }))

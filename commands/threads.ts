@@ -4,8 +4,8 @@ import { CliError, usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument } from '../src/cli/files/document.ts'
 import { download, sending, showDownloaded } from '../src/cli/files/transfer.ts'
 import { disputeHelp, disputeText, heldOrAgreed, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
-import { markRead } from '../src/cli/nouns/read-threads.ts'
 import {
+  markRead,
   messageWords,
   readThread,
   sent,

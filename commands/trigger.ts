@@ -56,7 +56,7 @@ export const command = defineCommand({
     'souk trigger plan.created --repeat 2 --json',
   ],
   async run(context) {
-    const { situations } = await import('../src/market/situations/index.ts')
+    const { situations } = await import('../src/market/situations/run.ts')
     if (context.options.list || context.args.event === undefined) return { events: Object.keys(eventTypes).map(listed) }
     const type = eventType(context.args.event)
     const situation = situations[type]
@@ -121,7 +121,7 @@ async function said({ options: given }: Context, type: EventType, situation: Say
 async function made(context: Context, words: Words & { readonly type: EventType }) {
   const session = await context.session()
   const { castAt, inFolder } = await import('../src/market/stage.ts')
-  const { situations } = await import('../src/market/situations/index.ts')
+  const { situations } = await import('../src/market/situations/run.ts')
   const { trigger } = await import('../src/market/situations/run.ts')
   const situation = situations[words.type]
   if ('why' in situation) throw new CliError('conflict', situation.why)

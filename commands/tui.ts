@@ -152,7 +152,7 @@ function cockpitOptions(context: Context): CockpitOptions {
     putOffFile: putOffFile(context.places),
     keptViews: keptViewsFile(context.places, link.place.name),
     save: savedIn(context),
-    edit: async (listing) => (await import('../src/cli/nouns/services/edited.ts')).editedListing(context, listing),
+    edit: async (listing) => (await import('../src/cli/nouns/services/write.ts')).editedListing(context, listing),
     commandLine: createCommandLine(context),
     painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,

@@ -2,7 +2,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { exitNamed } from '../../src/cli/exit.ts'
 import { explain } from '../../src/cli/failure.ts'
 import * as z from '../../src/cli/params.ts'
-import { type ChildWord, systemCode } from '../../src/lifecycle/child-word.ts'
+import { type ChildWord, systemCode } from '../../src/lifecycle/begin.ts'
 import { launchOptions } from '../../src/lifecycle/launch.ts'
 import { runDaemon } from '../../src/lifecycle/run.ts'
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { z } from 'zod'
 import type { System } from '../cli/env.ts'
-import { CliError } from '../cli/exit.ts'
+import { CliError, exits } from '../cli/exit.ts'
 import {
   type FoundDaemon,
   isRegistered,
@@ -11,9 +12,11 @@ import {
 } from '../client/discover.ts'
 import type { Places } from '../client/paths.ts'
 import { processStartedMs } from '../client/process.ts'
+import { errnoOf } from '../core/error.ts'
 import { makeFolder } from '../core/folder.ts'
+import { keysOf } from '../core/record.ts'
 import type { ReportStart } from '../model/start.ts'
-import type { ChildWord } from './child-word.ts'
+import { startSteps } from '../model/start.ts'
 import type { Launch } from './launch.ts'
 
 /** Commands hold the lock briefly, but a busy machine may be slow. */
@@ -115,4 +118,29 @@ export function beginStart(host: Context, launch: Launch): StartUnderWay {
       void system.parent?.tell({ kind: 'step', step, detail } satisfies ChildWord)
     },
   }
+}
+
+/** Messages that the starting daemon, a child process, sends to the waiting `up`. */
+export const ChildWord = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('step'), step: z.enum(keysOf(startSteps)), detail: z.string().optional() }),
+  z.object({ kind: z.literal('ready'), notes: z.array(z.string()).default([]) }),
+  z.object({
+    kind: z.literal('failed'),
+    /** Code of the system error that caused the failure, such as `EADDRINUSE`; null if none did. */
+    cause: z.string().nullable(),
+    exit: z.enum(keysOf(exits)),
+    sentence: z.string(),
+    facts: z.array(z.string()),
+    next: z.array(z.string()),
+  }),
+])
+export type ChildWord = z.output<typeof ChildWord>
+
+/** The system error code of an error or, if it has none, of its nearest cause with a code; null without one. */
+export function systemCode(error: unknown): string | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const code = errnoOf(at)
+    if (code !== undefined && /^E[A-Z]+$/.test(code)) return code
+  }
+  return null
 }

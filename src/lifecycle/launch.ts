@@ -6,11 +6,12 @@ import { registeredDaemon } from '../client/discover.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
 import { isAddress, toWallet } from '../core/hex.ts'
+import { formatAmount, parseAmount } from '../core/money.ts'
 import { compact } from '../core/record.ts'
+import type { FacilitatorConfig } from '../model/payment.ts'
 import { logLevels, type Payee } from '../model/words.ts'
 import { kebab } from '../text/text.ts'
 import { chainFiles, chainOptions } from './chain-options.ts'
-import { facilitatorOptions } from './facilitator.ts'
 import { hasStore } from './restore.ts'
 
 const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
@@ -60,6 +61,33 @@ const OnOff = z.enum(['on', 'off']).meta({ value: 'on|off' })
 function isTick(ms: number | undefined): boolean {
   return ms !== undefined && ms >= TICK_MS_MIN && ms <= TICK_MS_MAX
 }
+
+const MOST_PAYEES = 100
+const MOST_GAS = 1_000_000_000_000
+
+const PayeeWallet = z.string().refine(isAddress, 'must be an address like 0x…, of 40 hex digits')
+const Value = z
+  .string()
+  .refine((text) => (parseAmount(text) ?? 0n) > 0n, `must be an amount of USDC like ${formatAmount(1_000n)}`)
+
+export const facilitatorOptions = {
+  facilitator: z.flag({ description: 'verify and settle x402 payments for other servers' }),
+  facilitatorPayTo: z
+    .array(PayeeWallet)
+    .max(MOST_PAYEES)
+    .default([])
+    .meta({ description: 'wallet to which any facilitator key may settle payments', value: 'wallet' }),
+  facilitatorMinValue: Value.optional().meta({
+    description: 'smallest payment to settle, in USDC (default: 0.001)',
+    value: 'amount',
+  }),
+  facilitatorDailyGas: z.int().min(1).max(MOST_GAS).optional().meta({
+    description: 'gas limit per key and day (default: 80000000)',
+    value: 'gas',
+  }),
+} as const
+
+const Facilitating = z.object(facilitatorOptions)
 
 /** Start options of `up`, `restart` and the child process. */
 export const launchOptions = {
@@ -203,4 +231,12 @@ export function launchWords(launch: Typed): string[] {
     const given = Array.isArray(value) ? value : [value]
     return given.map((one) => `${flag}=${FILES.has(name) ? wholePath(String(one)) : one}`)
   })
+}
+
+/** The daemon's configuration for the facilitator; undefined if the facilitator is off. */
+export function facilitatorConfig(launch: z.output<typeof Facilitating>): { facilitator?: FacilitatorConfig } {
+  if (!launch.facilitator) return {}
+  const { facilitatorPayTo: payees, facilitatorMinValue: least, facilitatorDailyGas: dailyGas } = launch
+  const minValue = least === undefined ? undefined : parseAmount(least)
+  return { facilitator: { payTo: payees.map(toWallet), ...compact({ minValue, dailyGas }) } }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LOOK_MS, patienceWith, SILENCE_MS } from './patience.ts'
+import { LOOK_MS, patienceWith, SILENCE_MS } from './join.ts'
 
 /** A process that is looked at every half second; `cpu` is how much of it it gets. */
 function watched({ cpu, isRunnable }: { readonly cpu: number; readonly isRunnable: boolean }) {

@@ -9,8 +9,7 @@ import { createTransport } from '../client/transport.ts'
 import { type EventType, eventTypes } from '../model/event-types.ts'
 import { joinCast, type Opened } from './cast.ts'
 import type { Stage } from './hand.ts'
-import { situations } from './situations/index.ts'
-import { trigger } from './situations/run.ts'
+import { situations, trigger } from './situations/run.ts'
 
 // @story each event is made after those that it needs
 

@@ -1,7 +1,10 @@
-import { isObject, type Json } from '../../core/json.ts'
+import { isObject, type Json, parseJson } from '../../core/json.ts'
+import { jsonText } from '../../text/text.ts'
+import { usage } from '../exit.ts'
 import { arithmetic, type FilterCall, functions } from './functions.ts'
 import { unsupported } from './lex.ts'
 import type { FilterNode } from './parse.ts'
+import { parse } from './parse.ts'
 import { compare, equal, isArray, JqError, objectFrom, shown, truthy, typeOf } from './values.ts'
 
 const RESULTS_MAX = 1_000_000
@@ -258,4 +261,19 @@ const formats: Readonly<Record<string, (value: Json) => string>> = {
   '@csv': (value) => cells(value, (one) => (typeof one === 'string' ? csvText(one) : String(one))).join(','),
   '@json': (value) => JSON.stringify(value),
   '@text': (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+}
+
+/**
+ * Filters a value by a jq subset (`souk help formatting`).
+ * @throws CliError `usage` for an unsupported part, with its position, and for a wrong type
+ */
+export function runJq(expression: string, value: unknown): readonly Json[] {
+  const node = parse(expression)
+  checkNames(node)
+  try {
+    return evaluate(node, parseJson(jsonText(value)))
+  } catch (error) {
+    if (error instanceof JqError) throw usage(`--jq: ${error.message}.`, { cause: error })
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runJq } from './index.ts'
+import { runJq } from './evaluate.ts'
 
 const data = {
   total: 3,

@@ -243,7 +243,7 @@ async function printJson(io: Io, globals: Globals, data: unknown): Promise<void>
     io.json(value)
     return
   }
-  const { runJq } = await import('../jq/index.ts')
+  const { runJq } = await import('../jq/evaluate.ts')
   for (const result of runJq(globals.jq, value)) {
     // Text is shown as one line on a terminal, and unchanged in a pipe.
     if (typeof result === 'string') io.line(io.isTty ? harmless(result) : result)
@@ -257,7 +257,7 @@ export async function printLine(io: Io, globals: Globals, data: unknown): Promis
     io.jsonLine(value)
     return
   }
-  const { runJq } = await import('../jq/index.ts')
+  const { runJq } = await import('../jq/evaluate.ts')
   for (const result of runJq(globals.jq, value)) io.jsonLine(result)
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RawAnswer } from '../../client/exchange.ts'
-import { clockFault } from './not-accepted.ts'
+import { clockFault } from './unpaid.ts'
 
 /* A payment that a wrong clock signed is refused for its time: the clock is named, and not the faucet. */
 

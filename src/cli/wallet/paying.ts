@@ -19,9 +19,8 @@ import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 import { isUnauthorized, type RawCall, type Session, type SessionHost } from '../session.ts'
 import type { Target } from '../target.ts'
-import { clockFault, notAccepted } from './not-accepted.ts'
-import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
+import { clockFault, notAccepted, shortBalance, shortFor } from './unpaid.ts'
 
 const PAYMENT_REQUIRED = 402
 

@@ -4,8 +4,11 @@ import type { EventType } from '../../model/event-types.ts'
 import { createAgenda, diceOf } from '../agenda.ts'
 import type { Opened } from '../cast.ts'
 import { openSink, type Sink, type Stage } from '../hand.ts'
+import { marketSituations } from './market.ts'
+import { peopleSituations } from './people.ts'
 import type { Scene, Situation } from './scene.ts'
 import type { EventSettings } from './settings.ts'
+import { workSituations } from './work.ts'
 
 const WAIT_MS = 30_000
 const MAX_EVENT_CHARS = 256 * 1024
@@ -87,4 +90,11 @@ async function eventIn(message: string) {
   const data = message.split('\n').find((line) => line.startsWith('data:'))
   const event = data === undefined ? undefined : await readEvent('streamEvents', data.slice('data:'.length))
   return event && { ...event, subject: event.subject }
+}
+
+/** For each event type: how to cause it, or why it cannot be caused. */
+export const situations: Readonly<Record<EventType, Situation>> = {
+  ...peopleSituations,
+  ...workSituations,
+  ...marketSituations,
 }
