@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { readDocument, textOf } from '../src/cli/files/document.ts'
 import type { Io } from '../src/cli/io.ts'
-import { fileFor, keptFor } from '../src/cli/nouns/kept-answers.ts'
+import { operationsOf, readOpenApi } from '../src/cli/nouns/interface/openapi.ts'
 import { listMember } from '../src/cli/output.ts'
 import { type NextPage, nextOffset, pagesOf } from '../src/cli/paging.ts'
 import * as z from '../src/cli/params.ts'
@@ -13,7 +12,7 @@ import type { RawCall, Session } from '../src/cli/session.ts'
 import { headerIn, pairOf } from '../src/cli/split-words.ts'
 import { readable, type Target, unreachable } from '../src/cli/target.ts'
 import { payFor } from '../src/cli/wallet/paying.ts'
-import { queryText, wordsOf } from '../src/client/call.ts'
+import { queryText } from '../src/client/call.ts'
 import type { RawAnswer } from '../src/client/exchange.ts'
 import { writePrivate } from '../src/client/files.ts'
 import { PinMismatch, pinnedKey } from '../src/client/pin.ts'
@@ -25,7 +24,7 @@ import {
   TransportError,
 } from '../src/client/transport.ts'
 import { isObject, jsonOrText } from '../src/core/json.ts'
-import { didYouMean, dim, harmless, nearest, shellWord } from '../src/text/text.ts'
+import { didYouMean, dim, harmless, shellWord } from '../src/text/text.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as const
 
@@ -41,10 +40,6 @@ const options = z.object({
   include: z.flag({ short: 'i', description: 'print status and headers too' }),
   paginate: z.flag({ description: 'fetch all pages of a list and merge them' }),
   slurp: z.flag({ description: 'with --paginate: print an array of pages' }),
-  cache: Duration.optional().meta({
-    description: 'reuse a cached response to the same GET up to this age; only you can read the cache',
-    value: 'duration',
-  }),
   silent: z.flag({ description: 'do not print the response' }),
   curl: z.flag({ description: 'print a curl command instead; credentials stay in a file' }),
 })
@@ -68,7 +63,6 @@ export const command = defineCommand({
     'souk api getCatalog --paginate --slurp',
     'souk api /v1/balance --curl',
     'souk api /health -i',
-    'souk api getCatalog --cache 10m -q .total',
   ],
   /**
    * Returns the response unchanged; its schema is in the instance's OpenAPI description. Other results: `{status,
@@ -129,14 +123,6 @@ async function headersOf(session: Session, call: RawCall): Promise<Readonly<Reco
 
 async function send(context: Context, session: Session, call: RawCall): Promise<RawAnswer> {
   const signed = { ...call, headers: await headersOf(session, call) }
-  const { cache: maxAgeMs } = context.options
-  const ask = () => sendNow(context, session, signed)
-  if (maxAgeMs === undefined) return ask()
-  if (call.method !== 'GET') throw usage('--cache works only with GET.')
-  return keptFor(context, { maxAgeMs, file: fileFor(session, signed), ask })
-}
-
-async function sendNow(context: Context, session: Session, signed: RawCall): Promise<RawAnswer> {
   if (isAdministrative(signed) || context.globals.pay === 'none') return session.send(signed)
   const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
   return (await payFor(context, session, { ...signed, idempotencyKey })).answer
@@ -245,23 +231,19 @@ function queryNames(operation: Readonly<Record<string, unknown>>): string[] {
 
 /** Finds an operation by its name in the instance's OpenAPI description. */
 async function operation(session: Session, name: string): Promise<Operation> {
-  const { body } = await session.send(wordsOf('getOpenapi', {}))
-  const paths = isObject(body) && isObject(body.paths) ? body.paths : {}
-  const rows = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(isObject(operations) ? operations : {}).map(([method, one]) => ({
+  const rows = [...operationsOf(await readOpenApi(session))].map(([place, operation]) => {
+    const [method, path = ''] = place.split(' ')
+    return {
       path,
-      method: methods.find((known) => known === method.toUpperCase()) ?? 'GET',
-      name: isObject(one) ? String(one.operationId) : '',
-      query: isObject(one) ? queryNames(one) : [],
-    })),
-  )
+      method: methods.find((known) => known === method) ?? 'GET',
+      name: String(operation.operationId),
+      query: queryNames(operation),
+    }
+  })
   const found = rows.find((row) => row.name === name)
   if (found) return found
-  const near = nearest(
-    name,
-    rows.map((row) => row.name),
-  )
-  throw new CliError('usage', `There is no operation ${name}${near ? ` (did you mean ${near}?)` : ''}.`, {
+  const names = rows.map((row) => row.name)
+  throw new CliError('usage', `There is no operation ${name}${didYouMean(name, names)}.`, {
     next: ['souk endpoints list', 'souk api /PATH'],
   })
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -177,34 +177,6 @@ test('an advertised path is bought by questions, where nobody knows its schema',
   ])
   expect(err).toContain('must be name=value')
   expect((await user.souk(...words)).code).toBe(2)
-})
-
-describe('an answer that is kept', () => {
-  const folder = () => join(user.home, '.cache/souk/answers')
-  const ask = (...words: string[]) => json('api', '/v1/balance', '--cache', '10m', '--as', ...words)
-
-  test('is given again to the same caller alone, as long as was said, and lies in a file of its owner', async () => {
-    const first = await ask('buyer')
-    await json('balance', 'deposit', '1.00', '--as', 'buyer')
-    expect(await ask('buyer')).toEqual(first)
-    expect((await ask('seller')).participant_id).not.toBe(first.participant_id)
-    expect((await json('api', '/v1/balance', '--as', 'buyer')).available).not.toBe(first.available)
-    expect((await json('api', '/v1/balance', '--cache', '0s', '--as', 'buyer')).available).not.toBe(first.available)
-    const files = readdirSync(folder())
-    expect(files).toHaveLength(2)
-    for (const file of files) {
-      expect(statSync(join(folder(), file)).mode & 0o777).toBe(0o600)
-      expect(readFileSync(join(folder(), file), 'utf8')).not.toMatch(/sk_[0-9a-f]{40}/)
-    }
-  })
-
-  test('is no refusal, and of a GET', async () => {
-    const before = readdirSync(folder()).length
-    expect((await user.souk('api', '/v1/services/svc_0000000000000000', '--cache', '10m')).code).toBe(3)
-    expect(readdirSync(folder())).toHaveLength(before)
-    const { code, err } = await user.souk('api', '/v1/services', '-X', 'POST', '-f', 'name=x', '--cache', '10m')
-    expect([code, err]).toEqual([2, expect.stringContaining('GET')])
-  })
 })
 
 test('the key of an account that was made elsewhere comes by stdin, for a wallet', async () => {

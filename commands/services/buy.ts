@@ -12,11 +12,12 @@ import { findListing, type Listing } from '../../src/cli/nouns/services/services
 import * as z from '../../src/cli/params.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
 import { type Offer, type Payment, pay, quote } from '../../src/cli/wallet/paying.ts'
+import { agreedTo } from '../../src/cli/wallet/signing-in.ts'
 import type { Asked, SentBody } from '../../src/client/asked.ts'
 import { wordsOf } from '../../src/client/call.ts'
 import { toWallet } from '../../src/core/hex.ts'
-import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
-import { bold, byteSize, cyan, green, harmless, yellow } from '../../src/text/text.ts'
+import { formatAmount, formatPrice } from '../../src/core/money.ts'
+import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
 
 /** How many of the newest subscriptions are searched for one that covers the listing. */
 const SUBSCRIPTIONS_MAX = 100
@@ -49,9 +50,10 @@ export const command = defineCommand({
     const { input } = read
     if (context.options.quote) return showQuote(session, listing, input)
     await checkInput(listing, read)
-    if (context.options.interactive)
-      return buy(await agreed(context, session, { listing, input }), session, { listing, input })
-    return buy(context, session, { listing, input })
+    const title = `${listing.name}   ${listing.id}   by ${listing.provider_id}`
+    const what = { ...wordsOf('purchaseService', purchase(listing, input)), title, input }
+    const host = context.options.interactive ? await agreedTo(context, session, what) : context
+    return buy(host, session, { listing, input })
   },
   view(data, io) {
     if (data.kind === 'quote') {
@@ -72,17 +74,6 @@ export const command = defineCommand({
     io.note(`  next: ${cyan(io.hint(`souk jobs view ${data.job_id}`))}`)
   },
 })
-
-/** Shows the order and asks for confirmation. @returns the context with `maxPrice` limited to the shown price */
-async function agreed(context: Context, session: Session, { listing, input }: Order): Promise<Context> {
-  const { io, globals } = context
-  const { price, pay_to, wallet } = await showQuote(session, listing, input)
-  const parts = Object.entries(input).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`)
-  for (const line of [`${listing.name}   ${listing.id}   by ${listing.provider_id}`, ...parts]) io.say(harmless(line))
-  await io.confirm(`Pay ${price}${pay_to === null ? '' : ` to ${pay_to}`}${wallet === null ? '' : ` from ${wallet}`}?`)
-  const shown = parseAmount(price.replace('$', '')) ?? ZERO
-  return { ...context, globals: { ...globals, maxPrice: shown < globals.maxPrice ? shown : globals.maxPrice } }
-}
 
 async function showQuote(session: Session, listing: Listing, input: Input) {
   const offer = await quote(session, wordsOf('purchaseService', purchase(listing, input)))

@@ -1,9 +1,9 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import type { Asked, Callable, OpenName } from '../client/asked.ts'
-import { type Opens, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { type Opens, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
-import { errorOf, type RawAnswer, textFields } from '../client/exchange.ts'
+import { errorOf, type RawAnswer, requestOf } from '../client/exchange.ts'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { Spender } from '../client/spending/gate.ts'
@@ -16,7 +16,6 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../client/transport.ts'
-import type { Form, SentFile } from '../client/upload.ts'
 import type { NamedWallet } from '../client/wallets.ts'
 import { AppError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
@@ -252,9 +251,8 @@ function redirected({ headers }: Pick<RawAnswer, 'headers'>): CliError {
 }
 
 async function exchange(transport: Transport, { accept = [], ...call }: RawCall): Promise<RawAnswer> {
-  const { file, body } = call
-  const form = file && (await formWith(body, file))
-  const response = await dispatch(transport, call, form)
+  const { request, form } = await requestOf(call)
+  const response = await transport(request)
   const answer: RawAnswer = { status: response.status, headers: response.headers, body: jsonOf(await response.text()) }
   if (isRedirect(answer)) throw redirected(answer)
   if (answer.status >= 400 && !accept.includes(answer.status)) throw errorOf(answer)
@@ -264,28 +262,10 @@ async function exchange(transport: Transport, { accept = [], ...call }: RawCall)
 
 /** @throws AppError for a refusal */
 async function opened(transport: Transport, call: Words): Promise<TransportResponse> {
-  const response = await dispatch(transport, { ...call, headers: { accept: '*/*', ...call.headers } })
+  const { request } = await requestOf({ ...call, headers: { accept: '*/*', ...call.headers } })
+  const response = await transport(request)
   if (response.status >= 200 && response.status < 300) return response
   throw await refusalOf(response)
-}
-
-function dispatch(transport: Transport, { query, file: _sent, body, path, ...call }: Words, form?: Form) {
-  return transport({
-    ...call,
-    path: path + queryText(query),
-    headers: { ...(form?.headers ?? jsonHeaders(body)), ...call.headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(form ? { body: form.body } : {}),
-  })
-}
-
-function jsonHeaders(body: unknown): Readonly<Record<string, string>> {
-  return body === undefined ? {} : { 'content-type': 'application/json' }
-}
-
-async function formWith(body: unknown, file: SentFile): Promise<Form> {
-  const { formOf } = await import('../client/upload.ts')
-  return formOf(textFields(body), file)
 }
 
 /** Checks the hash that an upload returns. @throws CliError failure when it differs */

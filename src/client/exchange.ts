@@ -3,7 +3,7 @@ import { isObject } from '../core/json.ts'
 import { paymentWindows } from '../core/limits.ts'
 import { isKeyOf, keysOf } from '../core/record.ts'
 import { queryText, type Words } from './call.ts'
-import type { Transport } from './transport.ts'
+import type { Transport, TransportRequest } from './transport.ts'
 
 const FIRST_ERROR = 400
 const FIRST_FAULT = 500
@@ -20,21 +20,24 @@ export type RawAnswer = {
   readonly body: unknown
 }
 
-/** Sends a request once. A response that is not JSON becomes text. @throws TransportError without a response */
-export async function dispatched(
-  transport: Transport,
-  { query, file, body, path, ...call }: Words,
-): Promise<RawAnswer> {
+/** A call as the transport takes it; with a file, also the form, whose hash is known when it is sent. */
+export async function requestOf({ query, file, body, path, ...call }: Words) {
   // The code for uploads is loaded only if it is needed.
   const form = file && (await import('./upload.ts')).formOf(textFields(body), file)
   const isJson = form === undefined && body !== undefined
-  const { status, headers, text } = await transport({
+  const request: TransportRequest = {
     ...call,
     path: path + queryText(query),
     headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...form?.headers, ...call.headers },
     ...(isJson ? { body: JSON.stringify(body) } : {}),
     ...(form ? { body: form.body } : {}),
-  })
+  }
+  return { request, form }
+}
+
+/** Sends a request once. A response that is not JSON becomes text. @throws TransportError without a response */
+export async function dispatched(transport: Transport, words: Words): Promise<RawAnswer> {
+  const { status, headers, text } = await transport((await requestOf(words)).request)
   return { status, headers, body: bodyOf(await text()) }
 }
 
@@ -54,7 +57,7 @@ export function responseOf({ status, headers, body }: RawAnswer) {
 }
 
 /** Fields of a form as text; undefined ones are left out. */
-export function textFields(body: unknown): Record<string, string> {
+function textFields(body: unknown): Record<string, string> {
   const fields = Object.entries(isObject(body) ? body : {}).filter(([, value]) => value !== undefined)
   return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]))
 }

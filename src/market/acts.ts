@@ -159,3 +159,11 @@ export async function fileOf({ folder }: Pick<Play, 'folder'>, name: string, con
   await writeFile(path, content)
   return { path }
 }
+
+/** Starts a verification and consents to it. @returns the id of the verification, which then waits for the vendor */
+export async function consented(who: Person, operatorName: string): Promise<string> {
+  const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
+  const token = new URL(url).pathname.split('/').at(-1) ?? ''
+  await who.call('consentToVerification', { body: { token, operator_name: operatorName, agree: true } })
+  return id
+}

@@ -6,7 +6,7 @@ import { createWallet, getWallet, walletNames } from '../client/wallets.ts'
 import { parseAmount } from '../core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts'
 import type { HistoryOutcome, PastMarket } from '../model/start.ts'
-import { attach, buy, type DemoSale, hand, negotiate, type Play, report, say } from './acts.ts'
+import { attach, buy, consented, type DemoSale, hand, negotiate, type Play, report, say } from './acts.ts'
 import { createAgenda, diceOf } from './agenda.ts'
 import { openCast, roleNames, roles } from './cast.ts'
 import { demoKey, openSink, type Person, personAt, type Stage } from './hand.ts'
@@ -296,12 +296,4 @@ function planPeople({ play, until, stage }: Scene): void {
     await operator.call('addSanction', { body: { wallet, reason: 'Named in a letter of our bank.' } })
   })
   agenda.at(until - 90 * MINUTE_MS, () => hookOf(cast.lingua, null))
-}
-
-/** Starts a verification and consents to it. @returns the id of the verification, which then waits for the vendor */
-async function consented(who: Person, operatorName: string): Promise<string> {
-  const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
-  const token = new URL(url).pathname.split('/').at(-1) ?? ''
-  await who.call('consentToVerification', { body: { token, operator_name: operatorName, agree: true } })
-  return id
 }

@@ -1,8 +1,8 @@
 import { eachText } from '../cli/answer.ts'
 import { CliError } from '../cli/exit.ts'
+import { askedAs } from '../cli/nouns/jobs/jobs.ts'
 import type { Session, SessionHost } from '../cli/session.ts'
 import { freeReader } from '../cli/wallet/signing-in.ts'
-import { jobTokenOf } from '../client/secrets.ts'
 import { bounded } from './shown.ts'
 
 const LISTED_MAX = 50
@@ -57,13 +57,7 @@ export async function readResource(host: SessionHost, session: Session, uri: str
 }
 
 async function jobOf(host: SessionHost, session: Session, id: string) {
-  const token = jobTokenOf(host.places, session.target.instance, id)
-  const key = token === undefined ? await session.apiKey() : undefined
-  const headers = {
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(key === undefined ? {} : { 'x-api-key': key }),
-  }
-  const job = await freeReader(host, session)('getJob', { params: { id }, headers })
+  const job = await freeReader(host, session)('getJob', await askedAs(host, session, id))
   if (job !== undefined) return job
   throw new CliError('auth', `This wallet has no access to ${id}.`, { next: ['souk account register'] })
 }

@@ -82,6 +82,8 @@ export async function agreedTo<H extends SessionHost>(host: H, session: Session,
   const price = offer?.price ?? ZERO
   const parts = Object.entries(input).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`)
   for (const line of [title, ...parts]) io.say(harmless(line))
-  await io.confirm(`Pay ${formatPrice(price)}${offer === undefined ? '' : ` to ${offer.payTo}`}?`)
+  const wallet = (await session.wallet())?.name
+  const from = wallet === undefined ? '' : ` from ${wallet}`
+  await io.confirm(`Pay ${formatPrice(price)}${offer === undefined ? '' : ` to ${offer.payTo}`}${from}?`)
   return { ...host, globals: { ...globals, maxPrice: price < globals.maxPrice ? price : globals.maxPrice } }
 }

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../core/time.ts'
-import { fileOf } from '../acts.ts'
+import { consented, fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
 import { buyListing, listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
@@ -32,22 +32,15 @@ async function linked(scene: Scene): Promise<void> {
   if (identity) await who.call('linkIdentity', { body: identity })
 }
 
-/** Starts a verification and consents to it. @returns the id of the verification, which then waits for the vendor */
-async function consented(scene: Scene): Promise<string> {
-  const who = await visitor(scene)
-  const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
-  const token = new URL(url).pathname.split('/').at(-1) ?? ''
-  await who.call('consentToVerification', { body: { token, operator_name: 'Vera Winter', agree: true } })
-  return id
-}
+const consent = async (scene: Scene) => consented(await visitor(scene), 'Vera Winter')
 
 const decided = (decision: 'approved' | 'rejected') => async (scene: Scene) => {
-  const params = { id: await consented(scene) }
+  const params = { id: await consent(scene) }
   await scene.operator.call('decideVerification', { params, body: { decision, reason: 'The vendor says so.' } })
 }
 
 async function forgotten(scene: Scene): Promise<void> {
-  await consented(scene)
+  await consent(scene)
   await scene.advance(2 * DAY_MS)
 }
 
@@ -155,8 +148,8 @@ export const peopleSituations = {
   'terms.accepted': made(agreed),
   'identity.linked': made(linked),
   'identity.unlinked': { why: 'it needs the sale of an identity on a chain, which the sandbox does not have' },
-  'verification.pending_consent': made(consented),
-  'verification.vendor_pending': made(consented),
+  'verification.pending_consent': made(consent),
+  'verification.vendor_pending': made(consent),
   'verification.approved': made(decided('approved')),
   'verification.rejected': made(decided('rejected')),
   'verification.expired': made(forgotten, { moves: 2 * DAY_MS }),

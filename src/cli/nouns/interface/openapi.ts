@@ -1,40 +1,16 @@
 import { wordsOf } from '../../../client/call.ts'
-import { isObject, type Json } from '../../../core/json.ts'
+import { type AnyObject, isObject } from '../../../core/json.ts'
 import { CliError } from '../../exit.ts'
 import type { Session } from '../../session.ts'
 
-type Members = { readonly [member: string]: Json }
-type Extensions = { readonly [extension: `x-${string}`]: Json }
+export type PathOperation = AnyObject
 
-export type PathOperation = Extensions & {
-  readonly operationId?: string
-  readonly tags?: readonly string[]
-  readonly summary?: string
-  readonly description?: string
-  readonly deprecated?: boolean
-  readonly externalDocs?: Members
-  readonly parameters?: readonly Members[]
-  readonly requestBody?: Members
-  readonly responses?: Members
-  readonly callbacks?: Members
-  readonly security?: readonly Members[]
-  readonly servers?: readonly Members[]
-}
-
-/** The members of an OpenAPI 3.1 document that the program uses. */
-export type OpenApiDocument = Extensions & {
-  /** version of the format: 3.x */
+/** The outer form of an OpenAPI 3 document; its other members are not checked. */
+export type OpenApiDocument = {
   readonly openapi: string
-  readonly info: Members
-  readonly jsonSchemaDialect?: string
-  readonly servers?: readonly Members[]
+  readonly info: AnyObject
   /** by path, such as /v1/jobs/{id}; by method in lower case */
   readonly paths: { readonly [path: string]: { readonly [method: string]: PathOperation } }
-  readonly webhooks?: { readonly [name: string]: Members }
-  readonly components?: { readonly [kind: string]: Members }
-  readonly security?: readonly Members[]
-  readonly tags?: readonly Members[]
-  readonly externalDocs?: Members
 }
 
 /** Reads the instance's OpenAPI description. @throws CliError `failure` if it is invalid */

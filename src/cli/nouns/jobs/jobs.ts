@@ -21,7 +21,8 @@ export async function readJob(host: SessionHost, session: Session, id: string): 
   return (await pay(host, session, { endpoint: 'getJob', asked, idempotencyKey: crypto.randomUUID() })).answer
 }
 
-async function askedAs({ places }: SessionHost, session: Session, id: string): Promise<Asked<'getJob'>> {
+/** The request for a job, with its token or else the wallet's key. */
+export async function askedAs({ places }: SessionHost, session: Session, id: string): Promise<Asked<'getJob'>> {
   const { jobTokenOf } = await import('../../../client/secrets.ts')
   const token = jobTokenOf(places, session.target.instance, id)
   const key = token === undefined ? await session.apiKey() : undefined
