@@ -9,8 +9,6 @@ const STOP_LIMIT_MS = 10_000
 /** What a measured server tells its parent when it listens, and what it is asked. */
 export type Ready = { readonly url: string } & Readonly<Record<string, string>>
 export type Question = 'cpu' | 'memory' | 'loop' | 'stop'
-/** Bytes that the process has in memory now, and had at most; and that one of its own processes had. */
-export type Memory = { readonly now: number; readonly most: number; readonly childrenMost: number }
 /** Milliseconds between two turns of the process's event loop since this was last asked. */
 export type LoopDelay = { readonly p99: number; readonly most: number }
 
@@ -19,7 +17,8 @@ export type Child = {
   readonly ready: Ready
   /** User and system time that the process has used so far, microseconds. */
   readonly cpuMicros: () => Promise<number>
-  readonly memory: () => Promise<Memory>
+  /** Bytes that the process has in memory. */
+  readonly memory: () => Promise<number>
   readonly loop: () => Promise<LoopDelay>
   readonly stop: () => Promise<void>
 }
@@ -39,25 +38,22 @@ export async function launch(
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const ready = (await answerOf(child, START_LIMIT_MS)) as Ready // the first message of `serve`
+  const ask = (question: Question) => {
+    child.send(question)
+    return answerOf(child, STOP_LIMIT_MS)
+  }
   return {
     ready,
-    cpuMicros: async () => {
-      child.send('cpu' satisfies Question)
-      return (await answerOf(child, STOP_LIMIT_MS)) as number // the answer to `cpu`
-    },
-    memory: async () => {
-      child.send('memory' satisfies Question)
-      return (await answerOf(child, STOP_LIMIT_MS)) as Memory // the answer to `memory`
-    },
-    loop: async () => {
-      child.send('loop' satisfies Question)
-      return (await answerOf(child, STOP_LIMIT_MS)) as LoopDelay // the answer to `loop`
-    },
+    // What `serve` answers to each of them.
+    cpuMicros: () => ask('cpu') as Promise<number>,
+    memory: () => ask('memory') as Promise<number>,
+    loop: () => ask('loop') as Promise<LoopDelay>,
     stop: () => stop(child),
   }
 }
 
-async function answerOf(child: ChildProcess, limitMs: number): Promise<unknown> {
+/** The next message of a process. @throws Error when it ends before, or at the limit */
+export async function answerOf(child: ChildProcess, limitMs: number): Promise<unknown> {
   const wait = new AbortController()
   const signal = AbortSignal.any([wait.signal, AbortSignal.timeout(limitMs)])
   try {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { figure, type Measured, median } from './report.ts'
 import { type StubMarket, stubMarket } from './stub-market.ts'
@@ -135,7 +136,6 @@ async function share(open: Open): Promise<number> {
 }
 
 async function watchFigures(open: Open, market: StubMarket): Promise<Measured[]> {
-  const idle = [await share(open), await share(open)]
   market.events(EVENTS_A_SECOND)
   await pause(SETTLE_MS)
   const live = [await share(open), await share(open), await share(open)]
@@ -145,12 +145,7 @@ async function watchFigures(open: Open, market: StubMarket): Promise<Measured[]>
   const held = [await share(open)]
   const events = `${figure(median(live) / EVENTS_A_SECOND)} % an event a second`
   return [
-    { name: 'nothing happens, polled every 2 s, CPU', values: idle, unit: '%', budget: { informs: true } },
     { name: 'held still (live off), CPU', values: held, unit: '%', budget: { atMost: 1 } },
     { name: '50 events a second, CPU', values: live, unit: '%', budget: { atMost: 5 }, detail: events },
   ]
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -55,7 +55,7 @@ async function pass(daemon: Child, { large, small }: { large: string; small: str
   const { url, sellerKey = '' } = daemon.ready
   const transport = createTransport({ baseUrl: url, headers: { 'x-api-key': sellerKey } })
   await down(transport, await up(transport, small)) // what the code itself takes
-  const memory = watch(daemon, (await daemon.memory()).now)
+  const memory = watch(daemon, await daemon.memory())
   await down(transport, await up(transport, large))
   return memory.most()
 }
@@ -78,7 +78,7 @@ function watch(daemon: Child, base: number): { most: () => Promise<number> } {
   let most = 0
   const sampling = (async () => {
     while (!isOver) {
-      most = Math.max(most, (await daemon.memory()).now - base)
+      most = Math.max(most, (await daemon.memory()) - base)
       await delay(SAMPLE_MS)
     }
   })()

@@ -1,19 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { x402Headers } from '../../src/api/endpoint/x402.ts'
 import { compact } from '../../src/core/record.ts'
 import { type Buyer, newBuyers, offerOf, type Priced, sign } from './buyer.ts'
 import { type Child, type LoopDelay, launch } from './child.ts'
-import { type Budget, figure, type Measured } from './report.ts'
+import { figure, type Measured } from './report.ts'
 
 const ROUNDS = 3
 const ROUND_MS = 5_000
 const BUYERS = 8
 const LOOP_P99_BUDGET_MS = 50
-const P99 = 0.99
-const PROBE_PAUSE_MS = 5
 const SERVER_FAULT = 500
 /** Largest text, page, schema and deliverable that are taken, or nearly so. */
 const TEXT = '你好世界吗。'.repeat(8_000)
@@ -43,15 +40,10 @@ const assaults: Readonly<Record<string, Lane>> = {
   deliverables: { at: 1, send: deliver },
 }
 
-type Kind = keyof typeof assaults
-type Round = { readonly loop: LoopDelay; readonly reads: number[]; readonly sent: string }
-type Crowd = { readonly name: string; readonly kinds: readonly Kind[]; readonly budget: Budget }
-
-const informs: Budget = { informs: true }
-const crowds: readonly Crowd[] = [
-  { name: 'nothing, for comparison', kinds: [], budget: informs },
-  ...Object.keys(assaults).map((kind) => ({ name: `the largest ${kind}`, kinds: [kind], budget: informs })),
-  { name: 'all of these at once', kinds: Object.keys(assaults), budget: { atMost: LOOP_P99_BUDGET_MS } },
+const kinds = Object.keys(assaults)
+const crowds: readonly (readonly [name: string, kinds: readonly string[]])[] = [
+  ...kinds.map((kind) => [`the largest ${kind}`, [kind]] as const),
+  ['all of these at once', kinds],
 ]
 
 /** How the daemon goes on turning for everybody while strangers send it the costliest that it takes. */
@@ -62,7 +54,7 @@ export async function hostile(): Promise<readonly Measured[]> {
   try {
     const stage = { daemon, buyers, site: `http://site.test:${port}`, job: await openJob(daemon, buyers) }
     const measured: Measured[] = []
-    for (const crowd of crowds) measured.push(await underCrowd(stage, crowd))
+    for (const [name, together] of crowds) measured.push(await underCrowd(stage, name, together))
     return measured
   } finally {
     await daemon.stop()
@@ -71,17 +63,20 @@ export async function hostile(): Promise<readonly Measured[]> {
   }
 }
 
-async function underCrowd(stage: Stage, { name, kinds, budget }: Crowd): Promise<Measured> {
-  const rounds: Round[] = []
-  while (rounds.length < ROUNDS) rounds.push(await measure(stage, kinds))
-  const longest = rounds.map(({ loop }) => figure(loop.most)).join(', ')
-  const reads = rounds.map((round) => figure(at(round.reads, P99))).join(', ')
+async function underCrowd(stage: Stage, name: string, together: readonly string[]): Promise<Measured> {
+  const turns: LoopDelay[] = []
+  let sent = ''
+  while (turns.length < ROUNDS) {
+    await stage.daemon.loop()
+    sent = await assault(stage, together)
+    turns.push(await stage.daemon.loop())
+  }
   return {
     name: `event loop p99 under ${name}`,
-    values: rounds.map(({ loop }) => loop.p99),
+    values: turns.map(({ p99 }) => p99),
     unit: 'ms',
-    budget,
-    detail: `longest turn ${longest} ms; catalog p99 from another process ${reads} ms; ${rounds.at(-1)?.sent}`,
+    budget: { atMost: LOOP_P99_BUDGET_MS },
+    detail: `longest turn ${turns.map(({ most }) => figure(most)).join(', ')} ms; ${sent}`,
   }
 }
 
@@ -95,42 +90,23 @@ async function openSite(): Promise<{ server: Server; port: number }> {
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-async function measure(stage: Stage, kinds: readonly Kind[]): Promise<Round> {
+/** Sends what these kinds have for a round. @returns how often each was answered with which status */
+async function assault(stage: Stage, together: readonly string[]): Promise<string> {
   const end = performance.now() + ROUND_MS
-  await stage.daemon.loop()
-  const statuses: Record<string, Map<number, number>> = {}
-  const running = kinds.flatMap((kind) => {
-    const { at: count, send } = assaults[kind] as Lane // a kind is a key of these
-    const tally = new Map<number, number>()
-    statuses[kind] = tally
-    return Array.from({ length: count }, async (_, lane) => {
-      for (let turn = lane; performance.now() < end; turn += count) {
+  const statuses = await Promise.all(
+    together.map(async (kind) => {
+      const { at: count, send } = assaults[kind] as Lane // a kind is a key of these
+      const tally = new Map<number, number>()
+      const lane = async (turn: number): Promise<void> => {
         const status = await send(stage, turn)
         tally.set(status, (tally.get(status) ?? 0) + 1)
+        if (performance.now() < end) await lane(turn + count)
       }
-    })
-  })
-  const reads: number[] = []
-  while (performance.now() < end) {
-    reads.push(await read(stage.daemon, reads.length))
-    await delay(PROBE_PAUSE_MS)
-  }
-  const loop = await stage.daemon.loop()
-  await Promise.all(running)
-  return { loop, reads, sent: Object.entries(statuses).map(tallyText).join(', ') }
-}
-
-function tallyText([kind, tally]: [string, ReadonlyMap<number, number>]): string {
-  return `${kind} ${[...tally].map(([status, count]) => `${count}×${status}`).join(' ')}`
-}
-
-/** A page that nobody asked for before, so that it is made. */
-async function read({ ready }: Child, n: number): Promise<number> {
-  const started = performance.now()
-  const answer = await fetch(`${ready.url}/v1/services/catalog?limit=20&max_price=${n + 1}`)
-  await answer.arrayBuffer()
-  if (answer.status !== 200) throw new Error(`the catalog answered ${answer.status}`)
-  return performance.now() - started
+      await Promise.all(Array.from({ length: count }, (_, turn) => lane(turn)))
+      return `${kind} ${[...tally].map(([status, times]) => `${times}×${status}`).join(' ')}`
+    }),
+  )
+  return statuses.join(', ')
 }
 
 async function buySummary({ daemon, buyers }: Stage, input: object): Promise<number> {
@@ -208,8 +184,4 @@ async function deliver({ daemon, job }: Stage, turn: number): Promise<number> {
   })
   if (status < 400 || status >= SERVER_FAULT) throw new Error(`a deliverable was answered with ${status}`)
   return status
-}
-
-function at(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
 }

@@ -9,8 +9,6 @@ const CONNECTIONS = 64
 const PATH = '/v1/services/catalog?limit=20'
 const BYTES_A_KILOBYTE = 1_024
 
-type Rate = { readonly perSecond: number; readonly cpuMicros: number }
-
 /** A finished catalog page of 20 listings against node:http that writes the same bytes. */
 export async function http(): Promise<readonly Measured[]> {
   const ours = await launch('serve-daemon.ts', { wallets: [] })
@@ -28,40 +26,28 @@ export async function http(): Promise<readonly Measured[]> {
 }
 
 async function compare({ ours, raw, page }: { ours: Child; raw: Child; page: Buffer }): Promise<Measured[]> {
-  for (const server of [raw, ours]) await rate(server, WARM_UP_MS)
-  const rates: { raw: Rate; ours: Rate }[] = []
+  for (const server of [raw, ours]) await perSecond(server, WARM_UP_MS)
+  const rates = { raw: [] as number[], ours: [] as number[] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    rates.push({ raw: await rate(raw, ROUND_MS), ours: await rate(ours, ROUND_MS) })
+    rates.raw.push(await perSecond(raw, ROUND_MS))
+    rates.ours.push(await perSecond(ours, ROUND_MS))
   }
-  const [oursRate, rawRate] = [rates.map((pair) => pair.ours), rates.map((pair) => pair.raw)]
-  const perSecond = (all: readonly Rate[]) => all.map((one) => one.perSecond)
-  const cpu = (all: readonly Rate[]) => all.map((one) => one.cpuMicros)
   const size = `${figure(page.length / BYTES_A_KILOBYTE)} KB, ${CONNECTIONS} connections`
   return [
     {
       name: 'cached catalog page, requests/s / raw node:http with the same bytes',
-      values: ratios(perSecond(oursRate), perSecond(rawRate)),
+      values: ratios(rates.ours, rates.raw),
       budget: { atLeast: 0.8 },
-      detail: `${size}: ${figure(median(perSecond(oursRate)))} / ${figure(median(perSecond(rawRate)))} requests/s`,
-    },
-    {
-      name: 'the same by server CPU: raw / ours',
-      values: ratios(cpu(rawRate), cpu(oursRate)),
-      budget: { informs: true },
-      detail: `${figure(median(cpu(rawRate)))} / ${figure(median(cpu(oursRate)))} µs a request`,
+      detail: `${size}: ${figure(median(rates.ours))} / ${figure(median(rates.raw))} requests/s`,
     },
   ]
 }
 
-async function rate(server: Child, durationMs: number): Promise<Rate> {
-  const request = requestBytes({ url: server.ready.url, method: 'GET', path: PATH })
-  const before = await server.cpuMicros()
+async function perSecond({ ready: { url } }: Child, durationMs: number): Promise<number> {
+  const request = requestBytes({ url, method: 'GET', path: PATH })
   const end = performance.now() + durationMs
-  const { answered, seconds, statuses } = await load({
-    url: server.ready.url,
-    connections: CONNECTIONS,
-    next: () => (performance.now() < end ? request : undefined),
-  })
+  const next = () => (performance.now() < end ? request : undefined)
+  const { answered, seconds, statuses } = await load({ url, connections: CONNECTIONS, next })
   if (statuses.get(200) !== answered) throw new Error(`not every answer was 200: ${[...statuses].join(' ')}`)
-  return { perSecond: answered / seconds, cpuMicros: ((await server.cpuMicros()) - before) / answered }
+  return answered / seconds
 }

@@ -5,8 +5,6 @@ import { connect } from 'node:net'
 export type Tally = {
   answered: number
   readonly statuses: Map<number, number>
-  /** Milliseconds from each request to the end of its answer. */
-  readonly latencies: number[]
   seconds: number
 }
 
@@ -30,7 +28,7 @@ const MILLISECONDS_A_SECOND = 1_000
  * back, so that the generator stays much cheaper than any server it loads.
  */
 export async function load({ url, connections, next }: Load): Promise<Tally> {
-  const tally: Tally = { answered: 0, statuses: new Map(), latencies: [], seconds: 0 }
+  const tally: Tally = { answered: 0, statuses: new Map(), seconds: 0 }
   const started = performance.now()
   await Promise.all(Array.from({ length: connections }, () => drive(new URL(url), next, tally)))
   tally.seconds = (performance.now() - started) / MILLISECONDS_A_SECOND
@@ -40,7 +38,6 @@ export async function load({ url, connections, next }: Load): Promise<Tally> {
 async function drive({ hostname, port }: URL, next: Load['next'], tally: Tally): Promise<void> {
   let head = ''
   let missing = 0
-  let sentAt = 0
   const socket = connect({
     host: hostname,
     port: Number(port),
@@ -55,17 +52,13 @@ async function drive({ hostname, port }: URL, next: Load['next'], tally: Tally):
 
   function send(): void {
     const request = next()
-    sentAt = performance.now()
     if (request) socket.write(request)
     else socket.end()
   }
 
   function read(count: number, bytes: Uint8Array): boolean {
     missing = missing > 0 ? missing - count : begin(bytes.subarray(0, count))
-    if (missing === 0) {
-      tally.latencies.push(performance.now() - sentAt)
-      send()
-    }
+    if (missing === 0) send()
     return true
   }
 

@@ -1,5 +1,5 @@
-/** What a figure has to keep (design, budgets): a ratio at most or at least, or no more than informs. */
-export type Budget = { readonly atMost: number } | { readonly atLeast: number } | { readonly informs: true }
+/** What a figure has to keep (design, budgets). */
+export type Budget = { readonly atMost: number } | { readonly atLeast: number }
 
 /** One line of the report: a figure of each round, in the order in which they were measured. */
 export type Measured = {
@@ -12,14 +12,9 @@ export type Measured = {
   readonly detail?: string
 }
 
-export type Section = { readonly name: string; readonly run: () => Promise<readonly Measured[]> }
-
-export type SectionReport = {
-  readonly section: string
-  readonly seconds: number
-  readonly measured: readonly Measured[]
-  /** Why the section did not run. */
-  readonly failure?: string
+/** Of sorted values, the one below which this share of them lies. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
 }
 
 export function median(values: readonly number[]): number {
@@ -34,49 +29,29 @@ export function ratios(a: readonly number[], b: readonly number[]): number[] {
   return a.map((value, round) => value / (b[round] ?? Number.NaN))
 }
 
-export function isKept({ values, budget }: Measured): boolean | undefined {
-  if ('atMost' in budget) return median(values) <= budget.atMost
-  if ('atLeast' in budget) return median(values) >= budget.atLeast
-  return undefined
-}
-
 /** Three significant digits, without an exponent. */
 export function figure(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en', { maximumFractionDigits: 3, useGrouping: false })
 }
 
-const NAME_COLUMNS = 72
-const VALUE_COLUMNS = 11
-const RANGE_COLUMNS = 17
-const BUDGET_COLUMNS = 9
+const COLUMNS = [-74, 11, 17, 9] as const
 
-export const heading = row(['what', 'median', 'min..max', 'budget', ''])
+export const heading = row(['  what', 'median', 'min..max', 'budget'])
 
-export function line(measured: Measured): string {
-  const { name, values, unit = '×', detail } = measured
-  const kept = isKept(measured)
+export function line({ name, values, budget, unit = '×', detail }: Measured): string {
+  const middle = median(values)
   const range = values.length > 1 ? `${figure(Math.min(...values))}..${figure(Math.max(...values))}` : ''
-  const cells = [name, `${figure(median(values))} ${unit}`, range, budgetText(measured.budget), verdict(kept)]
-  return row(cells) + (detail === undefined ? '' : `\n    ${detail}`)
+  const [wanted, isKept] =
+    'atMost' in budget
+      ? [`<= ${budget.atMost}`, middle <= budget.atMost]
+      : [`>= ${budget.atLeast}`, middle >= budget.atLeast]
+  const shown = row([`  ${name}`, `${figure(middle)} ${unit}`, range, wanted])
+  return `${shown}  ${isKept ? 'ok' : 'MISSED'}${detail === undefined ? '' : `\n    ${detail}`}`
 }
 
-function row([name = '', value = '', range = '', budget = '', kept = '']: readonly string[]): string {
-  const cells = [
-    `  ${name.padEnd(NAME_COLUMNS)}`,
-    value.padStart(VALUE_COLUMNS),
-    range.padStart(RANGE_COLUMNS),
-    budget.padStart(BUDGET_COLUMNS),
-    `  ${kept}`,
-  ]
-  return cells.join('').trimEnd()
-}
-
-function budgetText(budget: Budget): string {
-  if ('atMost' in budget) return `<= ${budget.atMost}`
-  return 'atLeast' in budget ? `>= ${budget.atLeast}` : ''
-}
-
-function verdict(kept: boolean | undefined): string {
-  if (kept === undefined) return ''
-  return kept ? 'ok' : 'MISSED'
+function row(cells: readonly string[]): string {
+  return COLUMNS.map((width, at) => {
+    const cell = cells[at] ?? ''
+    return width < 0 ? cell.padEnd(-width) : cell.padStart(width)
+  }).join('')
 }

@@ -1,10 +1,12 @@
 import { x402Facilitator } from '@x402/core/facilitator'
-import type { FacilitatorClient } from '@x402/core/server'
+import { type FacilitatorClient, x402ResourceServer } from '@x402/core/server'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme as FacilitatorScheme } from '@x402/evm/exact/facilitator'
+import { ExactEvmScheme } from '@x402/evm/exact/server'
+import express from 'express'
 import { createPublicClient, http } from 'viem'
 import { base } from 'viem/chains'
-import { NETWORK, paidServer } from './paid-server.ts'
+import { load as outside } from '../../fixtures/outside/load.ts'
 import { argument, serveHttp } from './serve.ts'
 
 // The published x402 server: it verifies each payment, keeps nothing, and its settlement is a stub.
@@ -15,6 +17,8 @@ const { asset, payTo, rpc, answer } = argument<{
   rpc?: string
   answer: unknown
 }>()
+const NETWORK = 'eip155:8453'
+const AMOUNT = '1000'
 const STUB_TRANSACTION = `0x${'11'.repeat(32)}`
 
 type Signer = Parameters<typeof toFacilitatorEvmSigner>[0]
@@ -28,7 +32,16 @@ const client: FacilitatorClient = {
   settle: async () => ({ success: true, transaction: STUB_TRANSACTION, network: NETWORK }),
   getSupported: async () => facilitator.getSupported() as Awaited<ReturnType<FacilitatorClient['getSupported']>>, // its networks are plain strings
 }
-await serveHttp(await paidServer(client, { asset, payTo, answer }))
+const { paymentMiddleware } = await outside('@x402/express')
+const price = { asset, amount: AMOUNT, extra: { name: 'USD Coin', version: '2' } }
+const accepts = { scheme: 'exact', price, network: NETWORK, payTo } as const
+const resources = new x402ResourceServer(client).register(NETWORK, new ExactEvmScheme())
+const app = express()
+app.use(paymentMiddleware({ 'GET /paid': { accepts, description: 'one fixed answer' } }, resources))
+app.get('/paid', (_req, res) => {
+  res.json(answer)
+})
+await serveHttp(app)
 
 function rpcChain(url: string): Signer {
   const chain = createPublicClient({ chain: base, transport: http(url) })

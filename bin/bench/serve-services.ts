@@ -31,12 +31,8 @@ for (const { slug } of offered) {
   const { rows } = await ctx.store.table(services).page('slug', [slug], { limit: 1 })
   orders.push({ slug, id: rows[0]?.id ?? '', input: world.inputs[slug] ?? { data: 'hello' } })
 }
-serve(
-  { url: daemon.url, orders: JSON.stringify(orders) },
-  async () => {
-    await daemon.stop()
-    await world.close()
-    await rm(dataDir, { recursive: true, force: true })
-  },
-  world.browserPeak,
-)
+serve({ url: daemon.url, orders: JSON.stringify(orders) }, async () => {
+  await daemon.stop()
+  await world.close()
+  await rm(dataDir, { recursive: true, force: true })
+})

@@ -3,25 +3,20 @@ import type { RequestListener, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { LoopDelay, Memory, Question, Ready } from './child.ts'
+import type { LoopDelay, Question, Ready } from './child.ts'
 
-const BYTES_A_KILOBYTE = 1_024
 const NANOSECONDS_A_MILLISECOND = 1e6
 const P99 = 99
 
-/**
- * The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned.
- * @param childrenMost - bytes that a process of its own had in memory at most
- */
-export function serve(ready: Ready, close: () => Promise<void>, childrenMost: () => number = () => 0): void {
+/** The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned. */
+export function serve(ready: Ready, close: () => Promise<void>): void {
   let turns: ReturnType<typeof monitorEventLoopDelay> | undefined
   process.on('message', (question: Question) => {
     if (question === 'cpu') {
       const { user, system } = process.cpuUsage()
       process.send?.(user + system)
     } else if (question === 'memory') {
-      const most = process.resourceUsage().maxRSS * BYTES_A_KILOBYTE
-      process.send?.({ now: process.memoryUsage.rss(), most, childrenMost: childrenMost() } satisfies Memory)
+      process.send?.(process.memoryUsage.rss())
     } else if (question === 'loop') {
       process.send?.(delayOf(turns))
       // Its timer wakes the process, so it runs only where somebody asks.

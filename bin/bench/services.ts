@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads'
 import { x402Headers } from '../../src/api/endpoint/x402.ts'
 import { memoryVariables } from '../../src/lifecycle/memory.ts'
 import { type Buyer, newBuyers, offerOf, sign } from './buyer.ts'
-import { type Child, type LoopDelay, launch } from './child.ts'
-import { figure, type Measured } from './report.ts'
+import { type Child, launch } from './child.ts'
+import { figure, type Measured, quantile } from './report.ts'
 
 const PURCHASES = 100
 const AT_ONCE = 3
@@ -13,10 +13,8 @@ const P99 = 0.99
 /** The design's: of the event loop under the costliest work, and of a search. */
 const LOOP_P99_MS = 50
 const CATALOG_P99_MS = 50
-const IDLE_MS = 5_000
 const POLL_MS = 100
 const POLLS = 1_200
-const MB = 2 ** 20
 
 type Order = { readonly slug: string; readonly id: string; readonly input: unknown }
 
@@ -28,62 +26,35 @@ export async function services(): Promise<readonly Measured[]> {
     const orders: readonly Order[] = JSON.parse(daemon.ready.orders ?? '[]')
     const queue = Array.from({ length: PURCHASES }, (_, at) => orders[at % orders.length] as Order) // within bounds
     await daemon.loop()
-    const idleReads = await readWhile(daemon, delay(IDLE_MS))
-    const idle = { reads: idleReads, loop: await daemon.loop() }
-    const outcomes: string[] = []
+    const failed: string[] = []
     const lane = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) outcomes.push(await outcomeOf(daemon, buyer, next))
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        const outcome = await outcomeOf(daemon, buyer, next)
+        if (outcome !== 'answered') failed.push(outcome)
+      }
     }
     const reads = await readWhile(daemon, Promise.all(Array.from({ length: AT_ONCE }, lane)))
-    return figures({ daemon, reads, outcomes, offered: orders.length, idle })
+    const loop = await daemon.loop()
+    const while_ = `while ${PURCHASES} purchases of ${orders.length} functions run`
+    return [
+      {
+        name: `catalog p99 from another thread than the buyers', ${while_}`,
+        values: [quantile(reads, P99)],
+        unit: 'ms',
+        budget: { atMost: CATALOG_P99_MS },
+        detail: `${reads.length} reads; not answered: ${failed.join(', ') || 'none'}`,
+      },
+      {
+        name: `event loop p99 of the daemon, ${while_}`,
+        values: [loop.p99],
+        unit: 'ms',
+        budget: { atMost: LOOP_P99_MS },
+        detail: `longest turn ${figure(loop.most)} ms; the site of the test turns in the same loop`,
+      },
+    ]
   } finally {
     await daemon.stop()
   }
-}
-
-type Bought = {
-  readonly daemon: Child
-  readonly reads: readonly number[]
-  readonly outcomes: readonly string[]
-  readonly offered: number
-  /** The same machine before anybody bought. */
-  readonly idle: { readonly reads: readonly number[]; readonly loop: LoopDelay }
-}
-
-async function figures({ daemon, reads, outcomes, offered, idle }: Bought): Promise<Measured[]> {
-  const loop = await daemon.loop()
-  const memory = await daemon.memory()
-  const failed = outcomes.filter((outcome) => outcome !== 'answered')
-  const while_ = `while ${outcomes.length} purchases of ${offered} functions run`
-  return [
-    {
-      name: `catalog p99 from another thread than the buyers', ${while_}`,
-      values: [p99(reads)],
-      unit: 'ms',
-      budget: { atMost: CATALOG_P99_MS },
-      detail: `before ${figure(p99(idle.reads))} ms; ${reads.length} reads; not answered: ${failed.join(', ') || 'none'}`,
-    },
-    {
-      // Where others work on the machine too, this is what the purchases themselves cost whoever looks.
-      name: 'the same, over that of the same machine before anybody bought',
-      values: [p99(reads) / p99(idle.reads)],
-      budget: { informs: true },
-    },
-    {
-      name: `event loop p99 of the daemon, ${while_}`,
-      values: [loop.p99],
-      unit: 'ms',
-      budget: { atMost: LOOP_P99_MS },
-      detail: `before ${figure(idle.loop.p99)} ms; longest turn ${figure(loop.most)} ms; the site of the test turns in the same loop`,
-    },
-    {
-      name: 'memory of the daemon at most',
-      values: [memory.most / MB],
-      unit: 'MB',
-      budget: { informs: true },
-      detail: `afterwards ${figure(memory.now / MB)} MB; one browser at most ${figure(memory.childrenMost / MB)} MB`,
-    },
-  ]
 }
 
 /** How long each read took while the work went on, milliseconds. */
@@ -93,11 +64,7 @@ async function readWhile({ ready }: Child, work: Promise<unknown>): Promise<read
   return took
 }
 
-function p99(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * P99)] ?? Number.NaN
-}
-
-type Answered = { readonly job_id?: string; readonly status?: string; readonly access_token?: string }
+type JobAnswer = { readonly job_id?: string; readonly status?: string; readonly access_token?: string }
 
 async function outcomeOf({ ready: { url } }: Child, buyer: Buyer, { slug, id, input }: Order): Promise<string> {
   const path = `/v1/services/${id}/purchase`
@@ -105,16 +72,16 @@ async function outcomeOf({ ready: { url } }: Child, buyer: Buyer, { slug, id, in
   const payment = sign(buyer, await offerOf({ url, method: 'POST', path, body }))
   const headers = { 'Content-Type': 'application/json', [x402Headers.paymentV2]: payment }
   const response = await fetch(`${url}${path}`, { method: 'POST', headers, body })
-  const bought = (await response.json()) as Answered // as the contract has it
+  const bought = (await response.json()) as JobAnswer // as the contract has it
   if (response.status !== 200) return `${slug} ${response.status}`
   const status = bought.status === 'completed' ? 'completed' : await endOf(url, bought)
   return ['completed', 'verified', 'released'].includes(status) ? 'answered' : `${slug} ${status}`
 }
 
-async function endOf(url: string, { job_id, access_token }: Answered): Promise<string> {
+async function endOf(url: string, { job_id, access_token }: JobAnswer): Promise<string> {
   const headers = { Authorization: `Bearer ${access_token}` }
   for (let poll = 0; poll < POLLS; poll += 1) {
-    const { status = '' } = (await (await fetch(`${url}/v1/jobs/${job_id}`, { headers })).json()) as Answered // the same
+    const { status = '' } = (await (await fetch(`${url}/v1/jobs/${job_id}`, { headers })).json()) as JobAnswer // the same
     if (!['created', 'dispatched', 'in_progress'].includes(status)) return status
     await delay(POLL_MS)
   }

@@ -12,13 +12,11 @@ const WARM_UPS = 2
 const MILLISECONDS_A_SECOND = 1_000
 const RUN_LIMIT_MS = 30_000
 const souk = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
-
-const cockpit = fileURLToPath(new URL('../../dist/open.js', import.meta.url))
 const node = process.execPath
 const TERMINAL = 'stty cols 100 rows 30'
 
 type Case = 'bare' | 'version' | 'list' | 'cockpit' | 'terminal'
-type Cases = Readonly<Partial<Record<Case, readonly string[]>>>
+type Cases = Readonly<Record<Case, readonly string[]>>
 
 /** Processor time of short commands of the built program against `node -e 0`. */
 export async function start(): Promise<readonly Measured[]> {
@@ -30,9 +28,8 @@ export async function start(): Promise<readonly Measured[]> {
       bare: [node, '-e', '0'],
       version: [node, souk, '--version'],
       list: [node, souk, 'services', 'list', '--base-url', daemon.ready.url],
-      ...(existsSync(cockpit)
-        ? { cockpit: [node, souk, 'tui', '--base-url', daemon.ready.url], terminal: ['true'] }
-        : {}),
+      cockpit: [node, souk, 'tui', '--base-url', daemon.ready.url],
+      terminal: ['true'],
     })
   } finally {
     await daemon.stop()
@@ -43,7 +40,7 @@ export async function start(): Promise<readonly Measured[]> {
 function measure(home: string, cases: Cases): Measured[] {
   const cpu: Record<Case, number[]> = { bare: [], version: [], list: [], cockpit: [], terminal: [] }
   for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
-    for (const [name, words] of shuffled(Object.entries(cases) as [Case, readonly string[]][])) {
+    for (const [name, words] of Object.entries(cases) as [Case, readonly string[]][]) {
       const ms = cpuMs({ words, home, inTerminal: name === 'cockpit' || name === 'terminal' })
       if (round >= 0) cpu[name].push(ms)
     }
@@ -59,7 +56,7 @@ function measure(home: string, cases: Cases): Measured[] {
   return [
     against('version', 'souk --version', 1.8),
     against('list', 'souk services list against a running daemon', 2.5),
-    ...(cases.cockpit ? [against('cockpit', 'souk tui up to its first frame, and out again', 8)] : []),
+    against('cockpit', 'souk tui up to its first frame, and out again', 8),
   ]
 }
 
@@ -83,11 +80,4 @@ function cpuMs({ words, home, inTerminal }: Run): number {
   if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}: ${stderr}`)
   const [user = Number.NaN, system = Number.NaN] = (stderr.trimEnd().split('\n').at(-1) ?? '').split(' ').map(Number)
   return (user + system) * MILLISECONDS_A_SECOND
-}
-
-function shuffled<T>(items: readonly T[]): T[] {
-  return items
-    .map((item) => ({ item, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { answerOf } from './child.ts'
 import { figure, type Measured, median, ratios } from './report.ts'
 import type { Ask, Job, Rate } from './storage.worker.ts'
 
@@ -180,26 +181,12 @@ export async function start(job: Job): Promise<Started> {
   const child = fork(fileURLToPath(new URL('storage.worker.ts', import.meta.url)), [JSON.stringify(job)], {
     execArgv: ['--max-old-space-size=4096'],
   })
-  return Object.assign(child, { answer: await answerOf(child) })
+  return Object.assign(child, { answer: await answerOf(child, CHILD_LIMIT_MS) })
 }
 
 export async function ask(child: ChildProcess, question: Ask): Promise<Rate> {
   child.send(question)
-  return (await answerOf(child)) as Rate // what the worker answers to a question
-}
-
-async function answerOf(child: ChildProcess): Promise<unknown> {
-  const wait = new AbortController()
-  const signal = AbortSignal.any([wait.signal, AbortSignal.timeout(CHILD_LIMIT_MS)])
-  try {
-    const ended = once(child, 'exit', { signal }).then(([code]) => {
-      throw new Error(`a measuring process ended with ${code}`)
-    })
-    const [message] = await Promise.race([once(child, 'message', { signal }), ended])
-    return message
-  } finally {
-    wait.abort()
-  }
+  return (await answerOf(child, CHILD_LIMIT_MS)) as Rate // what the worker answers to a question
 }
 
 export async function stop(child: ChildProcess): Promise<void> {

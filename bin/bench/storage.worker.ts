@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { openLowdbStore } from '../../daemon/store/lowdb/open.ts'
 import { buyerOf, jobs, preload, purchase, purchaseCollections, readIndexes } from './purchase.ts'
+import { quantile } from './report.ts'
 
 /** What a measuring process is started for. */
 export type Job =
@@ -71,8 +72,7 @@ async function commit(dir: string, records: number, rows?: 'level'): Promise<voi
     }
     await Promise.all(Array.from({ length: writers }, write))
     const seconds = (performance.now() - start) / MILLISECONDS_A_SECOND
-    times.sort((a, b) => a - b)
-    return { perSecond: times.length / seconds, medianMs: times[times.length >> 1] ?? Number.NaN }
+    return { perSecond: times.length / seconds, medianMs: quantile(times, 0.5) }
   }
   process.on('message', (ask: Ask | 'stop') => {
     if (ask === 'stop') store.close().then(() => process.disconnect(), fail)
@@ -116,8 +116,7 @@ async function look(dir: string): Promise<void> {
     await store.table(jobs).page('buyer', [buyerOf(n)], { limit: PAGE_ROWS })
     times.push(performance.now() - began)
   }
-  times.sort((a, b) => a - b)
-  const pageP99Ms = times[Math.floor(times.length * P99)] ?? Number.NaN
+  const pageP99Ms = quantile(times, P99)
   reply({ cpuMs: (user + system) / MICROSECONDS_A_MILLISECOND, anonMb: await anonymousMb(), pageP99Ms } satisfies Look)
   await store.close()
 }

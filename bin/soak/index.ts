@@ -1,7 +1,7 @@
 // `npm run soak [-- section …]`: crashes and load for as long as it takes; ends with 1 when anything was lost.
 
+import { runJobHistories } from '../../fixtures/market/job-histories.ts'
 import { run as crons } from './crons.ts'
-import { run as histories } from './histories.ts'
 import { run as kill9 } from './kill9.ts'
 import { run as payments } from './payments.ts'
 import { run as unpaid } from './unpaid.ts'
@@ -10,15 +10,16 @@ const KILL9_ROUNDS = 100
 const PAYMENT_ROUNDS = 25
 const CRON_KILLS = 25
 const HISTORIES = 2_000
-const UNPAID = { purchases: 100_000, sockets: 10_000, keys: 1_000_000 }
+const UNPAID_PURCHASES = 100_000
 
 const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   kill9: () => kill9(KILL9_ROUNDS, 'memory'),
   kill9level: () => kill9(KILL9_ROUNDS, 'level'),
   payments: () => payments(PAYMENT_ROUNDS),
   crons: () => crons(CRON_KILLS),
-  histories: () => histories(HISTORIES),
-  unpaid: () => unpaid(UNPAID),
+  /** Each cent is looked for after every step; a fault is a throw. */
+  histories: () => runJobHistories(HISTORIES),
+  unpaid: () => unpaid(UNPAID_PURCHASES),
 }
 
 const names = process.argv.slice(2)

@@ -1,16 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { auditBooks } from '../../daemon/features/audit/audit.ts'
 import { jobs } from '../../daemon/features/jobs/rows.ts'
 import { services } from '../../daemon/features/listings/rows.ts'
 import { createDaemon } from '../../daemon/index.ts'
+import { startDaemon } from '../../fixtures/kit/child.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
+import { type Calls, callsTo } from '../../fixtures/market/marketplace.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import type { Config } from '../../src/model/start.ts'
@@ -44,8 +43,8 @@ type Buyer = { readonly wallet: Wallet; readonly fetch: typeof fetch; readonly b
 
 type Soak = {
   readonly config: Config
-  child: ChildProcess
-  url: string
+  child: Awaited<ReturnType<typeof startDaemon>>
+  readonly market: Calls
   isOpen: boolean
   path: string
   lost: number
@@ -54,38 +53,13 @@ type Soak = {
   readonly seen: string[]
 }
 
-async function start(config: Config): Promise<{ child: ChildProcess; url: string }> {
-  const program = fileURLToPath(new URL('../../fixtures/kit/daemon-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, JSON.stringify(config)], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
-  return { child, url: JSON.parse(line.toString()).url }
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const closed = once(child, 'close')
-  child.kill('SIGKILL')
-  await closed
-}
-
-/** A call by the administrator: a POST where there is a body. */
-async function admin(soak: Soak, path: string, body?: object): Promise<unknown> {
-  const key = (await readFile(join(soak.config.dataDir, 'admin.key'), 'utf8')).trim()
-  const response = await fetch(`${soak.url}${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  return response.json()
-}
-
 /** Every other buyer speaks x402 v1, the rest v2; all by the published client. */
 async function makeBuyer(soak: Soak, number: number): Promise<Buyer> {
   const account = privateKeyToAccount(generatePrivateKey())
   const wallet = toWallet(account.address)
-  await admin(soak, '/dashboard/api/admin/faucet', { wallet, amount: FUNDS })
-  const health = (await (await fetch(`${soak.url}/health`)).json()) as { chain: { asset: string } }
-  const assetCap = { asset: health.chain.asset, maxAtomic: MAX_PAYMENT_ATOMIC }
+  await soak.market.admin('POST', '/dashboard/api/admin/faucet', { body: { wallet, amount: FUNDS } })
+  const health = await soak.market.call('GET', '/health')
+  const assetCap = { asset: health.body.chain.asset, maxAtomic: MAX_PAYMENT_ATOMIC }
   return { wallet, bought: [], fetch: buyerFetch({ account, version: number % 2 === 0 ? 1 : 2, assetCap }) }
 }
 
@@ -111,12 +85,12 @@ async function buyOne(soak: Soak, buyer: Buyer, key: string): Promise<string | u
   return undefined
 }
 
-type Asked = { readonly status: number; readonly text: string; readonly job: string }
+type PurchaseAnswer = { readonly status: number; readonly text: string; readonly job: string }
 
 /** Undefined: the connection broke, or nobody listens. */
-async function ask(soak: Soak, buyer: Buyer, key: string): Promise<Asked | undefined> {
+async function ask(soak: Soak, buyer: Buyer, key: string): Promise<PurchaseAnswer | undefined> {
   try {
-    const response = await buyer.fetch(`${soak.url}${soak.path}`, {
+    const response = await buyer.fetch(`${soak.child.url}${soak.path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
       body: JSON.stringify({ data: key }),
@@ -134,10 +108,10 @@ async function oneRound(soak: Soak, buyers: readonly Buyer[]): Promise<void> {
   const buying = buyers.map((buyer) => buyWhileOpen(soak, buyer))
   await sleep(LIFE_MIN_MS + Math.random() * (LIFE_MAX_MS - LIFE_MIN_MS))
   soak.isOpen = false
-  await kill(soak.child)
-  Object.assign(soak, await start(soak.config))
+  await soak.child.kill()
+  soak.child = await startDaemon(soak.config)
   await Promise.all(buying)
-  const report = (await admin(soak, '/dashboard/api/admin/audit')) as { ok: boolean }
+  const { body: report } = await soak.market.admin('GET', '/dashboard/api/admin/audit')
   if (report.ok) return
   soak.unsound += 1
   soak.seen.push(JSON.stringify(report))
@@ -170,13 +144,10 @@ async function examine(soak: Soak, buyers: readonly Buyer[]): Promise<{ lost: nu
  */
 export async function run(rounds: number): Promise<PaymentsResult> {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-payments-'))
-  const config: Config = {
-    dataDir,
-    ...configDefaults,
-    durability: 'full',
-  }
+  const config: Config = { dataDir, ...configDefaults, durability: 'full' }
   const soak: Soak = {
-    ...(await start(config)),
+    child: await startDaemon(config),
+    market: callsTo(() => soak.child.url, dataDir),
     config,
     isOpen: false,
     path: '',
@@ -186,9 +157,7 @@ export async function run(rounds: number): Promise<PaymentsResult> {
     seen: [],
   }
   try {
-    const catalog = (await (await fetch(`${soak.url}/v1/services/catalog?q=qr`)).json()) as {
-      services: { id: string }[]
-    }
+    const { body: catalog } = await soak.market.call('GET', '/v1/services/catalog?q=qr')
     soak.path = `/v1/services/${catalog.services[0]?.id}/purchase`
     const buyers = await Promise.all(Array.from({ length: BUYERS }, (_, number) => makeBuyer(soak, number)))
     for (let round = 0; round < rounds; round += 1) {
@@ -196,12 +165,12 @@ export async function run(rounds: number): Promise<PaymentsResult> {
       const answered = buyers.reduce((sum, buyer) => sum + buyer.bought.length, 0)
       process.stderr.write(`payments ${round + 1}/${rounds}: ${answered} answered, ${soak.refused} refused\n`)
     }
-    await kill(soak.child)
+    await soak.child.kill()
     const { lost, doubled } = await examine(soak, buyers)
     const answered = buyers.reduce((sum, buyer) => sum + buyer.bought.length, 0)
     return verdict(soak, { rounds, answered, lost: lost + soak.lost, doubled })
   } finally {
-    soak.child.kill('SIGKILL')
+    await soak.child.kill()
     await rm(dataDir, { recursive: true, force: true })
   }
 }

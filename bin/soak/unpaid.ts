@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, startDaemon } from '../../fixtures/kit/child.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { priced } from '../../fixtures/market/escrow.ts'
@@ -19,19 +17,15 @@ const MB = 1024 * 1024
 const INPUT_CHARS = 250_000
 const UNPAID_OF_ONE_BUYER = 500
 const CALLS_AT_ONCE = 16
-const SOCKETS_AT_ONCE = 1_000
-const KEYS_IN_ONE_WRITE = 200
 const PROGRESS_EVERY = 5_000
 const MAX_GROWN_RSS_MB = 200
 const MAX_GROWN_STORE_MB = 100
 const MAX_RESTART_MS = 60_000
 
-export type Amounts = { readonly purchases: number; readonly sockets: number; readonly keys: number }
-export type UnpaidResult = Amounts & {
+type UnpaidResult = {
+  readonly purchases: number
   readonly startRssMb: number
-  readonly afterPurchasesRssMb: number
-  readonly afterSocketsRssMb: number
-  readonly afterKeysRssMb: number
+  readonly afterRssMb: number
   readonly peakRssMb: number
   readonly startStoreMb: number
   readonly fullStoreMb: number
@@ -124,53 +118,6 @@ async function post(to: URL, { agent, key, body }: Post): Promise<{ status: numb
   return { status: answer.statusCode ?? 0, text }
 }
 
-/** Connections that say nothing, in waves. */
-async function staySilent({ child }: Soak, sockets: number): Promise<void> {
-  const { port, hostname } = new URL(child.url)
-  for (let done = 0; done < sockets; done += SOCKETS_AT_ONCE) {
-    const wave: Socket[] = []
-    for (let n = 0; n < Math.min(SOCKETS_AT_ONCE, sockets - done); n += 1) {
-      wave.push(connect(Number(port), hostname).on('error', () => undefined))
-    }
-    await sleep(500)
-    for (const socket of wave) socket.destroy()
-  }
-}
-
-/** Requests with keys that nobody has, as from behind a proxy, so that they are counted. */
-async function makeUpKeys({ child }: Soak, keys: number): Promise<void> {
-  const { port, hostname, host } = new URL(child.url)
-  const requestOf = () =>
-    `GET /v1/services/catalog?limit=1 HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: 203.0.113.9\r\nX-API-Key: sk_${randomBytes(20).toString('hex')}\r\n\r\n`
-  let left = keys
-  await Promise.all(
-    Array.from({ length: CALLS_AT_ONCE }, async () => {
-      let socket: Socket | undefined
-      while (left > 0) {
-        const count = Math.min(KEYS_IN_ONE_WRITE, left)
-        left -= count
-        if (!socket || socket.destroyed) socket = connect(Number(port), hostname).on('error', () => undefined)
-        await answered(socket, Array.from({ length: count }, requestOf).join(''), count)
-      }
-      socket?.destroy()
-    }),
-  )
-}
-
-/** Resolves when so many answers began, or the connection ended. */
-async function answered(socket: Socket, text: string, count: number): Promise<void> {
-  let seen = 0
-  const done = Promise.withResolvers<void>()
-  const hear = (chunk: Buffer) => {
-    seen += chunk.toString('latin1').split('HTTP/1.1 ').length - 1
-    if (seen >= count) done.resolve()
-  }
-  socket.on('data', hear).once('close', done.resolve)
-  socket.write(text)
-  await done.promise
-  socket.off('data', hear).off('close', done.resolve)
-}
-
 /** The sweep of the day after. */
 async function sweep({ market }: Soak): Promise<void> {
   await market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: DAY_MS + 1 } })
@@ -186,42 +133,34 @@ async function restarted(soak: Soak): Promise<number> {
 }
 
 /**
- * Unpaid purchases of the largest size, silent connections and made-up keys against one daemon; prints what they left.
+ * Unpaid purchases of the largest size against one daemon; returns what they left.
  * Sets a non-zero exit code when that is more than it may be.
  */
-export async function run(amounts: Amounts): Promise<UnpaidResult> {
+export async function run(purchases: number): Promise<UnpaidResult> {
   const dir = await mkdtemp(join(tmpdir(), 'souk-unpaid-'))
   const child = await startDaemon({ ...configDefaults, dataDir: dir, durability: 'full' })
   const soak: Soak = { child, dir, market: callsTo(() => soak.child.url, dir) }
   try {
     const odd = new Set<string>()
-    const rss = () => memoryMb(soak.child.pid, 'VmRSS')
-    const startRssMb = await rss()
+    const startRssMb = await memoryMb(child.pid, 'VmRSS')
     const startStoreMb = await folderMb(dir)
     process.stderr.write(`unpaid: starts at ${startRssMb} MB\n`)
-    await failToBuy(soak, amounts.purchases, odd)
-    const afterPurchasesRssMb = await rss()
+    await failToBuy(soak, purchases, odd)
+    const afterRssMb = await memoryMb(child.pid, 'VmRSS')
     const fullStoreMb = await folderMb(dir)
-    await staySilent(soak, amounts.sockets)
-    const afterSocketsRssMb = await rss()
-    await makeUpKeys(soak, amounts.keys)
-    const afterKeysRssMb = await rss()
-    const peakRssMb = await memoryMb(soak.child.pid, 'VmHWM')
+    const peakRssMb = await memoryMb(child.pid, 'VmHWM')
     await sweep(soak)
     const sweptStoreMb = await folderMb(dir)
     const restartMs = await restarted(soak)
-    const found = { startRssMb, afterPurchasesRssMb, afterSocketsRssMb, afterKeysRssMb, peakRssMb }
-    return verdict({ ...amounts, ...found, startStoreMb, fullStoreMb, sweptStoreMb, restartMs, odd: [...odd] })
+    const isOver =
+      afterRssMb - startRssMb > MAX_GROWN_RSS_MB ||
+      sweptStoreMb - startStoreMb > MAX_GROWN_STORE_MB ||
+      restartMs > MAX_RESTART_MS
+    if (isOver || odd.size > 0) process.exitCode = 1
+    const found = { startRssMb, afterRssMb, peakRssMb, startStoreMb, fullStoreMb, sweptStoreMb, restartMs }
+    return { purchases, ...found, odd: [...odd] }
   } finally {
     await soak.child.kill()
     await rm(dir, { recursive: true, force: true })
   }
-}
-
-function verdict(result: UnpaidResult): UnpaidResult {
-  const grownRss = result.afterKeysRssMb - result.startRssMb
-  const grownStore = result.sweptStoreMb - result.startStoreMb
-  const isOver = grownRss > MAX_GROWN_RSS_MB || grownStore > MAX_GROWN_STORE_MB || result.restartMs > MAX_RESTART_MS
-  if (isOver || result.odd.length > 0) process.exitCode = 1
-  return result
 }
