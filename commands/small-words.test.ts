@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunOptions } from '../fixtures/kit/command-line.testkit.ts'
@@ -79,38 +76,6 @@ describe('time', () => {
     expect((await user.souk('crons', 'run', 'auto-refund', '--at', now)).code).not.toBe(0)
   })
 })
-
-test('endpoints are compared with those of another instance', async () => {
-  const server = createServer(async (_req, res) => {
-    const health = JSON.parse(await (await fetch(`${up.url}/health`)).text())
-    const [first, second, ...others] = health.endpoints
-    const endpoints = [{ ...first, status: 'deferred' }, { ...second, price: '$9.00' }, ...others.slice(1)]
-    res.setHeader('content-type', 'application/json').end(JSON.stringify({ ...health, endpoints }))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  try {
-    await json('remote', 'add', 'other', `http://127.0.0.1:${port}`)
-    const { endpoints } = await json('endpoints', 'list')
-    const { differences, total } = await json('endpoints', 'list', '--diff', 'other')
-    const [first, second, third] = endpoints
-    expect(total).toBe(3)
-    expect(differences).toEqual([
-      { ...rowOf(first), status_there: 'deferred', price_there: first.price },
-      { ...rowOf(second), status_there: second.status, price_there: '$9.00' },
-      { ...rowOf(third), status_there: null, price_there: null },
-    ])
-    const { out } = await user.souk('endpoints', 'list', '--diff', 'other')
-    expect(out.split('\n')[0]?.split('\t').slice(0, 3)).toEqual([first.method, first.path, first.status])
-    expect(await json('endpoints', 'list', '--diff', 'local')).toMatchObject({ total: 0, differences: [] })
-    expect((await user.souk('endpoints', 'list', '--diff', 'nowhere')).code).toBe(3)
-  } finally {
-    server.close()
-  }
-})
-
-const rowOf = ({ method, path, status, price }: Record<string, unknown>) => ({ method, path, status, price })
 
 test('any member of the own profile is set by its name', async () => {
   const edited = await json('account', 'edit', '--as', 'seller', '--set', 'capabilities=["ink","oil"]')

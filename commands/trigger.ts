@@ -108,10 +108,10 @@ type Words = { readonly on: string | undefined; readonly told: EventSettings }
 
 /** Checks the settings given for an event. @throws CliError usage that names the wrong setting */
 async function said({ options: given }: Context, type: EventType, situation: Sayable): Promise<Words> {
-  const { BadSetting, subjectOf, toldBy } = await import('../src/market/situations/settings.ts')
+  const { BadSetting, subjectOf, parseSettings } = await import('../src/market/situations/settings.ts')
   try {
     const on = subjectOf(type, situation, given.for)
-    return { on, told: toldBy(type, situation, given.set) }
+    return { on, told: parseSettings(type, situation, given.set) }
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error
     throw usage(error.message, { facts: error.facts, next: ['souk trigger --list'] })

@@ -128,7 +128,6 @@ const sources: Readonly<Record<string, Source>> = {
   'wallet name': wallets,
   'wallet who': wallets,
   '--remote': remotes,
-  '--diff': remotes,
   '--until': untils,
   'remote name': remotes,
   'config key': keys,

@@ -79,7 +79,7 @@ export function settingLine(name: SettingName): string {
 }
 
 /** @throws BadSetting for too many settings, a setting that the event does not accept, or an invalid value */
-export function toldBy(type: string, { sets = [] }: Sayable, pairs: readonly string[]): EventSettings {
+export function parseSettings(type: string, { sets = [] }: Sayable, pairs: readonly string[]): EventSettings {
   if (pairs.length > SETTINGS_MAX) throw new BadSetting(`--set may be given at most ${SETTINGS_MAX} times.`)
   const told: Record<string, unknown> = {}
   const input: Record<string, unknown> = {}
