@@ -66,6 +66,10 @@ describe.skipIf(chromium === undefined)('a browser leaves no process behind', ()
     expect(await ended(browsers({ jobMs: 4_000 }), forever)).toBe('The page did not finish in time')
   })
 
+  it.runIf(process.platform === 'linux')('when a page took more processor time than a job may take', async () => {
+    expect(await ended(browsers({ jobCpuMs: 2_000 }), forever)).toBe('The page did not finish in time')
+  })
+
   it('when a page asks without end', async () => {
     const asking = "<script>for (;;) alert('x')</script>"
     expect(await ended(browsers({ jobMs: 4_000 }), asking)).toBe('The page did not finish in time')

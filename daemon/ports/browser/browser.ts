@@ -50,6 +50,7 @@ export type BrowserOptions = {
   /** SHA-256 hashes of additional trusted public keys, in base64; for tests only. */
   readonly trustedKeys?: readonly string[]
   readonly jobMs?: number
+  readonly jobCpuMs?: number
   readonly maxBytes?: number
 }
 
@@ -70,7 +71,9 @@ const places: { readonly [platform: string]: readonly string[] } = {
 /** Limit of concurrent browsers. Each takes about 150 MB for a small page. */
 export const MAX_BROWSERS = 2
 const MAX_WAITING = 32
-const JOB_MS = 60 * SECOND_MS
+/** Limits of a job: processor time, and the time that it may take on a machine that others keep busy. */
+const JOB_CPU_MS = 60 * SECOND_MS
+const JOB_MS = 120 * SECOND_MS
 const VERSION_MS = 10 * SECOND_MS
 const MAX_VERSION_CHARS = 100
 const FIX = 'apt-get install chromium-headless-shell, or set browser.path in the engines file'
@@ -154,9 +157,14 @@ function open({ options, job, running, state }: Job, { signal, onFailure }: Boun
   const launched = proxy.then(async ({ port }) => {
     const path = findBrowser(options.path)
     if (path === undefined || !state.isOpen) throw new BrowserError('gone', 'No browser is available.')
-    const { isSandboxed = true, trustedKeys, maxBytes } = options
+    const { isSandboxed = true, trustedKeys, maxBytes, jobCpuMs: maxCpuMs = JOB_CPU_MS } = options
     const facts = { path, proxyPort: port, userAgent: userAgent(state.version, job.screen), isSandboxed, trustedKeys }
-    const started = await launchBrowser({ ...facts, onFailure, ...(maxBytes === undefined ? {} : { maxBytes }) })
+    const started = await launchBrowser({
+      ...facts,
+      onFailure,
+      maxCpuMs,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+    })
     running.add(started)
     return started
   })

@@ -54,7 +54,7 @@ describe.skipIf(chromium === undefined)('a hostile page', () => {
       await page.load(site.at('/', '127.0.0.1'))
       await sleep(LINGER_MS)
       await page.picture({ format: 'jpeg' })
-      const paper = { width: 8, height: 11, landscape: false, pages: 1 }
+      const paper = { width: 8, height: 11, landscape: false, from: 1, to: 1 }
       const printed = (await page.print(paper)).length
       return { tried: await page.evaluate('document.images.length', z.number()), blocked: page.blocked(), printed }
     })

@@ -27,6 +27,8 @@ export type LaunchOptions = Omit<FlagFacts, 'profile'> & {
   readonly path: string
   readonly onFailure: (why: BrowserError) => void
   readonly maxBytes?: number
+  /** Limit of processor time, where it is known: a machine that others keep busy takes longer for the same work. */
+  readonly maxCpuMs: number
 }
 
 /** Starts a browser in its own process group, as an unprivileged user if the daemon runs as root. */
@@ -39,9 +41,10 @@ export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
     cdp.close('The browser stopped.')
     options.onFailure(new BrowserError('gone', 'The browser exited unexpectedly.'))
   })
-  const { onFailure, maxBytes = MAX_BROWSER_BYTES } = options
+  const { onFailure, maxBytes = MAX_BROWSER_BYTES, maxCpuMs } = options
   let peak = 0
-  started.onMemory((bytes) => {
+  started.onUse(({ bytes, cpuMs }) => {
+    if (cpuMs > maxCpuMs) onFailure(new BrowserError('page', 'The page did not finish in time'))
     peak = Math.max(peak, bytes)
     if (bytes > maxBytes) onFailure(new BrowserError('page', 'The page exceeds the memory limit'))
   })

@@ -27,7 +27,9 @@ export type Paper = {
   readonly width: number
   readonly height: number
   readonly landscape: boolean
-  readonly pages: number
+  /** First and last page. */
+  readonly from: number
+  readonly to: number
 }
 
 /** A script's text, or that text serialised by `prepared`. */
@@ -208,14 +210,14 @@ function framesOf({ frame, childFrames = [] }: FrameTree): z.output<typeof Frame
   return [frame, ...childFrames.flatMap(framesOf)]
 }
 
-async function print({ send }: PageSession, { width, height, landscape, pages }: Paper): Promise<Buffer> {
+async function print({ send }: PageSession, { width, height, landscape, from, to }: Paper): Promise<Buffer> {
   const options = {
     paperWidth: width,
     paperHeight: height,
     landscape,
     printBackground: true,
     generateTaggedPDF: true,
-    pageRanges: `1-${pages}`,
+    pageRanges: `${from}-${to}`,
     transferMode: 'ReturnAsStream',
   }
   const { stream } = await send('Page.printToPDF', options, z.object({ stream: z.string() }))

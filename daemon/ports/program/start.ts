@@ -6,38 +6,47 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
 
 const BYTES_A_KB = 1_024
-/** Index of the process group in /proc/PID/stat, counted after the name. */
+/** Indexes in /proc/PID/stat, counted after the name: the process group, and the first and last processor times. */
 const GROUP_FIELD = 2
+const TIME_FIELDS = [11, 15] as const
+/** The unit of those times on Linux. */
+const TICK_MS = 10
 const LOOK_EVERY_MS = SECOND_MS / 4
 /** A process of another group is skipped for up to this many scans. Then it is read again, because pids are reused. */
 const LOOKS_KEPT = 8
 
-/** Reports a process group's memory (PSS, in bytes) several times a second, on Linux; reads /proc synchronously. */
-export function watchMemory(group: number, tell: (bytes: number) => void): { readonly stop: () => void } {
+/** What a process group takes: memory (PSS), and processor time since its start. */
+export type Use = { readonly bytes: number; readonly cpuMs: number }
+
+/** Reports what a process group takes several times a second, on Linux; reads /proc synchronously. */
+export function watchUse(group: number, tell: (use: Use) => void): { readonly stop: () => void } {
   const others = new Set<string>()
   let looks = 0
   const look = () => {
     if (looks % LOOKS_KEPT === 0) others.clear()
     looks += 1
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !others.has(name))
-    tell(pids.reduce((sum, pid) => sum + sizeIn(pid, group, others), 0))
+    const uses = pids.map((pid) => useOf(pid, group, others))
+    const sum = (part: keyof Use) => uses.reduce((total, { [part]: one }) => total + one, 0)
+    tell({ bytes: sum('bytes'), cpuMs: sum('cpuMs') })
   }
   const timer = process.platform === 'linux' ? setInterval(look, LOOK_EVERY_MS).unref() : undefined
   return { stop: () => clearInterval(timer) }
 }
 
-function sizeIn(pid: string, group: number, others: Set<string>): number {
+function useOf(pid: string, group: number, others: Set<string>): Use {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (Number(fields[GROUP_FIELD]) !== group) {
       others.add(pid)
-      return 0
+      return { bytes: 0, cpuMs: 0 }
     }
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
-    return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1] ?? 0) * BYTES_A_KB
+    const ticks = fields.slice(...TIME_FIELDS).reduce((total, time) => total + Number(time), 0)
+    return { bytes: Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1] ?? 0) * BYTES_A_KB, cpuMs: ticks * TICK_MS }
   } catch {
-    return 0 // it ended meanwhile
+    return { bytes: 0, cpuMs: 0 } // it ended meanwhile
   }
 }
 
@@ -49,7 +58,7 @@ export type StartedProcess = {
   readonly exited: Promise<number | null>
   /** Resolves when the process has ended and all its output was read. */
   readonly closed: Promise<void>
-  readonly onMemory: (listener: (bytes: number) => void) => void
+  readonly onUse: (listener: (use: Use) => void) => void
 }
 
 export type Starter = {
@@ -67,7 +76,7 @@ export type StarterReply =
   | { readonly id: number; readonly pid: number }
   | { readonly id: number; readonly failed: string }
   | { readonly id: number; readonly descriptor: number; readonly data?: Uint8Array }
-  | { readonly id: number; readonly bytes: number }
+  | { readonly id: number; readonly use: Use }
   | { readonly id: number; readonly exited: number | null }
   | { readonly id: number; readonly closed: true }
 
@@ -120,14 +129,14 @@ function startHere(order: ProcessOrder): Promise<StartedProcess> {
   child.on('error', reject)
   const { pid } = child
   if (pid === undefined) return promise
-  const listeners: ((bytes: number) => void)[] = []
+  const listeners: ((use: Use) => void)[] = []
   const exited = Promise.withResolvers<number | null>()
   const closed = Promise.withResolvers<void>()
-  const memory = watchMemory(pid, (bytes) => {
-    for (const listener of listeners) listener(bytes)
+  const watch = watchUse(pid, (use) => {
+    for (const listener of listeners) listener(use)
   })
   child.on('exit', (code) => {
-    memory.stop()
+    watch.stop()
     exited.resolve(code)
   })
   child.on('close', () => closed.resolve())
@@ -137,7 +146,7 @@ function startHere(order: ProcessOrder): Promise<StartedProcess> {
     output: (descriptor) => child.stdio[descriptor] as Readable, // the same
     exited: exited.promise,
     closed: closed.promise,
-    onMemory: (listener) => listeners.push(listener),
+    onUse: (listener) => listeners.push(listener),
   })
   return promise
 }
@@ -210,7 +219,7 @@ function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
   const started = Promise.withResolvers<StartedProcess>()
   const exited = Promise.withResolvers<number | null>()
   const closed = Promise.withResolvers<void>()
-  const listeners: ((bytes: number) => void)[] = []
+  const listeners: ((use: Use) => void)[] = []
   const tell = (descriptor: number, data?: Uint8Array | string) => {
     const ask: StarterAsk = data === undefined ? { id, descriptor } : { id, descriptor, data }
     if (child.connected) child.send(ask, () => undefined) // whoever waits hears that it is gone
@@ -230,7 +239,7 @@ function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
       output: (descriptor) => streams.get(descriptor) as Readable, // the same
       exited: exited.promise,
       closed: closed.promise,
-      onMemory: (listener) => listeners.push(listener),
+      onUse: (listener) => listeners.push(listener),
     })
   }
   const read = (descriptor: number, data: Uint8Array | undefined) => {
@@ -247,7 +256,7 @@ function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
     hear: (said) => {
       if ('pid' in said) return begin(said.pid)
       if ('descriptor' in said) return read(said.descriptor, said.data)
-      if ('bytes' in said) return listeners.forEach((listener) => void listener(said.bytes))
+      if ('use' in said) return listeners.forEach((listener) => void listener(said.use))
       if ('exited' in said) return exited.resolve(said.exited)
       return over('failed' in said ? said.failed : undefined)
     },

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
-import { type StarterAsk, type StarterReply, watchMemory } from './start.ts'
+import { type StarterAsk, type StarterReply, watchUse } from './start.ts'
 
 const running = new Map<number, ChildProcess>()
 
@@ -29,9 +29,9 @@ function start(id: number, order: ProcessOrder): void {
     stream?.on('error', () => undefined) // it need not read all of it
     if (what === 'out') passOn(id, at, stream as Readable) // a pipe that we read
   })
-  const memory = watchMemory(pid, (bytes) => say({ id, bytes }))
+  const watch = watchUse(pid, (use) => say({ id, use }))
   child.on('exit', (code) => {
-    memory.stop()
+    watch.stop()
     say({ id, exited: code })
   })
   child.on('close', () => {

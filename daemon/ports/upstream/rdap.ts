@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import type { Reached } from '../engine.ts'
 import { WebError } from '../web/error.ts'
 import type { WebResponse } from '../web/exchange.ts'
-import type { PublicWeb } from '../web/web.ts'
+import type { Web } from '../web/web.ts'
 import { readJson, UpstreamError } from './upstream.ts'
 
 /** Domain registration data (RFC 9083) from the registries. */
@@ -63,7 +63,7 @@ const largest: Bootstrap['services'] = [
 
 type Bases = ReadonlyMap<string, string>
 type RdapOptions = {
-  readonly web: Pick<PublicWeb, 'get'>
+  readonly web: Pick<Web, 'get' | 'ask'>
   readonly wall: () => number
   /** Registry list address. */
   readonly bootstrap?: string
@@ -72,10 +72,19 @@ type RdapOptions = {
 export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions): Rdap {
   let known: { readonly bases: Bases; readonly until: number } | undefined
 
+  /** Like other interfaces that the operator names, the list may stand anywhere. */
+  async function list(signal: AbortSignal): Promise<WebResponse> {
+    const headers = { accept: 'application/json' }
+    const bounds = { maxBytes: BOOTSTRAP_MAX_BYTES, timeoutMs: TIMEOUT_MS, signal }
+    return web.ask({ url: bootstrap, headers, ...bounds }).catch((cause) => {
+      throw new UpstreamError('broken', 'The list of registries could not be reached.', { cause })
+    })
+  }
+
   async function bases(signal: AbortSignal): Promise<Bases> {
     if (known && wall() < known.until) return known.bases
     try {
-      const answer = await asked(web, bootstrap, { signal, maxBytes: BOOTSTRAP_MAX_BYTES })
+      const answer = await list(signal)
       known = { bases: basesOf(Bootstrap.parse(readJson(answer.body)).services), until: wall() + BOOTSTRAP_KEPT_MS }
       return known.bases
     } catch (error) {
@@ -95,7 +104,7 @@ export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions)
       return registrationOf(answer)
     },
     reach: async (signal) => {
-      const { status } = await asked(web, bootstrap, { signal, maxBytes: BOOTSTRAP_MAX_BYTES })
+      const { status } = await list(signal)
       const ok = status === OK
       return { ok, detail: `The list of registries ${ok ? 'can be read' : `cannot be read: HTTP ${status}`}.` }
     },
@@ -119,7 +128,7 @@ function longestOf(bases: Bases, name: string): string | undefined {
 
 type Bounds = { readonly signal: AbortSignal; readonly maxBytes: number }
 
-async function asked(web: Pick<PublicWeb, 'get'>, url: string, bounds: Bounds): Promise<WebResponse> {
+async function asked(web: Pick<Web, 'get'>, url: string, bounds: Bounds): Promise<WebResponse> {
   try {
     const accept = 'application/rdap+json, application/json'
     return await web.get(url, { accept, ignoreRobots: true, timeoutMs: TIMEOUT_MS, ...bounds })

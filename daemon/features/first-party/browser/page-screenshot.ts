@@ -6,7 +6,7 @@ import { screens } from '../../../ports/browser/browser.ts'
 import type { BrowserPage, Clip, Loaded } from '../../../ports/browser/page.ts'
 import { checkAddress } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { defineService, MAX_DELIVERABLE_BYTES, textOf } from '../service/service.ts'
+import { BUSY_INSTANT_MS, defineService, MAX_DELIVERABLE_BYTES, textOf } from '../service/service.ts'
 import { engineOf, onPage } from './opened.ts'
 
 type Source = {
@@ -39,6 +39,7 @@ const HEIGHT = 'Math.ceil(Math.max(document.documentElement.scrollHeight, docume
 export const pageScreenshot = defineService({
   slug: 'page_screenshot',
   needs: ['browser'],
+  timeoutMs: BUSY_INSTANT_MS,
   check: checkAddress('url'),
   read: (input, ctx): Promise<Source> =>
     onPage(ctx, { input, field: 'url', screen: screenOf(textOf(input, 'device')) }, async (page, loaded) => {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
+import { CdpError } from '../../../ports/browser/cdp.ts'
 import type { BrowserPage, Paper } from '../../../ports/browser/page.ts'
 import { checkAddress } from '../docs/pages.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
+import { BUSY_INSTANT_MS, defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
 import { engineOf, inBrowser, loadedOk } from './opened.ts'
 import { MAX_FILE_BYTES } from './page-screenshot.ts'
 
@@ -36,6 +38,7 @@ type Source = {
 export const pdfGeneration = defineService({
   slug: 'pdf_generation',
   needs: ['browser'],
+  timeoutMs: BUSY_INSTANT_MS,
   check(input, ctx) {
     const html = textOf(input, 'html')
     if (html === '') checkAddress('url')(input, ctx)
@@ -69,6 +72,12 @@ export const pdfGeneration = defineService({
   },
 })
 
+/** Lets what a page keeps on the screen, such as a sidebar with hundreds of links, be printed once, not on every page. */
+const onceEach = `for (const element of document.querySelectorAll('*')) {
+  if (getComputedStyle(element).position === 'fixed') element.style.setProperty('position', 'absolute', 'important')
+}
+1`
+
 /** Shows `html` if given, otherwise loads `url`. */
 async function shownIn(
   page: BrowserPage,
@@ -77,6 +86,7 @@ async function shownIn(
   const html = textOf(input, 'html')
   if (html !== '') return { timedOut: (await page.show(html)).timed_out, finalUrl: undefined }
   const { timed_out, final_url } = await loadedOk(page, textOf(input, 'url').trim())
+  await page.evaluate(onceEach, z.literal(1))
   return { timedOut: timed_out, finalUrl: final_url }
 }
 
@@ -85,18 +95,29 @@ function formatOf(input: JsonInput): keyof typeof papers {
   return format === 'Letter' || format === 'A3' || format === 'A5' ? format : 'A4'
 }
 
-function paperOf(input: JsonInput): Omit<Paper, 'pages'> {
+function paperOf(input: JsonInput): Omit<Paper, 'from' | 'to'> {
   return { ...papers[formatOf(input)], landscape: input['landscape'] === true }
 }
 
-async function print(page: BrowserPage, paper: Omit<Paper, 'pages'>) {
-  const whole = await page.print({ ...paper, pages: MAX_PAGES + 1 })
-  const isLonger = pagesIn(whole) > MAX_PAGES
-  const bytes = isLonger ? await page.print({ ...paper, pages: MAX_PAGES }) : whole
+async function print(page: BrowserPage, paper: Omit<Paper, 'from' | 'to'>) {
+  const bytes = await page.print({ ...paper, from: 1, to: MAX_PAGES })
+  const pages = pagesIn(bytes)
+  const truncated = pages === MAX_PAGES && (await hasPage(page, { ...paper, from: MAX_PAGES + 1, to: MAX_PAGES + 1 }))
   if (bytes.length > MAX_FILE_BYTES) {
     throw new AppError('provider_failed', `The file is larger than ${MAX_FILE_BYTES} bytes.`)
   }
-  return { bytes, pages: pagesIn(bytes), truncated: isLonger }
+  return { bytes, pages, truncated }
+}
+
+/** Whether the pages exist; the browser refuses to print others. */
+async function hasPage(page: BrowserPage, paper: Paper): Promise<boolean> {
+  return page.print(paper).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof CdpError && !error.isGone) return false
+      throw error
+    },
+  )
 }
 
 /** Page count from the root of the page tree (ISO 32000-1, 7.7.3). The browser writes uncompressed object tables. */

@@ -171,6 +171,17 @@ describe.skipIf(chromium === undefined)('a printed page', () => {
     expect(site.asked).toContain('GET /logo.png')
   })
 
+  it('of an address has once what a page keeps on the screen', async () => {
+    site.pages['/'] = {
+      body: `<p style="position: fixed">Menu</p>${'<p style="break-after: page">A page</p>'.repeat(3)}<p>The end</p>`,
+    }
+    const result = await run(pdfGeneration, { url: site.at('/') })
+    const file = await getDocumentProxy(new Uint8Array(Buffer.from(result.pdf_base64, 'base64')))
+    const texts = [1, 4].map(async (at) => (await (await file.getPage(at)).getTextContent()).items)
+    const [first, last] = (await Promise.all(texts)).map((items) => items.map(({ str }: Foreign) => str).join(' '))
+    expect([result.pages, first, last]).toEqual([4, expect.stringContaining('Menu'), 'The end'])
+  })
+
   it('ends after two hundred pages and says so', async () => {
     const html = '<p style="break-after: page">x</p>'.repeat(230)
     expect(await run(pdfGeneration, { html })).toMatchObject({ pages: 200, truncated: true })

@@ -102,9 +102,10 @@ const areas: readonly Area[] = [
     id: 'webhooks',
     text: 'Webhooks',
     isThing: true,
-    signs: /\bwebhooks?\b|\bcallback url\b|\bevent (notification|subscription)s?\b/i,
+    signs:
+      /\bwebhooks?\b|\bcallback url\b|\bevent (notification|subscription)s?\b|\bsubscri(?:be|bing|ptions?) (?:to|on)\b[^.\n]{0,40}\b(?:changes?|events?|updates?)\b/i,
     weight: 7,
-    neededBy: /\b(receive|notif\w+|react|event|alert|real[- ]?time|status change)\b/i,
+    neededBy: /\b(receive|notif\w+|told|react|event|alert|real[- ]?time|status change)\b/i,
     risk: 'You must poll for changes.',
   },
   {

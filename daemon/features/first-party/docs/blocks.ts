@@ -115,7 +115,8 @@ function into(walk: Walk, node: HtmlNode): void {
 export function rawText(node: HtmlNode): string {
   if (node.type === 'text') return node.data ?? ''
   if (node.name === 'br') return '\n'
-  return node.name !== undefined && skipped.has(node.name) ? '' : (node.children ?? []).map(rawText).join('')
+  if (isHidden(node) || (node.name !== undefined && skipped.has(node.name))) return ''
+  return (node.children ?? []).map(rawText).join('')
 }
 
 /** Outermost elements with one of the names. */

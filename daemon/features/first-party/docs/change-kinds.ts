@@ -6,7 +6,7 @@ type Section = 'removal' | 'security' | 'breaking' | 'deprecation' | 'addition' 
 
 /** Patterns of section headings, as in Keep a Changelog, Conventional Commits and changesets; the first match wins. */
 const sections: readonly (readonly [Section, RegExp])[] = [
-  ['breaking', /\bbreaking\b|incompatib|\bmigrat|\bupgrad|\bnotable\b/],
+  ['breaking', /\bbreaking\b|incompatib|\bmigrat|\bupgrad|\bnotable changes?\b/],
   ['removal', /^remov/],
   ['deprecation', /^deprecat/],
   ['security', /^security/],
@@ -42,7 +42,7 @@ const GOING =
 
 /** Words that mark an internal change, which is irrelevant to callers. */
 const INWARD =
-  /\b(?:dependenc(?:y|ies)|dep|workarounds?|unnecessary|useless|unused|outdated|duplicates?|redundant|obsolete|polyfill|tests?|docs?|documentation|readme|badges?|comments?|logs?|restriction|limitation|internal|template|example|typos?|sidebar|website|screenshots?|changelog|brewfile|github|travis|lint\w*)\b/i
+  /\b(?:dependenc(?:y|ies)|dep|workarounds?|unnecessary|superfluous|spurious|useless|unused|outdated|duplicates?|redundant|obsolete|polyfill|tests?|docs?|documentation|readme|badges?|comments?|logs?|restriction|limitation|internal|template|example|typos?|sidebar|website|screenshots?|changelog|brewfile|github|travis|lint\w*)\b/i
 const PATH = /(?:^|[\s`])\/[\w{]/
 const REMOVES =
   /^(?:support (?:for )?.{1,80} (?:is|was|has been) (?:removed|dropped)|remov(?:e[ds]?|ing|al of)|drop(?:s|ped|ping)?(?! ?down)|delet(?:e[ds]?|ing)|discontinu|retire[ds]?|we (?:are|have|will) (?:dropp|remov|retir|sunset|shut)\w*)\b/i
@@ -99,8 +99,11 @@ function breakingAs(words: string): ChangeKind {
   return isRemoval(words) ? 'removal' : 'breaking'
 }
 
+/** A clause that names an occasion, such as: when the current folder is removed. */
+const OCCASION = /\b(?:when|if|while|once|after|because|which)\b[^,.;]*/gi
+
 function isRemoval(words: string): boolean {
-  return [REMOVES, REMOVED, ENDS_SUPPORT].some((sign) => sign.test(words))
+  return REMOVES.test(words) || ENDS_SUPPORT.test(words) || REMOVED.test(words.replace(OCCASION, ''))
 }
 
 /** Whether a line is about documentation only. */

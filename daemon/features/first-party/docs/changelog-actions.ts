@@ -21,6 +21,7 @@ const DAY_MS = 86_400_000
 const MAX_EVIDENCE_CHARS = 300
 const MAX_ENDPOINTS = 10
 const ENDPOINT = /(?<![\w/.])(?:(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+)?(\/[\w{}:.~-]+(?:\/[\w{}:.~-]*)*)/g
+const NO_PATH = /^\/(?:(?:or|and)$|(?:usr|etc|bin|home|tmp|var|dev|opt|proc|lib)(?:\/|$))/i
 const DEADLINE = /\b(?:by|on|until|before|after|from|effective|starting|as of)\s+(?=([^.;]{4,40}))/gi
 /** Words that state what happens to users who do nothing. */
 const ACT =
@@ -106,8 +107,8 @@ function urgencyOf(kind: ActionKind, { deadline, today }: { deadline: string | n
 export function endpointsIn(line: string): string[] {
   const found = [...line.matchAll(ENDPOINT)].flatMap(([, method, path = '']) => {
     const clean = path.replace(/[.:/-]+$/, '')
-    // `and/or`, `2/3` and dates are not paths.
-    return clean.length < 3 || /^\/(or|and)$/i.test(clean) ? [] : [method ? `${method} ${clean}` : clean]
+    // `and/or`, `2/3`, dates and files of a machine are not paths of an API.
+    return clean.length < 3 || NO_PATH.test(clean) ? [] : [method ? `${method} ${clean}` : clean]
   })
   return [...new Set(found)].slice(0, MAX_ENDPOINTS)
 }

@@ -94,6 +94,8 @@ function add(entry: Open, block: Block): void {
     entry.section = block.text
     return
   }
+  // Code shows an example of the line above.
+  if (block.kind === 'code') return
   const lines = block.kind === 'text' ? sentencesOf(block.text) : linesOf(block)
   for (const line of lines) {
     if (line === '' || dateIn(line) === line) continue

@@ -133,6 +133,14 @@ describe('what a changelog asks for', () => {
     ])
   })
 
+  it('takes no example code for a change, and no file of a machine for a path', async () => {
+    site.pages['/log'] = md(
+      '# Log\n\n## 2026-05-02\n\n### Breaking\n\n- Removed /usr/bin/duck. For example:\n\n```\nduck | quack\n```\n',
+    )
+    const { actions } = await triage()
+    expect(actions).toMatchObject([{ class: 'removal', endpoints: [] }])
+  })
+
   it('finds an end of support in a line that begins with chores', () => {
     const line = '**deps-node:** ZMS-267: Bump Deps, Update API Docs, Remove support for node v16 and v18'
     expect(kindOf(line, 'Features')).toBe('removal')
@@ -161,6 +169,9 @@ describe('what a changelog asks for', () => {
     ['', '[Tests] drop the old runner', undefined],
     ['', 'lower default limits to 100kb', 'breaking'],
     ['', 'Invalid values now throw instead of being ignored', 'breaking'],
+    ['Notable improvements and fixes', 'Abbreviations are more flexible', undefined],
+    ['', 'A superfluous error when setting the path was removed.', undefined],
+    ['', 'The prompt works when the current folder is removed.', undefined],
   ])('knows under %j what %j asks for', (section, line, known) => {
     const kind = kindOf(line, section)
     expect(kind === 'fix' || kind === 'addition' ? undefined : kind).toBe(known)

@@ -310,6 +310,7 @@ describe('readiness for an integration', () => {
     ['Webhooks are not available on the free plan. Webhooks tell you of every duck.', 'unclear'],
     ['<h3>Webhooks</h3><p>You are told of every duck.</p>', 'found'],
     ['Webhooks do not include the whole duck.', 'found'],
+    ['Subscribe to the changes of a duck at your own address.', 'found'],
     ['You cannot have more than five webhooks.', 'found'],
     ['We do not charge for calls, and webhooks tell you of every duck.', 'found'],
   ])('takes %j for what it says of webhooks', async (said, status) => {

@@ -150,6 +150,18 @@ describe('the draft of an OpenAPI description', () => {
     expect((await parametersOf(`# A\n\n### One\n\nGET /d\n\n${table}\n`)).parameters).toEqual(parameters)
   })
 
+  it('says of each operation of a table what its row says, and reads calls of the own host in a list', async () => {
+    const table =
+      '| Endpoint | Description |\n|---|---|\n| `GET /ducks` | lists all ducks |\n| `POST /ducks` | adds a duck |'
+    site.pages['/docs'] = md(
+      `# REST API\n\n${table}\n\n- \`http://ipaddress:8093/v1/state/plain\` - read the state\n- https://duck.example/more - a link\n`,
+    )
+    const { paths } = JSON.parse((await draft()).document)
+    expect(paths['/ducks'].get.summary).toBe('lists all ducks')
+    expect(paths['/ducks'].post.summary).toBe('adds a duck')
+    expect(Object.keys(paths)).toEqual(['/ducks', '/v1/state/plain'])
+  })
+
   it('takes what stands below a line of a request for its body', async () => {
     const request = '```\nPOST {{host}}/d\nContent-Type: application/json\n\n{"a": 1}\n```'
     expect(await parametersOf(`# A\n\n${request}\n`)).toEqual({ path: '/d', parameters: ['body a'] })

@@ -12,6 +12,8 @@ export type NamedOperation = {
   readonly confidence: number
   /** The quote that names the operation. */
   readonly evidence: string
+  /** What the same row says of it. */
+  readonly about?: string
 }
 
 /** Confidence in an operation, by how the documentation names it. */
@@ -31,6 +33,8 @@ const IN_PROSE = new RegExp(
   `\\b(${METHODS})\\s+(?:HTTP\\s+)?(?:requests?|calls?)\\s+(?:to|on|against)\\s+(?:the\\s+)?(?![.\\w]*\\.)["'\`_]?\\s?${ADDRESS}`,
   'g',
 )
+/** A list item that begins with an address of the reader's own host, such as `http://localhost:80/ducks - lists ducks`. */
+const CALL = /^(https?:\/\/(?:[\w-]+|\d+(?:\.\d+){3}|<[\w-]+>|\{[\w-]+\})(?::\d+)?\/\S+)\s+[-–—:]\s/
 const BEHIND = new RegExp(`[[(](${METHODS})\\s+${ADDRESS}[\\])]\\s*$`)
 
 const URL_TEXT = `(https?://[^\\s"'\`\\\\]+|${BASE}?/[^\\s"'\`\\\\]*)`
@@ -66,6 +70,9 @@ export function namesIn(block: Block): NamedOperation[] {
   const behind = block.kind === 'heading' ? BEHIND.exec(block.text) : null
   const match = behind ?? WITH_METHOD.exec(block.text)
   if (!match) {
+    const call = block.kind === 'item' ? CALL.exec(block.text)?.[1] : undefined
+    if (call !== undefined)
+      return [{ method: 'GET', url: plainUrl(call), confidence: sureness.bare, evidence: block.text }]
     return [...block.text.matchAll(IN_PROSE)].map((one) => named(one, sureness.prose, block.text))
   }
   // A heading or short line is about the operation; a sentence may only mention it.
@@ -102,12 +109,18 @@ function namesInRow(row: readonly string[]): NamedOperation[] {
   const whole = cells.find(({ first }) => first !== null)
   if (whole?.first) {
     const further = whole.cell.slice(whole.first[0].length).matchAll(FURTHER)
-    return [whole.first, ...further].map((match) => named(match, sureness.stated, text))
+    const about = longestBeside(row, whole.cell)
+    return [whole.first, ...further].map((match) => ({ ...named(match, sureness.stated, text), about }))
   }
   const words = row.map((cell) => cell.trim().toUpperCase())
   const method = methods.find((one) => words.includes(one))
   const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
-  return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text }] : []
+  const about = longestBeside(row, path)
+  return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text, about }] : []
+}
+
+function longestBeside(row: readonly string[], cell?: string): string {
+  return row.filter((one) => one !== cell).reduce((longest, one) => (one.length > longest.length ? one : longest), '')
 }
 
 function namesInCode(text: string): NamedOperation[] {

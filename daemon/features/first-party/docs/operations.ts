@@ -20,7 +20,7 @@ export type ApiOperation = {
   readonly confidence: number
   /** The quote that names the operation. */
   readonly evidence: string
-  /** Heading above it. */
+  /** Words of its row, or the heading above it. */
   readonly summary: string
   readonly parameters: readonly Parameter[]
   readonly request: unknown
@@ -118,14 +118,14 @@ function note(found: Map<string, Open>, name: NamedOperation, heading: string): 
   return open
 }
 
-function begun({ method, confidence, evidence }: NamedOperation, path: string, heading: string): Open {
+function begun({ method, confidence, evidence, about }: NamedOperation, path: string, heading: string): Open {
   return {
     method,
     path,
     origin: null,
     confidence,
     evidence: shortly(evidence),
-    summary: heading,
+    summary: about || heading,
     parameters: pathParameters(path),
     request: undefined,
     responses: new Map(),

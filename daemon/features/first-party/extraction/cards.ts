@@ -23,6 +23,7 @@ type Card = readonly Fact[]
 /** Similar elements, each as a card; `names` are the classes and ids of the list and its items. */
 export type CardList = { readonly names: readonly string[]; readonly cards: readonly Card[] }
 
+export const PRICE = /(?:[$€£¥]\s?\d(?:[\d.,]{0,14}\d)?|\d(?:[\d.,]{0,14}\d)?\s?(?:€|EUR|USD|GBP))/g
 const MAX_NAMES = 8
 const MAX_GROUPS = 40
 const MAX_CARDS = 100
@@ -88,6 +89,7 @@ function cardOf(card: Element): Card {
   const image = inner.find(({ name, attribs }) => name === 'img' && attribs['src'])
   const time = inner.find(({ name }) => name === 'time')
   const title = heading ?? link
+  const [price, ...prices] = textIn(card).match(PRICE) ?? []
   return [
     ...(title ? [fact('title', textIn(title))] : []),
     ...classed,
@@ -96,6 +98,7 @@ function cardOf(card: Element): Card {
       .map((line) => fact('features', textIn(line))),
     ...(link ? [fact('url', link.attribs['href'])] : []),
     ...(image ? [fact('image', image.attribs['src'])] : []),
+    ...(price !== undefined && prices.length === 0 ? [fact('price', price)] : []),
     ...(time ? [fact('date', time.attribs['datetime'] ?? textIn(time))] : []),
   ].filter(({ value }) => value !== '')
 }

@@ -2,7 +2,7 @@ import { isObject, jsonIn } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
 import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
-import { type CardList, cardsOf, classFacts, type Fact, type PlainValue } from './cards.ts'
+import { type CardList, cardsOf, classFacts, type Fact, type PlainValue, PRICE } from './cards.ts'
 
 export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
 /** An object in machine-readable data, with the names that lead to it. */
@@ -204,14 +204,16 @@ function introducedBy(block: Block): string {
 /** The table in a block, if it has a header row. */
 function tableOf(block: Block): PageTable[] {
   if (block.kind !== 'table') return []
-  const [header = [], ...rows] = block.rows
+  const [header = [], ...below] = block.rows
+  // Long tables repeat their header at the end.
+  const rows = below.filter((row) => row.join('\n') !== header.join('\n'))
   const isWide = header.length > 1 && rows.length > 0 && rows.every((row) => row.length <= header.length)
   return isWide ? [{ header, rows }] : []
 }
 
 const shapes = [
   ['email', /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g],
-  ['price', /(?:[$€£¥]\s?\d[\d.,]{0,14}\d|\d[\d.,]{0,14}\d?\s?(?:€|EUR|USD|GBP))/g],
+  ['price', PRICE],
   ['phone', /\+\d[\d ()/-]{6,18}\d/g],
   ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
   ['rating', /\b\d(?:[.,]\d{1,2})?(?= out of (?:5|10)\b)|(?<=\brated )\d(?:[.,]\d{1,2})?\b/gi],

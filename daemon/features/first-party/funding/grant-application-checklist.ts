@@ -6,7 +6,7 @@ import { daysUntil, knownNotice, type Notice } from './notice.ts'
 
 const DEFAULT_DAYS = 21
 const DAY_MS = 86_400_000
-const MAX_QUOTE_CHARS = 200
+const MAX_QUOTE_CHARS = 1_000
 
 /** Steps of an application for one notice, with due days and sources. */
 export const grantApplicationChecklist = defineService({

@@ -14,7 +14,7 @@ import {
 import { knownNotice, type Notice } from './notice.ts'
 
 const DEFAULT_DAYS = 14
-const MAX_QUOTE_CHARS = 300
+const MAX_QUOTE_CHARS = 1_000
 
 type Reason = {
   readonly rule: string

@@ -326,6 +326,16 @@ describe('whether a domain is free', () => {
     site.pages['/dns.json'] = { body: JSON.stringify({ services: [[['test'], [site.at('/rdap/')]]] }) }
   }
 
+  it('is asked of the list that the operator named, which may stand where no page may', async () => {
+    bootstrap()
+    site.pages['/rdap/domain/taken.test'] = { body: '{"status":["active"]}' }
+    const { ask, get } = site.web()
+    const guarded: typeof get = (url, ...more) =>
+      url.endsWith('.json') ? Promise.reject(new Error()) : get(url, ...more)
+    const rdap = openRdap({ web: { ask, get: guarded }, wall: () => AT, bootstrap: site.at('/dns.json') })
+    expect(await rdap.domain('taken.test', new AbortController().signal)).toMatchObject({ status: ['active'] })
+  })
+
   it('is read from the registry of its ending', async () => {
     bootstrap()
     site.pages['/rdap/domain/taken.test'] = {

@@ -112,6 +112,8 @@ export type FirstPartyService = {
 
 /** Default time limit of a run: that of an instant response (decisions §10). */
 export const DEFAULT_TIMEOUT_MS = 30_000
+/** Time limit of an instant service whose engine limits its own work: a busy machine takes longer, a payment stays valid. */
+export const BUSY_INSTANT_MS = 80_000
 /** Time limit of the services that read whole sites. */
 export const AUTOMATED_MS = 120_000
 /** Largest deliverable, since it is stored and shown whole (decisions §8). */

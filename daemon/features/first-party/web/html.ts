@@ -25,9 +25,14 @@ const hidden = new Set([
   'select',
 ])
 const nothing: ReadonlySet<string> = new Set()
-/** Elements outside the main content. */
+/** Elements and roles outside the main content. */
 const furniture = new Set([
   ...hidden,
+  'navigation',
+  'banner',
+  'contentinfo',
+  'complementary',
+  'search',
   'nav',
   'header',
   'footer',
@@ -135,9 +140,13 @@ export function isElement(node: HtmlNode): node is Element {
 const HIDING =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|em|rem|%)?\s*(?:;|!|$))/i
 
+/** The whole text of a heading's link to itself, which pages show only under the pointer. */
+const PERMALINK = /^\s*[¶#§🔗]\s*$/u
+
 /** Whether markup hides an element. A hidden `body` counts as visible, since its scripts will show it. */
-export function isHidden({ name, attribs }: HtmlNode): boolean {
+export function isHidden({ name, attribs, children }: HtmlNode): boolean {
   if (!attribs || name === 'body' || name === 'html') return false
+  if (name === 'a' && attribs['href']?.startsWith('#') && PERMALINK.test(children?.[0]?.data ?? '')) return true
   return attribs['hidden'] !== undefined || HIDING.test(attribs['style'] ?? '')
 }
 
@@ -166,7 +175,12 @@ function blocksOf(nodes: readonly HtmlNode[], skipped: ReadonlySet<string>): str
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (next === '\n') pieces.push(next)
     else if (next.type === 'text') pieces.push((next.data ?? '').replace(/\s+/g, ' '))
-    else if (next.children && !skipped.has(next.name ?? '') && !isHidden(next)) open(next, { pieces, stack })
+    else if (
+      next.children &&
+      ![next.name, next.attribs?.['role']].some((of = '') => skipped.has(of)) &&
+      !isHidden(next)
+    )
+      open(next, { pieces, stack })
     else if (next.name === 'br') pieces.push('\n')
   }
   const blocks = pieces.join('').split('\n')

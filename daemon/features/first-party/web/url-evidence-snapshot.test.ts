@@ -153,6 +153,15 @@ describe('a question', () => {
     expect(answers[0].quote).toBe(quote)
   })
 
+  it('is answered with what stands under the heading that asks it, not with headings and menus', async () => {
+    site.pages['/faq'] = {
+      body: `<div role="navigation"><p>How the ferry takes dogs, and more</p></div><h2>Does the ferry take dogs?</h2>
+        <p>Only small ones, in a basket.</p><h2>Is there coffee?</h2><p>From nine on, on the upper deck.</p>`,
+    }
+    const { answers } = await snapshot('/faq', { question: 'Does the ferry take dogs?' })
+    expect(answers).toEqual([{ quote: 'Only small ones, in a basket.', match: 0.9 }])
+  })
+
   it('that the page says nothing of has no answer', async () => {
     site.pages['/ferry'] = { body }
     expect(await snapshot('/ferry', { question: 'Who owns the company?' })).toMatchObject({

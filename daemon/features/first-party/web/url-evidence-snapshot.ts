@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import { matters, root, sentencesOf, wordsOf } from '../service/english.ts'
 import { defineService, fetchPage, textOf } from '../service/service.ts'
-import { parseHtml, visibleBlocks } from './html.ts'
+import { bodyBlocks, parseHtml, visibleBlocks } from './html.ts'
 import { decode, isHtml, isText, type WebPage } from './page.ts'
 
 /** Limit of bytes to hash (specification, Limits). */
@@ -43,6 +43,13 @@ const MAX_ANSWERS = 3
 const MAX_QUOTE_CHARS = 600
 /** Minimum weighted share of a question's words in a matching sentence. */
 const MIN_MATCH = 0.34
+/** What a question's word counts if only the heading above says it, and its extra rank if the heading says it too. */
+const ONLY_ABOVE = 0.9
+const UNDER_IT = 0.2
+/** Words that an answer must have besides those of the question. */
+const MIN_NEWS = 2
+/** Longest heading, in words. Headings end with a question mark or with none at all. */
+const MAX_HEADING_WORDS = 15
 
 /** Words of a question that need not occur in its answer. */
 const asking = new Set(
@@ -56,24 +63,51 @@ function asks(word: string): boolean {
 /** Quotes the sentences that match a question; draws no conclusions. */
 function answersTo(question: string, page: WebPage): { [member: string]: Json } {
   const wanted = new Set(wordsOf(question).filter(asks).map(root))
-  const sentences = textBlocks(page)
-    .flatMap(sentencesOf)
-    .slice(0, MAX_SENTENCES)
-    .map((text) => ({ text, words: new Set(wordsOf(text).map(root)) }))
+  const sentences = sentencesIn(textBlocks(page))
   const weights = [...wanted].map((word) => {
     const spread = sentences.filter(({ words }) => words.has(word)).length
     return [word, Math.log(1 + sentences.length / (1 + spread))] as const
   })
   const whole = weights.reduce((sum, [, weight]) => sum + weight, 0)
   const answers = sentences
-    .map(({ text, words }) => {
-      const match = weights.reduce((sum, [word, weight]) => sum + (words.has(word) ? weight : 0), 0) / (whole || 1)
-      return { quote: text.slice(0, MAX_QUOTE_CHARS).toWellFormed(), match: Math.round(match * 100) / 100 }
+    // A question is no answer, nor is what only repeats it.
+    .filter(
+      ({ text, words }) => !text.endsWith('?') && [...words].filter((word) => !wanted.has(word)).length >= MIN_NEWS,
+    )
+    .map(({ text, words, above }) => {
+      const share = (count: (word: string) => number) =>
+        weights.reduce((sum, [word, weight]) => sum + weight * count(word), 0) / (whole || 1)
+      const match = share((word) => Math.max(Number(words.has(word)), ONLY_ABOVE * Number(above.has(word))))
+      return { text, match, rank: match + UNDER_IT * share((word) => Number(above.has(word))) }
     })
     .filter(({ match }) => match >= MIN_MATCH)
-    .sort((one, other) => other.match - one.match)
+    .sort((one, other) => other.rank - one.rank)
     .slice(0, MAX_ANSWERS)
+    .map(({ text, match }) => ({
+      quote: text.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
+      match: Math.round(match * 100) / 100,
+    }))
   return { question, answered: answers.length > 0, answers }
+}
+
+type Sentence = { readonly text: string; readonly words: Set<string>; readonly above: Set<string> }
+
+/** Sentences with their words, and with those of the heading above. */
+function sentencesIn(blocks: readonly string[]): Sentence[] {
+  const found: Sentence[] = []
+  let above = new Set<string>()
+  for (const block of blocks) {
+    const own = rootsOf(block)
+    const said = sentencesOf(block).map((text) => ({ text, words: rootsOf(text), above }))
+    if (own.size <= MAX_HEADING_WORDS && /[^.!:;,]$/.test(block)) above = own
+    found.push(...said)
+    if (found.length >= MAX_SENTENCES) break
+  }
+  return found
+}
+
+function rootsOf(text: string): Set<string> {
+  return new Set(wordsOf(text).map(root))
 }
 
 const MAX_SENTENCES = 5_000
@@ -81,7 +115,7 @@ const MAX_SENTENCES = 5_000
 function textBlocks(page: WebPage): string[] {
   if (!isText(page)) return []
   const source = decode(page)
-  return isHtml(page) ? visibleBlocks(parseHtml(source)) : source.split(/\n\s*\n/)
+  return isHtml(page) ? bodyBlocks(parseHtml(source)) : source.split(/\n\s*\n/)
 }
 
 /** Searches a page for the expected text, after normalising whitespace and accents in both. */
