@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -75,11 +78,16 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-async function start(): Promise<string> {
+async function start(engines = {}): Promise<string> {
   const before = process.env['TMPDIR']
   process.env['TMPDIR'] = temp
   try {
-    child = await startDaemon({ ...configDefaults, dataDir: join(dir, 'data'), durability: 'full' })
+    child = await startDaemon({
+      ...configDefaults,
+      dataDir: join(dir, 'data'),
+      durability: 'full',
+      engines: { ...configDefaults.engines, ...engines },
+    })
     return child.url
   } finally {
     if (before === undefined) delete process.env['TMPDIR']
@@ -161,4 +169,44 @@ describe.each(Object.entries(cases))('SIGKILL while %s works', (_, { slug, input
       await expect.poll(async () => (await readdir(temp)).filter((name) => name.startsWith('souk-'))).toEqual([])
     },
   )
+})
+
+describe('SIGKILL while somebody outside is asked for a job', () => {
+  it('ends with the whole price back, when there is nothing to deliver after the restart', async () => {
+    const asked: ServerResponse[] = []
+    let isAnswering = false
+    const answer = (res: ServerResponse) =>
+      res.setHeader('content-type', 'application/json').end('{"errorcode":0,"data":{}}')
+    const outside = createServer((req, res) => {
+      req.resume()
+      if (isAnswering) answer(res)
+      else asked.push(res)
+    }).listen(0, '127.0.0.1')
+    await once(outside, 'listening')
+    const engines = { grants: { url: `http://127.0.0.1:${(outside.address() as AddressInfo).port}` } }
+    let url = await start(engines)
+    const { call, admin } = callsTo(() => url, join(dir, 'data'))
+    const payer = privateKeyToAccount(generatePrivateKey())
+    const fund = (amount: string) =>
+      admin('POST', '/dashboard/api/admin/faucet', { body: { wallet: payer.address, amount } })
+    await fund(FUNDS)
+    const { body: catalog } = await call('GET', '/v1/services/catalog?limit=100')
+    const { id } = catalog.services.find(({ slug }: { slug: string }) => slug === 'grant_application_checklist')
+    const target = `/v1/services/${id}/purchase`
+    const body = { opportunity_id: '350123' }
+    const offer = await call('POST', target, { body })
+    const bought = await call('POST', target, { body, headers: await signPayment(payer, offer) })
+    expect(bought.status).toBe(200)
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
+    await child?.kill()
+
+    isAnswering = true
+    url = await start(engines)
+    const balance = async () => Number((await fund('0.000001')).body.balance)
+    await expect.poll(balance).toBeGreaterThanOrEqual(Number(FUNDS))
+    const { body: audit } = await admin('GET', '/dashboard/api/admin/audit')
+    expect(audit.checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+    outside.close()
+    outside.closeAllConnections()
+  })
 })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRIORITY_STEPS } from '../priority.ts'
 import type { ProcessOrder } from './spawn.ts'
-import { openStarter, type Starter, type Use } from './start.ts'
+import { type GroupUse, openStarter, type Starter } from './start.ts'
 
 const MB = 1024 * 1024
 const LINUX = process.platform === 'linux'
@@ -74,7 +74,7 @@ describe.each(LINUX ? ways : ways.slice(0, 1))('a process that is started %s', (
   it.runIf(LINUX)('is told with the memory and the processor time that it takes', async () => {
     const { start } = open()
     const one = await start(order('i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; read line; exit 0'))
-    const told = Promise.withResolvers<Use>()
+    const told = Promise.withResolvers<GroupUse>()
     one.onUse((use) => use.cpuMs > 0 && told.resolve(use))
     expect((await told.promise).bytes).toBeGreaterThan(0)
     one.input(0).end()

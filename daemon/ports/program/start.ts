@@ -16,10 +16,10 @@ const LOOK_EVERY_MS = SECOND_MS / 4
 const LOOKS_KEPT = 8
 
 /** What a process group takes: memory (PSS), and processor time since its start. */
-export type Use = { readonly bytes: number; readonly cpuMs: number }
+export type GroupUse = { readonly bytes: number; readonly cpuMs: number }
 
 /** Reports what a process group takes several times a second, on Linux; reads /proc synchronously. */
-export function watchUse(group: number, tell: (use: Use) => void): { readonly stop: () => void } {
+export function watchUse(group: number, tell: (use: GroupUse) => void): { readonly stop: () => void } {
   const others = new Set<string>()
   let looks = 0
   const look = () => {
@@ -27,14 +27,14 @@ export function watchUse(group: number, tell: (use: Use) => void): { readonly st
     looks += 1
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !others.has(name))
     const uses = pids.map((pid) => useOf(pid, group, others))
-    const sum = (part: keyof Use) => uses.reduce((total, { [part]: one }) => total + one, 0)
+    const sum = (part: keyof GroupUse) => uses.reduce((total, { [part]: one }) => total + one, 0)
     tell({ bytes: sum('bytes'), cpuMs: sum('cpuMs') })
   }
   const timer = process.platform === 'linux' ? setInterval(look, LOOK_EVERY_MS).unref() : undefined
   return { stop: () => clearInterval(timer) }
 }
 
-function useOf(pid: string, group: number, others: Set<string>): Use {
+function useOf(pid: string, group: number, others: Set<string>): GroupUse {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -58,7 +58,7 @@ export type StartedProcess = {
   readonly exited: Promise<number | null>
   /** Resolves when the process has ended and all its output was read. */
   readonly closed: Promise<void>
-  readonly onUse: (listener: (use: Use) => void) => void
+  readonly onUse: (listener: (use: GroupUse) => void) => void
 }
 
 export type Starter = {
@@ -76,7 +76,7 @@ export type StarterReply =
   | { readonly id: number; readonly pid: number }
   | { readonly id: number; readonly failed: string }
   | { readonly id: number; readonly descriptor: number; readonly data?: Uint8Array }
-  | { readonly id: number; readonly use: Use }
+  | { readonly id: number; readonly use: GroupUse }
   | { readonly id: number; readonly exited: number | null }
   | { readonly id: number; readonly closed: true }
 
@@ -129,7 +129,7 @@ function startHere(order: ProcessOrder): Promise<StartedProcess> {
   child.on('error', reject)
   const { pid } = child
   if (pid === undefined) return promise
-  const listeners: ((use: Use) => void)[] = []
+  const listeners: ((use: GroupUse) => void)[] = []
   const exited = Promise.withResolvers<number | null>()
   const closed = Promise.withResolvers<void>()
   const watch = watchUse(pid, (use) => {
@@ -219,7 +219,7 @@ function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
   const started = Promise.withResolvers<StartedProcess>()
   const exited = Promise.withResolvers<number | null>()
   const closed = Promise.withResolvers<void>()
-  const listeners: ((use: Use) => void)[] = []
+  const listeners: ((use: GroupUse) => void)[] = []
   const tell = (descriptor: number, data?: Uint8Array | string) => {
     const ask: StarterAsk = data === undefined ? { id, descriptor } : { id, descriptor, data }
     if (child.connected) child.send(ask, () => undefined) // whoever waits hears that it is gone

@@ -17,7 +17,7 @@ afterAll(async () => {
   await engine.close?.()
   await site.close()
 })
-const sheet = `:root { --brand: #0055cc } body { margin: 0; background: #fafafa; color: #222222; font: 16px/24px Georgia, serif }
+const sheet = `:root { --shine: linear-gradient(rgb(0, 85, 204), #fff); --shade: rgba(0, 85, 204, 0.2); --brand: #05c } body { margin: 0; background: #fafafa; color: #222222; font: 16px/24px Georgia, serif }
 h1 { font: 700 40px/48px Verdana, sans-serif; margin: 16px } p { margin: 8px } .btn { background: #0055cc; color: #ffffff; padding: 8px 16px; border-radius: 6px; border: 0 }
 .card { border: 1px solid #dddddd; border-radius: 12px; padding: 24px; box-shadow: 0 2px 4px rgba(0,0,0,0.2) } .unused { color: #ff00ff; border-radius: 77px }
 @media (max-width: 640px) { h1 { margin: 8px } }`

@@ -170,12 +170,20 @@ function colorsOf(facts: readonly StyleFacts[], role: Role, background: Rgb) {
   }))
 }
 
+/** A whole value that is an opaque colour, unlike a gradient or a shade. */
+const OPAQUE = /^rgb\([^/%]*\)$/
+
 function named(properties: StyleFacts['properties']) {
+  const hexes = properties.map(({ name, value }) => {
+    const own = OPAQUE.test(value.trim()) ? rgbOf(value) : undefined
+    const hex = value
+      .trim()
+      .toLowerCase()
+      .replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
+    return { name, hex: own ? hexOf(own) : hex }
+  })
   return <T extends { hex: string }>(color: T) => {
-    const [property] = properties.filter(({ value }) => {
-      const own = rgbOf(value)
-      return value.toLowerCase() === color.hex || (own !== undefined && hexOf(own) === color.hex)
-    })
+    const property = hexes.find(({ hex }) => hex === color.hex)
     return property ? { ...color, custom_property: property.name } : color
   }
 }

@@ -90,11 +90,11 @@ function answersTo(question: string, page: WebPage): { [member: string]: Json } 
   return { question, answered: answers.length > 0, answers }
 }
 
-type Sentence = { readonly text: string; readonly words: Set<string>; readonly above: Set<string> }
+type Passage = { readonly text: string; readonly words: Set<string>; readonly above: Set<string> }
 
 /** Sentences with their words, and with those of the heading above. */
-function sentencesIn(blocks: readonly string[]): Sentence[] {
-  const found: Sentence[] = []
+function sentencesIn(blocks: readonly string[]): Passage[] {
+  const found: Passage[] = []
   let above = new Set<string>()
   for (const block of blocks) {
     const own = rootsOf(block)
