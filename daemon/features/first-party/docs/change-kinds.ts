@@ -51,6 +51,9 @@ const REMOVED =
 /** Words that concern callers, even in a line that also names something internal. */
 const ENDS_SUPPORT = /\b(?:drop(?:s|ped|ping)?|remov\w+) support\b/i
 const NO_LONGER = /\bno longer\b/i
+/** A fault that no longer occurs, which is a fix. */
+const FAULT_GONE =
+  /\b(?:no longer|should not)\b[^.]{0,60}\b(?:crash\w*|errors?|hangs?|fail\w*|caus\w+|trigger\w*|leads? to|interfer\w*|breaks?|prevents?|interrupt\w*|flicker\w*|wrong\w*|incorrect\w*|erroneous\w*|excessive|infinite|zombie)\b/i
 const BREAKS =
   /^renam(?:e[ds]?|ing)\b|\brenamed\b|\bbackwards?[- ]incompatible|\bincompatible\b|\bmust now\b|\bnow (?:requires?|throws?|rejects?|returns?|defaults?|uses? .{1,40} by default)|\b(?:is|are) now required\b|\brequires? (?:node|python|ruby|java|php|go)\b|\bminimum\b.{0,40}\b(?:version|is)\b|\bpure esm\b|\besm[- ]only\b|\btype changes?\b|^chang(?:e[ds]?|ing)\b.{0,120}\b(?:type|format|default|response|behaviou?r|from\b.{1,80}\bto)\b|^(?:lower|raise|reduce|increase)[ds]? (?:the )?default|\bdefault\b.{0,60}\b(?:changed|is now|are now)\b|\bdon't\b.{0,80}\bby default\b|\bexcluded by default\b|\bnow\b.{0,60}\bby default\b|\binstead of\b.{0,60}\bnow\b|\bmark\b.{0,200}\bas required\b/i
 const MOVES =
@@ -120,7 +123,7 @@ type Reading = { readonly kind: ActionKind; readonly says: (words: string) => bo
 const readings: readonly Reading[] = [
   { kind: 'deprecation', says: (words) => FUTURE.test(words) || DEPRECATED.test(words) },
   { kind: 'removal', says: (words) => GOING.test(words) || isRemoval(words) },
-  { kind: 'breaking', says: (words) => BREAKS.test(words) || NO_LONGER.test(words) },
+  { kind: 'breaking', says: (words) => BREAKS.test(words) || (NO_LONGER.test(words) && !FAULT_GONE.test(words)) },
   { kind: 'auth', says: (words) => AUTH.test(words) && MOVES.test(words) },
   { kind: 'limits', says: (words) => LIMITS.test(words) && MOVES.test(words) },
 ]

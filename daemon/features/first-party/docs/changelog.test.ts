@@ -170,6 +170,8 @@ describe('what a changelog asks for', () => {
     ['', 'lower default limits to 100kb', 'breaking'],
     ['', 'Invalid values now throw instead of being ignored', 'breaking'],
     ['Notable improvements and fixes', 'Abbreviations are more flexible', undefined],
+    ['', '`string replace` no longer prints an error without a group.', undefined],
+    ['', 'The list no longer has entries of the folder itself.', 'breaking'],
     ['', 'A superfluous error when setting the path was removed.', undefined],
     ['', 'The prompt works when the current folder is removed.', undefined],
   ])('knows under %j what %j asks for', (section, line, known) => {
