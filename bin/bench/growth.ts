@@ -13,18 +13,7 @@ const BYTES_A_KB = 1_000
 const MILLISECONDS_A_SECOND = 1_000
 
 /** What a store costs that has made many purchases, with its rows in LevelDB. */
-export type Growth = {
-  readonly purchases: number
-  readonly anon_mb_over_empty: number
-  readonly disk_kb_per_purchase: number
-  readonly start_cpu_s_over_empty: number
-  readonly page_p99_ms: number
-  /** Commits a second, over those of a store with its rows in memory, in turns. */
-  readonly commit_ratio_16: number
-  readonly commit_ratio_64: number
-}
-
-export function growth(purchases: number): Promise<Growth> {
+export function growth(purchases: number) {
   return inTempDir(async (dir) => {
     const [store, empty] = [join(dir, 'store'), join(dir, 'empty')]
     await start({ do: 'grow', dir: store, purchases })

@@ -19,25 +19,18 @@ const CHILD_LIMIT_MS = 300_000
 /** Bytes of a line that are frame: the checksum and a space. */
 const FRAME_BYTES = 9
 
-export type CommitFigures = {
-  /** Raw appends with fdatasync a second, just before each engine round. */
-  readonly raw: readonly number[]
-  readonly engine: readonly Rate[]
-}
-
 /** The storage section of the report (design, budgets). */
 export async function storage(): Promise<readonly Measured[]> {
   const commits = await commitRates()
   const cost = await commitCost()
   const recovery = await recoveryTimes()
-  const floors: Record<number, number> = { 1: 0.6, 16: 3, 64: 4 }
+  const floors = { 1: 0.6, 16: 3, 64: 4 }
   const rates = WRITERS.map((writers): Measured => {
-    const { raw, engine } = commits[writers] as CommitFigures
-    const perSecond = engine.map((rate) => rate.perSecond)
+    const { raw, engine: perSecond } = commits[writers]
     return {
       name: `durable purchases/s at ${writers} writers / raw 2 KB append+fdatasync`,
       values: ratios(perSecond, raw),
-      budget: { atLeast: floors[writers] as number },
+      budget: { atLeast: floors[writers] },
       detail: `${figure(median(perSecond))} / ${figure(median(raw))} a second`,
     }
   })
@@ -58,18 +51,18 @@ export async function storage(): Promise<readonly Measured[]> {
   ]
 }
 
-/** A store of 100 k records against the bare disk, in turns. */
-export async function commitRates(records = SMALL_RECORDS): Promise<Record<number, CommitFigures>> {
+/** Commits a second of a store of 100 k records, and raw appends with fdatasync just before each round. */
+function commitRates() {
   return inTempDir(async (dir) => {
-    const child = await start({ do: 'commit', dir: `${dir}/store`, records })
+    const child = await start({ do: 'commit', dir: `${dir}/store`, records: SMALL_RECORDS })
     const raw = await rawAppends(`${dir}/raw`)
-    const figures: Record<number, { raw: number[]; engine: Rate[] }> = {}
+    const none = () => ({ raw: [] as number[], engine: [] as number[] })
+    const figures = { 1: none(), 16: none(), 64: none() }
     await ask(child, { writers: 16, ms: WARM_UP_MS })
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const writers of WRITERS) {
-        figures[writers] ??= { raw: [], engine: [] }
         figures[writers].raw.push((await raw.rate(ROUND_MS)).perSecond)
-        figures[writers].engine.push(await ask(child, { writers, ms: ROUND_MS }))
+        figures[writers].engine.push((await ask(child, { writers, ms: ROUND_MS })).perSecond)
       }
     }
     await raw.close()
@@ -78,17 +71,11 @@ export async function commitRates(records = SMALL_RECORDS): Promise<Record<numbe
   })
 }
 
-export type CostFigures = {
-  /** Middle commit time at one writer over the middle raw append beside it. */
-  readonly small: readonly number[]
-  readonly large: readonly number[]
-}
-
-/** Two stores of different size, in turns. */
-export async function commitCost(sizes = { small: SMALL_RECORDS, large: LARGE_RECORDS }): Promise<CostFigures> {
+/** Middle commit time at one writer over the middle raw append beside it, of two stores in turns. */
+function commitCost() {
   return inTempDir(async (dir) => {
-    const small = await start({ do: 'commit', dir: `${dir}/small`, records: sizes.small })
-    const large = await start({ do: 'commit', dir: `${dir}/large`, records: sizes.large })
+    const small = await start({ do: 'commit', dir: `${dir}/small`, records: SMALL_RECORDS })
+    const large = await start({ do: 'commit', dir: `${dir}/large`, records: LARGE_RECORDS })
     const raw = await rawAppends(`${dir}/raw`)
     const figures = { small: [] as number[], large: [] as number[] }
     for (const child of [small, large]) await ask(child, { writers: 16, ms: WARM_UP_MS })
@@ -108,9 +95,9 @@ export async function commitCost(sizes = { small: SMALL_RECORDS, large: LARGE_RE
 }
 
 /** Opening a store, all indexes built, against parsing the same rows as one array; a fresh process each time. */
-export async function recoveryTimes(records = SMALL_RECORDS): Promise<{ openMs: number[]; parseMs: number[] }> {
+function recoveryTimes() {
   return inTempDir(async (dir) => {
-    await start({ do: 'fill', dir: `${dir}/store`, records })
+    await start({ do: 'fill', dir: `${dir}/store`, records: SMALL_RECORDS })
     await writeFile(`${dir}/rows.json`, await asOneArray(`${dir}/store`))
     const figures = { openMs: [] as number[], parseMs: [] as number[] }
     for (let round = 0; round < ROUNDS; round += 1) {
