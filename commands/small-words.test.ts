@@ -164,6 +164,8 @@ test('the key of an account that was made elsewhere comes by stdin, for a wallet
 
 describe('SOUK_OUTPUT', () => {
   const withOutput = (output: string, ...words: string[]) => souk({ env: { SOUK_OUTPUT: output } }, ...words)
+  // A second remote: a list of two rows tells the forms apart.
+  beforeAll(() => json('remote', 'add', 'two', up.url))
 
   test.each([
     ['json', /^\{"total":/],
