@@ -2,10 +2,12 @@ import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { CALL_HOURS } from '../src/api/sections/admin-figures.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { Duration } from '../src/cli/duration.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { seriesSpans } from '../src/model/words.ts'
-import { green } from '../src/text/text.ts'
+import { green, percentChange } from '../src/text/text.ts'
+import { weekAgoWords } from '../src/text/time.ts'
 
 type Row = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 
@@ -76,23 +78,36 @@ export const statsSeries = defineCommand({
   name: 'stats series',
   summary: 'show calls, latency, sales and money over time',
   description:
-    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. Calls are ' +
-    'counted since the daemon start, sales and money for a week. Needs the admin key of the instance.',
+    'Resolution: 1 minute for an hour, 15 minutes for a day, 1 hour for a week. The span is compared with ' +
+    'the same span a week before, if that is known. Calls before the daemon start are known by the hour only. ' +
+    'Needs the admin key of the instance.',
   options: z.object({
     span: z.enum(seriesSpans).default('hour').meta({ description: 'time span, back from now' }),
+    since: Duration.optional().meta({ description: 'one interval, which begins this long ago (at most a week)' }),
     all: z.flag({ description: 'include intervals without activity' }),
   }),
-  examples: ['souk stats series', 'souk stats series --span week --all', 'souk stats series --json'],
+  examples: ['souk stats series', 'souk stats series --span week --all', 'souk stats series --since 90m --json'],
   prints: 'getSeries',
   async run(context) {
-    const { span, all } = context.options
-    const series = await (await context.session()).call('getSeries', { query: { span } })
+    const { span, since, all } = context.options
+    const query = since === undefined ? { span } : { since: new Date(context.io.now() - since).toISOString() }
+    const series = await (await context.session()).call('getSeries', { query })
     return all ? series : { ...series, buckets: series.buckets.filter(isBusy) }
   },
   rows: ({ buckets }) => buckets,
   columns: seriesColumns,
-  view({ buckets, since }, io) {
+  view({ buckets, since, span, week_ago: past }, io) {
     if (buckets.length > 0) printRows(io, seriesColumns, buckets)
+    const changes = Object.entries({
+      calls: past?.change.calls,
+      sales: past?.change.purchases,
+      'paid in': past?.change.paid_in,
+    })
+    const known = changes.flatMap(([name, percent]) =>
+      typeof percent === 'number' ? `${name} ${percentChange(percent)}` : [],
+    )
+    if (known.length > 0)
+      io.note(`${known.join(', ')} on ${weekAgoWords(span, Date.parse(past?.buckets.at(-1)?.at ?? ''))}`)
     io.note(`${buckets.length === 0 ? 'no activity yet; ' : ''}calls are counted since ${since}`)
   },
 })

@@ -34,7 +34,9 @@ import { countingRequests, facilitatorCounts, facilitatorRoutes } from './featur
 import { facilitatorCollections } from './features/facilitator/rows.ts'
 import { callFigures, openCallFigures } from './features/figures/calls.ts'
 import { openMoneyOf } from './features/figures/money.ts'
+import { openRollupOf, rollup } from './features/figures/rollup.ts'
 import { figuresRoutes } from './features/figures/routes.ts'
+import { figuresCollections } from './features/figures/rows.ts'
 import { jobActionRoutes } from './features/jobs/action-routes.ts'
 import { escrowMoved } from './features/jobs/apply.ts'
 import { dispatchAnswers, isDispatchWanted } from './features/jobs/dispatch-answer.ts'
@@ -236,9 +238,11 @@ const parts = {
   backup: { open: openBackup },
   attention: { routes: attentionRoutes },
   figures: {
+    collections: figuresCollections,
     routes: figuresRoutes,
     open(ctx) {
       callFigures.open(ctx, openCallFigures(ctx.clock.wall, new Set(Object.keys(handlers))))
+      openRollupOf(ctx)
       openMoneyOf(ctx)
       openSoldOf(ctx)
     },
@@ -364,4 +368,5 @@ async function openBackup(ctx: Context, outside: Outside): Promise<void> {
 export async function saveCounts(ctx: Context): Promise<void> {
   await tally.of(ctx).save()
   await viewCounts.of(ctx).save()
+  await rollup.of(ctx).save()
 }

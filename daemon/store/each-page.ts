@@ -1,5 +1,5 @@
 import { compact } from '../../src/core/record.ts'
-import type { Reader, Row, Scalar, SortOrder } from './port.ts'
+import type { PageQuery, Reader, Row, Scalar, SortOrder } from './port.ts'
 
 /** The rows of an index with given leading values. */
 export type IndexPart = {
@@ -8,16 +8,19 @@ export type IndexPart = {
   /** Number of rows per read. */
   readonly limit: number
   readonly order?: SortOrder
+  /** Values of further index fields, up to and including which rows are skipped. */
+  readonly beyond?: readonly Scalar[]
 }
 
 /** Pages of an index part, read on demand. */
 export async function* eachPage<R extends Row>(reader: Reader<R>, part: IndexPart): AsyncGenerator<readonly R[]> {
-  const { index, prefix, ...query } = part
-  for (let after: string | undefined; ; ) {
-    const page = await reader.page(index, prefix, { ...query, ...compact({ after }) })
+  const { index, prefix, beyond, ...query } = part
+  let place: Pick<PageQuery, 'after' | 'beyond'> = compact({ beyond })
+  for (;;) {
+    const page = await reader.page(index, prefix, { ...query, ...place })
     yield page.rows
     if (!page.more || page.cursor === null) return
-    after = page.cursor
+    place = { after: page.cursor }
   }
 }
 

@@ -238,6 +238,13 @@ export function shortSpan(ms: number): string {
   return span(ms).split(' ')[0] ?? ''
 }
 
+/** A difference such as `+18 %`; one decimal below 10. */
+export function percentChange(percent: number): string {
+  const size = Math.abs(percent)
+  const shown = size < 10 && !Number.isInteger(size) ? size.toFixed(1) : count(Math.round(size))
+  return `${percent > 0 ? '+' : ''}${percent < 0 ? '-' : ''}${shown} %`
+}
+
 /** A number with thousands separators: `4,120`. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')

@@ -48,6 +48,14 @@ export function monthDay(ms: number): string {
   return `${MONTHS[month] ?? ''} ${day}`
 }
 
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+/** The span a week before one that ends at `ms`: `last Wed`, or `last week` for a whole week. */
+export function weekAgoWords(spanName: 'hour' | 'day' | 'week', ms: number): string {
+  if (spanName === 'week') return 'last week'
+  return `last ${WEEKDAYS[zone === 'utc' ? new Date(ms).getUTCDay() : new Date(ms).getDay()] ?? ''}`
+}
+
 /** The time if it is today, else the day: `14:03:07` or `Nov 20`. */
 export function timeOrDay(ms: number, now: number): string {
   return isSameDay(ms, now) ? clockTime(ms) : monthDay(ms)

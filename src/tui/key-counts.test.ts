@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
+import { DAY_MS, HOUR_MS } from '../core/time.ts'
 import { type FakeLink, NOW, type Opened, openOn } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'
 import { job, jobId, jobsOf } from './jobs/jobs.testkit.ts'
@@ -130,4 +131,16 @@ it('pauses all payments in 3 keys and a reason', async () => {
   expect(sent()).toEqual([{ path: `${ADMIN}/platform/pause`, body: { reason: 'chain RPC is down' } }])
   expect(rows()[0]).toContain('‖ paused')
   expect(keys()).toBeLessThanOrEqual(3)
+})
+
+it('compares with last week in 0 keys', async () => {
+  const link = market()
+  const change = { calls: 18, purchases: 18, paid_in: 18 }
+  const hours = [0, 1].map((i) => new Date(NOW - 7 * DAY_MS - (1 - i) * HOUR_MS).toISOString())
+  const buckets = hours.map((at) => ({ at, calls: 600, p95_ms: 20, purchases: 40, paid_in: '80.00' }))
+  const series = 'GET /dashboard/api/admin/series'
+  link.answers[series] = { ...(link.answers[series] as object), week_ago: { buckets, change } }
+  const { text, keys } = await admin(link)
+  expect(text()).toContain('+18 % on last Sat')
+  expect(keys()).toBe(0)
 })

@@ -1,4 +1,5 @@
 import { tableOf } from '../core/record.ts'
+import { MINUTE_MS } from '../core/time.ts'
 import type { ScreenId } from '../model/words.ts'
 import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
@@ -50,9 +51,19 @@ export type Router = {
 /** Limit on keys that wait because their screen is not drawn yet. Further keys are dropped. */
 const KEYS_WAITING_MAX = 1_000
 
+/** The first key after this long without one also brings a line about what happened since the last one. */
+const AWAY_MS = 10 * MINUTE_MS
+
 export function createRouter(parts: RouterParts): Router {
   const { host } = parts
   let waiting: Key[] = []
+  let lastAt = host.clock.now()
+
+  function touched(): void {
+    const since = lastAt
+    lastAt = host.clock.now()
+    if (lastAt - since >= AWAY_MS) void import('./feed/news.ts').then(({ tellNews }) => tellNews(host, since))
+  }
 
   function go(): void {
     for (;;) {
@@ -67,11 +78,13 @@ export function createRouter(parts: RouterParts): Router {
   return {
     press(input, flags) {
       const keys = keysOf(withoutAnswer(input), flags)
+      if (keys.length > 0) touched()
       if (keys.includes('ctrl-c')) parts.quit()
       waiting = [...waiting, ...keys].slice(0, KEYS_WAITING_MAX)
       go()
     },
     paste(text) {
+      touched()
       const ui = host.ui.get()
       if (host.face.current.isCard) return
       const line = safe(text.replace(/\s+/g, ' '))
@@ -85,16 +98,25 @@ export function createRouter(parts: RouterParts): Router {
 
 function onKey(parts: RouterParts, key: Key): void {
   const shown = parts.host.ui.get()
+  const { toast } = shown
   // Any key dismisses a toast and does its action. Esc only dismisses it.
-  const isRead = shown.toast?.stays === false && key !== 'esc'
+  const isNews = toast?.news !== undefined && isUnread(parts.host, toast.news)
+  const isRead = toast?.stays === false && !isNews && key !== 'esc'
   const ui = isRead ? { ...shown, toast: undefined } : shown
   if (isRead) parts.host.ui.set(ui)
-  if (key === 'ctrl-z') parts.suspend()
+  if (isRead && toast.news !== undefined && key === 'enter') toast.news.open()
+  else if (key === 'ctrl-z') parts.suspend()
   else if (parts.host.face.current.isCard) onCard(parts, key)
   else if (ui.dialog) inDialog(parts, ui.dialog, key)
   else if (ui.picker) inPicker(parts, ui.picker, key)
   else if (ui.typing) inFilter(parts, { ...ui, typing: ui.typing }, key)
   else onScreen(parts, key)
+}
+
+/** Whether news was not shown long enough, or the keys go to what is drawn over the screen. */
+function isUnread({ ui, clock, face }: Host, { readAt }: NonNullable<Toast['news']>): boolean {
+  const { dialog, picker, typing } = ui.get()
+  return clock.now() < readAt || face.current.isCard === true || (dialog ?? picker ?? typing) !== undefined
 }
 
 /** In a window too small for the screen, only the key to quit works. */

@@ -34,6 +34,7 @@ const notExported: Readonly<Record<string, string>> = {
   unserved_periods: 'open decisions of the operator; subscribers are notified by subscription.unserved',
   crons: 'settings of the installation',
   tallies: 'settings of the installation',
+  rollups: 'sums of the installation by hour and day',
   grant_days: 'daily counts, kept for two days',
   gas_days: 'daily counts, kept for two days',
   facilitator_settlements: 'settlements by API key, each a transfer on the chain; removed a month after they expire',

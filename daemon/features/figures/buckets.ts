@@ -10,6 +10,8 @@ const WIDTH = OUTCOMES + STEPS_MS.length
 /** Call counts in a ring of equal intervals. A call costs two increments, and the memory use is fixed. */
 export type CallRing = {
   readonly add: (at: number, outcome: CallOutcome, ms: number) => void
+  /** Adds the counts of several calls. */
+  readonly merge: (at: number, counts: readonly number[]) => void
   /** Sums the last `count` intervals up to the one that contains `at`. */
   readonly sum: (at: number, count: number) => CallSums
 }
@@ -19,6 +21,22 @@ export type CallSums = {
   readonly total: number
   readonly p50: number | null
   readonly p95: number | null
+}
+
+/** Counts of a call, as rows store them: by outcome, then by duration step. */
+export function countsOf(outcome: CallOutcome, ms: number): number[] {
+  const counts = new Array<number>(WIDTH).fill(0)
+  for (const place of placesOf(outcome, ms)) counts[place] = 1
+  return counts
+}
+
+export function callSum(one: readonly number[], other: readonly number[]): number[] {
+  const [longer, shorter] = one.length > other.length ? [one, other] : [other, one]
+  return longer.map((count, i) => count + (shorter[i] ?? 0))
+}
+
+function placesOf(outcome: CallOutcome, ms: number): readonly number[] {
+  return [callOutcomes.indexOf(outcome), OUTCOMES + stepOf(ms)]
 }
 
 export function callRing(stretchMs: number, length: number): CallRing {
@@ -42,9 +60,11 @@ export function callRing(stretchMs: number, length: number): CallRing {
   return {
     add(at, outcome, ms) {
       const base = placeFor(at)
-      if (base === undefined) return
-      bump(counts, base + callOutcomes.indexOf(outcome))
-      bump(counts, base + OUTCOMES + stepOf(ms))
+      if (base !== undefined) for (const place of placesOf(outcome, ms)) bump(counts, base + place)
+    },
+    merge(at, added) {
+      const base = placeFor(at)
+      if (base !== undefined) for (const [i, count] of added.entries()) bump(counts, base + i, count)
     },
     sum(at, count) {
       const last = Math.floor(at / stretchMs)
@@ -59,8 +79,8 @@ export function callRing(stretchMs: number, length: number): CallRing {
   }
 }
 
-function bump(counts: Uint32Array, at: number): void {
-  counts[at] = (counts[at] ?? 0) + 1
+function bump(counts: Uint32Array, at: number, by = 1): void {
+  counts[at] = (counts[at] ?? 0) + by
 }
 
 function stepOf(ms: number): number {

@@ -4,10 +4,11 @@ import { CALL_HOURS, type CallOutcome } from '../../../src/api/sections/admin-fi
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { SeriesSpan } from '../../../src/model/words.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { type CallRing, type CallSums, callRing } from './buckets.ts'
+import { type CallRing, type CallSums, callRing, callSum, countsOf } from './buckets.ts'
 
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
-const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
+/** Two weeks, so that a week can be compared with the one before, and a day to tell when counting began. */
+export const HOURS_KEPT = (15 * DAY_MS) / HOUR_MS
 
 /** A completed call. */
 export type AnsweredCall = {
@@ -22,11 +23,17 @@ export type AnsweredCall = {
 type Seen = { readonly at: number; readonly ms: number; readonly status: number; readonly requestId: string }
 type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen | null }
 
-/** Counts and durations of calls since the daemon started, over wall time and per endpoint. The arrays do not grow. */
+/** Counts and durations of calls, over wall time and per endpoint. The arrays do not grow. */
 export type CallFigures = {
+  /** Start of counting, except for the hours, which the rollup keeps over restarts. */
   readonly since: number
   readonly add: (call: AnsweredCall) => void
-  readonly within: (span: SeriesSpan, at: number) => CallSums
+  /** Sums of the last `count` minutes or hours up to the one that contains `at`. */
+  readonly within: (interval: Interval, at: number, count: number) => CallSums
+  /** Adds counts of an hour from before the start. */
+  readonly restore: (at: number, counts: readonly number[]) => void
+  /** Hands over the counts by hour that are not stored yet. They stay unstored if `write` fails. */
+  readonly save: (write: (hours: ReadonlyMap<number, readonly number[]>) => Promise<void>) => Promise<void>
   /** Endpoints called so far, with their sums over the last `hours`. */
   readonly byEndpoint: (hours: number) => readonly EndpointCalls[]
 }
@@ -41,12 +48,15 @@ export type EndpointCalls = {
 
 export const callFigures = defineResource<CallFigures>('call-figures')
 
+export type Interval = 'minute' | 'hour'
+export const intervalMs = { minute: MINUTE_MS, hour: HOUR_MS } as const satisfies Record<Interval, number>
+
 /** Length and number of the buckets in each span. */
 export const spans = {
-  hour: { bucketMs: MINUTE_MS, count: 60 },
-  day: { bucketMs: 15 * MINUTE_MS, count: 96 },
-  week: { bucketMs: HOUR_MS, count: HOURS_KEPT },
-} as const satisfies Record<SeriesSpan, { bucketMs: number; count: number }>
+  hour: { bucketMs: MINUTE_MS, count: 60, interval: 'minute' },
+  day: { bucketMs: 15 * MINUTE_MS, count: 96, interval: 'minute' },
+  week: { bucketMs: HOUR_MS, count: (7 * DAY_MS) / HOUR_MS, interval: 'hour' },
+} as const satisfies Record<SeriesSpan, { bucketMs: number; count: number; interval: Interval }>
 
 export function outcomeOf({ status, code }: Pick<AnsweredCall, 'status' | 'code'>): CallOutcome {
   if (status === 402) return 'asked_to_pay'
@@ -66,6 +76,7 @@ const isOperators = (endpoint: string) => ofOperators.has(endpoint)
 export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
   const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
   const hours = callRing(HOUR_MS, HOURS_KEPT)
+  const unsaved = unsavedHours()
   const rows = new Map<string, OfEndpoint>()
 
   function rowOf(name: string): OfEndpoint {
@@ -85,6 +96,7 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
       if (!isOperators(endpoint)) {
         minutes.add(at, outcome, ms)
         hours.add(at, outcome, ms)
+        unsaved.add(at - (at % HOUR_MS), countsOf(outcome, ms))
       }
       if (!endpoints.has(endpoint)) return
       const row = rowOf(endpoint)
@@ -93,10 +105,9 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
       if (row.slowest === null || isOld || ms > row.slowest.ms) row.slowest = { at, ms, status, requestId }
       if (outcome === 'broken') row.broken = { at, ms, status, requestId }
     },
-    within(span, at) {
-      const { bucketMs } = spans[span]
-      return span === 'week' ? hours.sum(at, 1) : minutes.sum(at + bucketMs - MINUTE_MS, bucketMs / MINUTE_MS)
-    },
+    within: (interval, at, count) => (interval === 'hour' ? hours : minutes).sum(at, count),
+    restore: hours.merge,
+    save: unsaved.save,
     byEndpoint(back) {
       const now = wall()
       const hourly = (ring: CallRing) =>
@@ -110,6 +121,26 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
         slowest: recent(slowest),
         broken: recent(broken),
       }))
+    },
+  }
+}
+
+function unsavedHours(): Pick<CallFigures, 'save'> & {
+  readonly add: (hour: number, counts: readonly number[]) => void
+} {
+  let unsaved = new Map<number, readonly number[]>()
+  const add = (hour: number, added: readonly number[]) =>
+    void unsaved.set(hour, callSum(unsaved.get(hour) ?? [], added))
+  return {
+    add,
+    async save(write) {
+      const taken = unsaved
+      if (taken.size === 0) return
+      unsaved = new Map()
+      await write(taken).catch((error: unknown) => {
+        for (const [hour, counts] of taken) add(hour, counts)
+        throw error
+      })
     },
   }
 }

@@ -1,6 +1,7 @@
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { type AccountKind, accountKind, type EntryKind } from '../../../src/model/ledger.ts'
 import type { LedgerRow } from '../ledger/rows.ts'
+import type { RollupRow } from './rows.ts'
 
 /** Money flows of transactions, in micro-USDC. */
 export type Flows = {
@@ -82,19 +83,25 @@ function plus(one: Usdc, other: Usdc): Usdc {
   return usdc(one + other)
 }
 
-/** Both together. */
-export function joined(one: Flows, other: Flows): Flows {
+/** Sales and money of an interval, as series show them. */
+export type TradeSums = Pick<RollupRow, 'sales' | 'paid_in' | 'providers' | 'fees' | 'refunds'>
+
+export const noTrade = (): TradeSums => ({ sales: 0, paid_in: ZERO, providers: ZERO, fees: ZERO, refunds: ZERO })
+
+export function tradeOf(entry: Pick<LedgerRow, 'kind' | 'lines'>): TradeSums {
+  const flows = noFlows()
+  addFlows(flows, entry)
+  const { sales, byX402, byBalance, providers, fees, refunds } = flows
+  return { sales, paid_in: plus(byX402, byBalance), providers, fees, refunds }
+}
+
+export function tradeSum(one: TradeSums, other: TradeSums): TradeSums {
   return {
     sales: one.sales + other.sales,
-    byX402: plus(one.byX402, other.byX402),
-    byBalance: plus(one.byBalance, other.byBalance),
-    atOnce: plus(one.atOnce, other.atOnce),
-    toEscrow: plus(one.toEscrow, other.toEscrow),
-    fromEscrow: plus(one.fromEscrow, other.fromEscrow),
+    paid_in: plus(one.paid_in, other.paid_in),
     providers: plus(one.providers, other.providers),
     fees: plus(one.fees, other.fees),
     refunds: plus(one.refunds, other.refunds),
-    sent: plus(one.sent, other.sent),
   }
 }
 

@@ -2,7 +2,6 @@ import { CALL_HOURS } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountKind, accountKinds } from '../../../src/model/ledger.ts'
-import type { SeriesSpan } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,7 +11,6 @@ import { lastSeq } from '../ledger/post.ts'
 import { accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 import { answers, payments } from '../payments/rows.ts'
 import { addFlows, type Flows, heldAfter, noFlows } from './flows.ts'
-import { openWeek } from './week.ts'
 
 type Paid = { readonly times: number; readonly amount: Usdc }
 
@@ -84,12 +82,8 @@ export type DaySums = {
   readonly checkedAt: number | null
 }
 
-/** Money flows over time, from durable transactions. */
+/** Money flows of a day, from durable transactions. */
 export type MoneyFigures = {
-  /** Counts the week before the daemon started from the books, once. */
-  readonly past: () => Promise<void>
-  /** Money flows in a span of wall time. */
-  readonly within: (span: SeriesSpan, at: number) => Flows
   /** Sums of the current day of business time, read from the books on first use. */
   readonly day: () => Promise<DaySums>
 }
@@ -123,7 +117,6 @@ export function openMoneyOf(ctx: Context): void {
 }
 
 export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
-  const week = openWeek({ store, clock })
   let day: Day | undefined
   let reading: Promise<Day> | undefined
   let waiting: LedgerRow[] = []
@@ -133,7 +126,6 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     for (const write of writes) {
       const entry = writtenRow(ledger, write)
       if (!entry) continue
-      week.written(entry)
       if (day) take(day, entry)
       else if (reading && waiting.length < MAX_WAITING) waiting.push(entry)
     }
@@ -165,8 +157,6 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
 
   return {
     close,
-    past: week.past,
-    within: week.within,
     async day() {
       const known = await today()
       turn(known, midnight(clock.now()))
@@ -204,7 +194,8 @@ function take(day: Day, entry: LedgerRow): void {
 /** Reads today's figures so far. The opening escrow is the current escrow minus today's net change. */
 async function readDay(t: ReadTx, begins: number): Promise<Day> {
   const flows = noFlows()
-  for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)
+  const since = { index: 'at', prefix: [], limit: SCAN_ROWS, beyond: [begins - 1] }
+  for await (const rows of eachPage(t.table(ledger), since)) for (const row of rows) addFlows(flows, row)
   const books = await booksOf(t)
   const moved = heldAfter(ZERO, flows)
   return { begins, opening: usdc(books.esc - moved), flows, books, seq: await lastSeq(t) }
@@ -214,17 +205,6 @@ async function booksOf(t: ReadTx): Promise<Day['books']> {
   const books = { ...emptyBooks }
   for (const kind of accountKinds) books[kind] = await sumOf(t, kind)
   return books
-}
-
-async function* entriesSince(t: ReadTx, begins: number): AsyncGenerator<readonly LedgerRow[]> {
-  const table = t.table(ledger)
-  let place: { readonly after: string } | { readonly beyond: readonly number[] } = { beyond: [begins - 1] }
-  for (;;) {
-    const page = await table.page('at', [], { limit: SCAN_ROWS, ...place })
-    yield page.rows
-    if (!page.more || page.cursor === null) return
-    place = { after: page.cursor }
-  }
 }
 
 async function sumOf(t: ReadTx, kind: AccountKind): Promise<Usdc> {

@@ -1,38 +1,68 @@
 import { api, type EndpointName } from '../../../src/api/index.ts'
 import { CALL_HOURS, type figuresApi } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import { SECOND_MS } from '../../../src/core/time.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { workingJobStatuses } from '../../../src/model/job.ts'
 import { accountKinds } from '../../../src/model/ledger.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { isLate } from '../jobs/view.ts'
-import { accounts } from '../ledger/rows.ts'
+import { accounts, ledger } from '../ledger/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { soldFigures } from '../sales/sold.ts'
-import { callFigures, type EndpointCalls, spans } from './calls.ts'
+import { callFigures, type EndpointCalls, type Interval, intervalMs, spans } from './calls.ts'
+import { WEEK_MS, weekAgo } from './compared.ts'
 import { moneyFigures, paidFigures } from './money.ts'
+import { rollup } from './rollup.ts'
 
 /** Maximum jobs that are read per status, oldest first. */
 const MAX_LATE_ROWS = 1_000
 
-const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { span = 'hour' } }, { ctx }) => {
-  const { bucketMs, count } = spans[span]
+const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { span = 'hour', since } }, { ctx }) => {
   const calls = callFigures.of(ctx)
-  const money = moneyFigures.of(ctx)
-  await money.past()
+  const trade = rollup.of(ctx)
+  await trade.past()
   const now = ctx.clock.wall()
+  const bucket = (at: number, interval: Interval, count: number) => {
+    const last = at + (count - 1) * intervalMs[interval]
+    const { calls: outcomes, p50, p95 } = calls.within(interval, last, count)
+    const { sales, ...money } = trade.within(interval, last, count)
+    return { at, calls: outcomes, p50_ms: p50, p95_ms: p95, purchases: sales, ...money }
+  }
+  const from = { since: calls.since }
+  if (since !== undefined) {
+    const { interval, at, count } = intervalSince(since, now)
+    const bucketMs = count * intervalMs[interval]
+    return { span: 'week', bucket_seconds: bucketMs / SECOND_MS, ...from, buckets: [bucket(at, interval, count)] }
+  }
+  const { bucketMs, count, interval } = spans[span]
   const last = now - (now % bucketMs)
-  const buckets = Array.from({ length: count }, (_, i) => {
-    const at = last - (count - 1 - i) * bucketMs
-    const sums = calls.within(span, at)
-    const { sales, byX402, byBalance, providers, fees, refunds } = money.within(span, at)
-    const paid = usdc(byX402 + byBalance)
-    const { calls: outcomes, p50, p95 } = sums
-    return { at, calls: outcomes, p50_ms: p50, p95_ms: p95, purchases: sales, paid_in: paid, providers, fees, refunds }
-  })
-  return { span, bucket_seconds: bucketMs / SECOND_MS, since: calls.since, buckets }
+  const starts = Array.from({ length: count }, (_, i) => last - (count - 1 - i) * bucketMs)
+  const buckets = starts.map((at) => bucket(at, interval, bucketMs / intervalMs[interval]))
+  const hour = (at: number) => ({ ...calls.within('hour', at, 1), ...trade.within('hour', at, 1) })
+  const firstSale = await ctx.store.read(firstEntryAt)
+  const start = starts[0] ?? now
+  const minutes = Math.floor((now - start) / MINUTE_MS) + 1
+  const byMinute = (at: number) => trade.within('minute', at, minutes)
+  const isExact = span !== 'week' && trade.hasMinutes(start - WEEK_MS)
+  const exact = isExact ? { now: byMinute(now), past: byMinute(now - WEEK_MS) } : undefined
+  const tradeSince = firstSale - ctx.clock.now() + now
+  const week_ago = weekAgo({ hour, from: start, now, tradeSince, exact })
+  return { span, bucket_seconds: bucketMs / SECOND_MS, ...from, buckets, week_ago }
+}
+
+/** The interval from `since` until now, in whole minutes or, beyond a day, whole hours. */
+function intervalSince(since: number, now: number) {
+  const interval = now - since <= DAY_MS - MINUTE_MS ? 'minute' : 'hour'
+  const ms = intervalMs[interval]
+  const first = Math.floor(Math.max(Math.min(since, now), now - WEEK_MS) / ms)
+  return { interval, at: first * ms, count: Math.floor(now / ms) - first + 1 } as const
+}
+
+async function firstEntryAt(t: ReadTx): Promise<number> {
+  const { rows } = await t.table(ledger).page('at', [], { limit: 1 })
+  return rows[0]?.at ?? Number.POSITIVE_INFINITY
 }
 
 const getEndpointFigures: FreeHandler<typeof figuresApi.getEndpointFigures> = async ({ query }, { ctx }) => {

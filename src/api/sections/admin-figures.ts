@@ -38,6 +38,17 @@ const Bucket = namedObject('SeriesBucket', {
   refunds: Amount,
 })
 
+const Change = z.number().nullable().meta({ description: 'in percent; null without a complete earlier span' })
+
+const WeekAgo = namedObject('SeriesWeekAgo', {
+  buckets: z
+    .array(z.strictObject({ at: Time, calls: z.int(), p95_ms: latency.p95_ms, purchases: z.int(), paid_in: Amount }))
+    .meta({ description: 'whole hours, oldest first; empty if nothing is known of them' }),
+  change: z
+    .strictObject({ calls: Change, purchases: Change, paid_in: Change })
+    .meta({ description: 'how the span differs from the same span a week earlier, by their hours' }),
+})
+
 const Seen = z.strictObject({ at: Time, ms: z.int(), status: z.int(), request_id: z.string() })
 
 const EndpointFigures = namedObject('EndpointFigures', {
@@ -106,13 +117,19 @@ export const figuresApi = {
       span: z.enum(seriesSpans).optional().meta({
         description: 'an hour in steps of a minute, a day in steps of 15 minutes, or a week in steps of an hour',
       }),
+      since: Time.optional().meta({
+        description:
+          'one interval from this time, wall time, in place of `span`; starts at a whole minute, or at a whole hour ' +
+          'if more than a day ago; at most a week ago',
+      }),
     }),
     reply: json(
       z.strictObject({
         span: z.enum(seriesSpans),
         bucket_seconds: z.int(),
-        since: Time.meta({ description: 'start of counting calls (the daemon start); money is counted for a week' }),
+        since: Time.meta({ description: 'the daemon start; calls before it are known by the hour only' }),
         buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
+        week_ago: WeekAgo.optional().meta({ description: 'missing with `since` and on older instances' }),
       }),
     ),
     errors: ['invalid_request'],

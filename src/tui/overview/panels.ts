@@ -1,5 +1,6 @@
-import { count, firstThatFits, shortSpan } from '../../text/text.ts'
-import { clockTime, dateTime } from '../../text/time.ts'
+import { HOUR_MS, SECOND_MS } from '../../core/time.ts'
+import { count, firstThatFits, percentChange, shortSpan } from '../../text/text.ts'
+import { clockTime, dateTime, weekAgoWords } from '../../text/time.ts'
 import { AXIS_COLUMNS, bar, chart, folded, footLine, highest, mean, spark } from '../parts/charts.ts'
 import {
   accent,
@@ -29,7 +30,7 @@ import {
   runStrip,
   stateCounts,
 } from '../shell/cron-facts.ts'
-import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from '../shell/figures.ts'
+import { callsOf, pastOf, type RiverFacts, type SeriesFacts, type WorkFacts } from '../shell/figures.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
@@ -51,16 +52,29 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
 /** A sparkline of recent inflow and the time it covers. Empty while unknown. */
 export function paidInLine({ value }: Query<SeriesFacts>, width: number): Line[] {
   if (value === undefined) return []
-  const words = ` in, last ${value.span}`
-  const paid = value.buckets.map(({ paid_in }) => Number(paid_in))
-  return [[' ', sparkPiece(paid, { width: Math.max(0, width - words.length - 2), span: value.span }), dim(words)]]
+  const { span, buckets, weekAgo } = value
+  const change = changeWords(value, weekAgo?.change.paid_in)
+  const words = ` in, last ${span}${change === '' ? '' : `, ${change}`}`
+  const paid = buckets.map(({ paid_in }) => Number(paid_in))
+  return [[' ', sparkPiece(paid, { width: Math.max(0, width - words.length - 2), span }), dim(words)]]
 }
 
-type Sparked = { readonly width: number; readonly span: SeriesFacts['span']; readonly of?: typeof mean }
+/** Like `+18 % on last Wed`. Empty if that is not known. */
+function changeWords({ span, buckets }: SeriesFacts, percent: number | null | undefined): string {
+  if (percent === null || percent === undefined) return ''
+  return `${percentChange(percent)} on ${weekAgoWords(span, Date.parse(buckets.at(-1)?.at ?? ''))}`
+}
+
+type Sparked = {
+  readonly width: number
+  readonly span: SeriesFacts['span']
+  readonly of?: typeof mean
+  readonly past?: readonly number[]
+}
 
 /** A sparkline, or words if there is nothing to draw. */
-function sparkPiece(values: readonly number[], { width, span, of }: Sparked): Piece {
-  if (values.some((value) => value > 0)) return accent(spark(values, width, of))
+function sparkPiece(values: readonly number[], { width, span, of = mean, past = [] }: Sparked): Piece {
+  if (values.some((value) => value > 0)) return accent(spark(values, width, { of, beside: past }))
   return dim(firstThatFits([`none in the last ${span}`, 'none'], width).padEnd(width))
 }
 
@@ -69,9 +83,16 @@ type Figure = {
   readonly value: string
   readonly values: readonly number[]
   readonly of?: typeof mean
+  /** The values of a week ago. Empty if unknown. */
+  readonly past: readonly number[]
+  readonly change?: number | null | undefined
 }
 
-function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
+function figuresOf(series: SeriesFacts): readonly Figure[] {
+  const { buckets, bucketSeconds, weekAgo } = series
+  const change = weekAgo?.change
+  // Figures of a week ago are kept by the hour. A shorter bucket gets an even share of its hour.
+  const share = (bucketSeconds * SECOND_MS) / HOUR_MS
   const recent = buckets.slice(-RECENT_BUCKETS - 1, -1)
   const minutes = Math.max(1, (recent.length * bucketSeconds) / SECONDS_PER_MINUTE)
   const rate = (of: (bucket: SeriesFacts['buckets'][number]) => number) =>
@@ -80,13 +101,32 @@ function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
   const sales = rate(({ purchases }) => purchases)
   const p95 = buckets.findLast(({ p95_ms }) => p95_ms !== null)?.p95_ms
   return [
-    { name: 'requests', value: `${rounded(requests)} /min`, values: buckets.map(callsOf) },
-    { name: 'money in', value: `$${money.toFixed(2)} /min`, values: buckets.map(({ paid_in }) => Number(paid_in)) },
-    { name: 'purchases', value: `${rounded(sales)} /min`, values: buckets.map(({ purchases }) => purchases) },
+    {
+      name: 'requests',
+      value: `${rounded(requests)} /min`,
+      values: buckets.map(callsOf),
+      past: pastOf(series, ({ calls }) => calls * share),
+      change: change?.calls,
+    },
+    {
+      name: 'money in',
+      value: `$${money.toFixed(2)} /min`,
+      values: buckets.map(({ paid_in }) => Number(paid_in)),
+      past: pastOf(series, ({ paid_in }) => Number(paid_in) * share),
+      change: change?.paid_in,
+    },
+    {
+      name: 'purchases',
+      value: `${rounded(sales)} /min`,
+      values: buckets.map(({ purchases }) => purchases),
+      past: pastOf(series, ({ purchases }) => purchases * share),
+      change: change?.purchases,
+    },
     {
       name: 'p95 time',
       value: p95 === undefined || p95 === null ? '—' : `${rounded(p95)} ms`,
       values: buckets.map(({ p95_ms }) => p95_ms ?? 0),
+      past: pastOf(series, ({ p95_ms }) => p95_ms ?? 0),
       of: highest,
     },
   ]
@@ -101,10 +141,16 @@ function rounded(value: number): string {
 const FIGURE_NAME = 10
 const FIGURE_VALUE = 11
 
-type Pulse = { readonly width: number; readonly rows: number; readonly keys: readonly Binding[] }
+type Pulse = {
+  readonly width: number
+  readonly rows: number
+  readonly keys: readonly Binding[]
+  /** Whether there is room for a row below each figure, with what it was a week ago (default: true). */
+  readonly hasPast?: boolean
+}
 
 /** Figures with sparklines, two per row if the window is wide. */
-export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pulse): Line[] {
+export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys, hasPast = true }: Pulse): Line[] {
   const { value } = series
   if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
   const perRow = width >= KIND_OF_PAIR ? 2 : 1
@@ -112,19 +158,34 @@ export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys }: Pu
   const each = Math.floor((width - 1) / perRow)
   const { span } = value
   const note: Line = [dim(`last ${span}  `), accent(keyFor('span', keys)), dim(' hour/day/week')]
-  const lines = Array.from({ length: Math.ceil(figures.length / perRow) }, (_, row): Line => {
+  const lines = Array.from({ length: Math.ceil(figures.length / perRow) }, (_, row): Line[] => {
     const here = figures.slice(row * perRow, (row + 1) * perRow)
-    return [' ', ...here.flatMap((figure) => sized(figureLine(figure, span, each - 2), each))]
-  })
+    const now: Line = [' ', ...here.flatMap((figure) => sized(figureLine(figure, span, each - 2), each))]
+    const isKnown = hasPast && here.some(({ past }) => past.length > 0)
+    return isKnown ? [now, [' ', ...here.flatMap((figure) => sized(pastLine(figure, value, each - 2), each))]] : [now]
+  }).flat()
   return [rule(width, 'Pulse', note), ...lines]
 }
 
 const KIND_OF_PAIR = 72
 
-function figureLine({ name, value, values, of = mean }: Figure, span: SeriesFacts['span'], width: number): Line {
-  const columns = Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
-  const drawn = sparkPiece(values, { width: columns, span, of })
+const sparkColumns = (width: number) => Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
+
+function figureLine({ name, value, ...figure }: Figure, span: SeriesFacts['span'], width: number): Line {
+  const drawn = sparkPiece(figure.values, { ...figure, width: sparkColumns(width), span })
   return [dim(name.padEnd(FIGURE_NAME)), strong(value.padStart(FIGURE_VALUE)), ' ', drawn]
+}
+
+/** The figure of a week ago, faint and to the same scale, and how much it changed. */
+function pastLine({ values, past, change, of = mean }: Figure, series: SeriesFacts, width: number): Line {
+  if (past.length === 0) return []
+  const at = Date.parse(series.buckets.at(-1)?.at ?? '')
+  const words = changeWords(series, change) || weekAgoWords(series.span, at)
+  return [
+    dim(words.padEnd(FIGURE_NAME + FIGURE_VALUE)),
+    ' ',
+    dim(spark(past, sparkColumns(width), { of, beside: values })),
+  ]
 }
 
 /** A chart of calls over time, and sums by outcome. */
@@ -154,7 +215,8 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
       [width - side + 1, legend[i] ?? blank],
     ]),
   )
-  const note = dim(`${perBucket[value.span]}, last ${value.span}`)
+  const change = changeWords(value, value.weekAgo?.change.calls)
+  const note = dim(`${perBucket[value.span]}, last ${value.span}${change === '' ? '' : `, ${change}`}`)
   return [rule(width, 'API calls', [note]), ...lines]
 }
 
@@ -178,7 +240,7 @@ const TIMES = 4
 const NOW = 'now'
 
 /** The row of times below the chart: one at every quarter of its width, and `now` at the end. */
-function timesLine(span: SeriesFacts['span'], columns: readonly SeriesFacts['buckets'][]): Line {
+function timesLine(span: SeriesFacts['span'], columns: readonly (readonly SeriesFacts['buckets'][number][])[]): Line {
   const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
   const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * columns.length) / TIMES))
   const times = places.flatMap((place, i) => {

@@ -140,15 +140,16 @@ function overviewLines(model: Model, area: ScreenArea): Line[] {
 function narrowLines(model: Model, { width, height }: ScreenArea): Line[] {
   const isTall = height >= TALL_FROM
   const inbox = inboxPanel(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
-  const pulse =
-    height >= PULSE_FROM
-      ? lit(pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys }), model.panel === 'pulse')
-      : []
-  const below = [...inbox, ...pulse, ...workAndCrons(model, { width, isTall })]
-  const money =
-    pulse.length > 0
-      ? moneyLines(model.river, model.now, width)
-      : lowMoney(model, { width, height: height - below.length })
+  const work = workAndCrons(model, { width, isTall })
+  const others = inbox.length + work.length
+  const whole = moneyLines(model.river, model.now, width)
+  const pulseOf = (hasPast: boolean) =>
+    pulseLines(model.series, { width, rows: isTall ? 2 : 1, keys: model.keys, hasPast })
+  const withPast = pulseOf(true)
+  const fits = whole.length + others + withPast.length + FEED_LEAST <= height
+  const pulse = height >= PULSE_FROM ? lit(fits ? withPast : pulseOf(false), model.panel === 'pulse') : []
+  const below = [...inbox, ...pulse, ...work]
+  const money = pulse.length > 0 ? whole : lowMoney(model, { width, height: height - below.length })
   const above = [...lit(money, model.panel === 'money'), ...below]
   return [...above, ...livePanel(model, { width, height: height - above.length })]
 }

@@ -6,7 +6,7 @@ import { callsLines, pulseLines } from '../overview/panels.ts'
 import { bindings } from '../shell/bindings.ts'
 import type { SeriesFacts } from '../shell/figures.ts'
 import { unasked } from '../shell/query.ts'
-import { bar, chart, folded, highest, spark, tank } from './charts.ts'
+import { bar, chart, folded, highest, mean, spark, tank } from './charts.ts'
 import { lineWidth, textOf } from './line.ts'
 import { onThePoint, riverLines, shownMoney } from './river.ts'
 
@@ -41,8 +41,8 @@ it('no bucket is left out of a chart, whatever its width: all of them fold into 
       expect(columns).toHaveLength(Math.min(many, width))
       const sizes = columns.map(({ length }) => length)
       if (many > 0) expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
-      for (const of of [undefined, highest]) {
-        const drawn = [...spark(buckets, width, of)]
+      for (const of of [mean, highest]) {
+        const drawn = [...spark(buckets, width, { of })]
         expect(drawn).toHaveLength(width)
         const seen = drawn.slice(width - columns.length).map((sign) => sign !== ' ')
         expect(seen).toEqual(columns.map((column) => column.some((value) => value > 0)))

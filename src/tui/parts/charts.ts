@@ -22,10 +22,17 @@ export function mean(values: readonly number[]): number {
 
 export const highest = (values: readonly number[]): number => Math.max(...values)
 
-/** Sparkline of all values. Every value above zero is visible. @param of - combines the values of one column */
-export function spark(values: readonly number[], width: number, of: typeof mean = mean): string {
+type SparkForm = {
+  /** Combines the values of one column (default: `mean`). */
+  readonly of?: typeof mean
+  /** Values that are drawn to the same scale. */
+  readonly beside?: readonly number[]
+}
+
+/** Sparkline of all values. Every value above zero is visible. */
+export function spark(values: readonly number[], width: number, { of = mean, beside = [] }: SparkForm = {}): string {
   const shown = folded(values, width).map(of)
-  const most = Math.max(...shown, 0)
+  const most = Math.max(...shown, ...folded(beside, width).map(of), 0)
   const steps = shown.map((value) => (value <= 0 || most === 0 ? ' ' : stepOf((value / most) * SPARK_STEPS)))
   return steps.join('').padStart(width, ' ')
 }

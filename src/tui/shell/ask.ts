@@ -52,6 +52,19 @@ export function showToast(host: Host, told: Toast): void {
   })
 }
 
+/** For this long a message about news is not dismissed by keys, since nobody has read it yet. */
+const READ_MS = 1_000
+
+/** Shows what happened while nobody was there. Keys that are typed on at once keep their meaning. */
+export function showNews(
+  { ui, clock }: Host,
+  { text, open }: { readonly text: string; readonly open: () => void },
+): void {
+  const news = { readAt: clock.now() + READ_MS, open }
+  // A problem that waits to be read is not replaced.
+  if (ui.get().toast?.stays !== true) ui.set({ ...ui.get(), toast: { text, tone: 'accent', stays: false, news } })
+}
+
 const JOB = /job_[0-9a-f]{16}/
 
 /** Opens the job of a row. @param texts - texts of the row, one of which may contain the job's id */

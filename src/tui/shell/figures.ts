@@ -1,6 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
+import { HOUR_MS } from '../../core/time.ts'
 import type { jobStatuses } from '../../model/job.ts'
 import { ask } from './queries.ts'
 import { time } from './read.ts'
@@ -17,21 +18,34 @@ export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
     ({ checked_at, begins: _, ...river }): RiverFacts => ({ ...river, checkedAt: time(checked_at) }),
   )
 
-type Bucket = WireAnswer<Api['getSeries']>['buckets'][number]
-type Span = WireAnswer<Api['getSeries']>['span']
+type SeriesAnswer = WireAnswer<Api['getSeries']>
+type Bucket = SeriesAnswer['buckets'][number]
 
-export type SeriesFacts = {
-  readonly span: Span
+export type SeriesFacts = Pick<SeriesAnswer, 'span' | 'buckets'> & {
   readonly bucketSeconds: number
-  readonly buckets: readonly Bucket[]
+  /** Undefined for an instance that does not compare. */
+  readonly weekAgo?: SeriesAnswer['week_ago']
 }
 
-export const fetchSeries = (link: Link, span: Span) => (signal: AbortSignal) =>
+export const fetchSeries = (link: Link, span: SeriesAnswer['span']) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'getSeries', asked: { query: { span }, signal } },
-    ({ buckets, bucket_seconds }): SeriesFacts => ({ span, bucketSeconds: bucket_seconds, buckets }),
+    ({ buckets, bucket_seconds: bucketSeconds, week_ago: weekAgo }): SeriesFacts => {
+      return { span, bucketSeconds, buckets, weekAgo }
+    },
   )
+
+type PastHour = NonNullable<SeriesAnswer['week_ago']>['buckets'][number]
+
+/** What the hours of a week ago say of each bucket. Empty if nothing is known of them. */
+export function pastOf({ buckets, weekAgo }: SeriesFacts, of: (hour: PastHour) => number): readonly number[] {
+  const hours = weekAgo?.buckets ?? []
+  const hourOf = (bucket: Bucket | undefined) => Math.floor(Date.parse(bucket?.at ?? '') / HOUR_MS)
+  const past = buckets.map((bucket) => hours[hourOf(bucket) - hourOf(buckets[0])])
+  const values = past.map((hour) => (hour === undefined ? 0 : of(hour)))
+  return values.some((value) => value > 0) ? values : []
+}
 
 export function callsOf({ calls }: Bucket): number {
   return calls.answered + calls.asked_to_pay + calls.refused + calls.switched_off + calls.broken

@@ -8,7 +8,7 @@ const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
 /** A stream without data for this long counts as dead. Heartbeats come every ten seconds. */
 const SILENCE_MAX_MS = 30_000
-const EVENTS_KEPT = 200
+const EVENTS_KEPT = 1_000
 /** A new event is compared with this many recent ones, to find duplicates. */
 const EVENTS_COMPARED = 20
 /** Longer messages are dropped. */

@@ -50,7 +50,14 @@ export type Pane = {
 }
 export const paneBeside: Pane = { open: 'beside', scroll: 0 }
 
-export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
+export type Toast = {
+  readonly text: string
+  readonly tone: Tone
+  /** Stays until esc. */
+  readonly stays: boolean
+  /** Stays until the first key after `readAt`. If that key is enter, it opens what the message is about. */
+  readonly news?: { readonly readAt: number; readonly open: () => void }
+}
 
 /** A list that is drawn over the screen and filtered by typed text. */
 export type Picker = {
