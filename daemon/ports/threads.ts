@@ -34,6 +34,8 @@ export type PoolLimits = {
    */
   readonly maxHeapMb: number
   readonly idleMs: number
+  /** `workerData` of each thread. */
+  readonly data?: unknown
 }
 
 export type Task = {
@@ -220,7 +222,8 @@ type Heard = {
 }
 
 function startThread({ file, limits }: Pick<Parts, 'file' | 'limits'>, { hear, end }: Heard): Thread {
-  const worker = new Worker(file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb } })
+  const resourceLimits = { maxOldGenerationSizeMb: limits.maxHeapMb }
+  const worker = new Worker(file, { env: {}, resourceLimits, workerData: limits.data })
   const thread: Thread = { worker, task: undefined, since: 0, isReady: false, timer: undefined }
   const late = new ThreadError('crashed', 'a thread did not start')
   thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)

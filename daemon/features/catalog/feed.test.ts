@@ -14,14 +14,14 @@ const everything = { sort: 'newest', limit: 10, offset: 0 } as const
 
 /** A real table behind a door that puts wait at until it is opened. */
 async function slowCatalog(): Promise<{ catalog: Catalog; open: () => void }> {
-  const table = await openCatalog({ path: ':memory:' })
+  const table = await openCatalog(':memory:')
   let open: () => void = () => undefined
   const opened = new Promise<void>((done) => {
     open = done
   })
-  const put = async (doc: CatalogDoc, seq: number) => {
+  const put = async (doc: CatalogDoc) => {
     await opened
-    await table.put(doc, seq)
+    await table.put(doc)
   }
   return { catalog: { ...table, put }, open: () => open() }
 }
@@ -47,13 +47,13 @@ test('a query that comes after a commit finds what was committed, however slow t
 
 test('a change of a participant puts its listings anew only where they show it', async () => {
   const store = openMemoryStore(collections)
-  const table = await openCatalog({ path: ':memory:' })
+  const table = await openCatalog(':memory:')
   const put: string[] = []
   const catalog: Catalog = {
     ...table,
-    put: async (doc, seq) => {
+    put: async (doc) => {
       put.push(`${doc.id} of ${doc.provider_name}`)
-      await table.put(doc, seq)
+      await table.put(doc)
     },
   }
   const pages = createPageCache(1)

@@ -18,13 +18,6 @@ const REBUILD_PAGE = 500
 /** Number of listings written in a row before yielding to other work. */
 const PUTS_IN_A_ROW = 20
 
-/** Opens the derived catalog; rebuilds it if it does not match the store. */
-export async function openCatalogOf(store: Store, path: string): Promise<Catalog> {
-  const catalog = await openCatalog({ path })
-  if ((await catalog.seq()) !== store.stats().seq) await catalog.rebuild(allDocs(store), store.stats().seq)
-  return catalog
-}
-
 async function* allDocs(store: Store): AsyncGenerator<CatalogDoc> {
   const active = { index: 'status', prefix: ['active'], limit: REBUILD_PAGE }
   for await (const rows of eachPage(store.table(services), active)) {
@@ -95,20 +88,17 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/** Opens the store's catalog. A clean stop records its sequence number, so that the next start needs no rebuild. */
+/** Opens the derived catalog and updates it. A clean stop records the store's state, so that the next start is quick. */
 export async function openCatalogOver(ctx: Context): Promise<void> {
   const { store, config, log } = ctx
-  const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  const path = join(config.dataDir, 'catalog.db')
+  const table = await openCatalog(path, store.stats().seq, () => allDocs(store))
   const feed = followChanges({ store, catalog: table, pages: pageCache.of(ctx), log })
   catalog.open(ctx, feed.catalog, async () => {
     await feed.stop()
-    await table.remove(NO_LISTING, store.stats().seq)
-    await table.close()
+    await table.close(store.stats().seq)
   })
 }
-
-/** An id that no listing has. Removing it only advances the sequence number. */
-const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
 
@@ -120,26 +110,25 @@ function isShown({ collection, key }: Change['writes'][number]): boolean {
 async function apply(parts: Feeding, change: Change): Promise<void> {
   for (const write of change.writes) {
     const service = writtenRow(services, write)
-    if (service !== undefined) await putService(parts, { key: write.key, row: service, seq: change.seq })
+    if (service !== undefined) await putService(parts, write.key, service)
     const provider = writtenRow(participants, write)
-    if (provider) await putProvider(parts, provider, change.seq)
+    if (provider) await putProvider(parts, provider)
     const standing = writtenRow(standings, write)
-    if (standing) await putStanding(parts, standing, change.seq)
+    if (standing) await putStanding(parts, standing)
   }
 }
 
-async function putService(parts: Parts, change: { key: string; row: ServiceRow | null; seq: number }): Promise<void> {
-  const { key, row, seq } = change
+async function putService(parts: Parts, key: string, row: ServiceRow | null): Promise<void> {
   const provider = row && (await parts.store.table(participants).get(row.provider_id))
-  if (row?.status === 'active' && provider) await parts.catalog.put(await docOf(parts.store, row, provider), seq)
-  else await parts.catalog.remove(key, seq)
+  if (row?.status === 'active' && provider) await parts.catalog.put(await docOf(parts.store, row, provider))
+  else await parts.catalog.remove(key)
 }
 
 /**
  * Rewrites the provider's listings if its name, tier or reputation changed, because listings include these. Yields to
  * other work after every `PUTS_IN_A_ROW` writes.
  */
-async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, seq: number): Promise<void> {
+async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow): Promise<void> {
   const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
   const [first] = page.rows
   if (!first) return
@@ -148,12 +137,12 @@ async function putProvider({ store, catalog, shownOf }: Feeding, provider: Parti
   if (shownOf.get(provider.id) === shown) return
   for (const [at, service] of page.rows.entries()) {
     if (at % PUTS_IN_A_ROW === PUTS_IN_A_ROW - 1) await endOfTurn()
-    await catalog.put(await docOf(store, service, provider), seq)
+    await catalog.put(await docOf(store, service, provider))
   }
   shownOf.set(provider.id, shown)
 }
 
-async function putStanding(parts: Feeding, { kind, provider_id }: StandingRow, seq: number): Promise<void> {
+async function putStanding(parts: Feeding, { kind, provider_id }: StandingRow): Promise<void> {
   const provider = kind === 'provider' ? await parts.store.table(participants).get(provider_id) : undefined
-  if (provider) await putProvider(parts, provider, seq)
+  if (provider) await putProvider(parts, provider)
 }

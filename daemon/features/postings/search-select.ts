@@ -1,6 +1,5 @@
-import type { SQLInputValue } from 'node:sqlite'
 import type { PostingStatus } from '../../../src/model/words.ts'
-import type { Prepared } from '../../store/fulltext/statements.ts'
+import { type Condition, countOf, idsOf, type Prepared, where } from '../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../store/fulltext/terms.ts'
 
 /** List filters (decisions §9). Strings match exactly; bounds are inclusive except `after` and `created_after`. */
@@ -23,8 +22,6 @@ export type PostingQuery = {
 
 export type PostingPage = { readonly ids: readonly string[]; readonly total: number }
 
-type Condition = readonly [sql: string, ...values: SQLInputValue[]]
-
 /** Number of newest matches that are ranked by relevance, a microsecond each. Older matches follow, newest first. */
 export const MAX_RANKED = 2_000
 /** title, category, brief. */
@@ -40,14 +37,10 @@ export function select(prepared: Prepared, query: PostingQuery): PostingPage {
 function list(prepared: Prepared, filters: readonly Condition[], query: PostingQuery): PostingPage {
   const { after, limit, offset } = query
   const onPage: Condition[] = after === undefined ? [...filters] : [...filters, ['d.n > ?', after]]
-  const page = whereOf(onPage)
+  const { from, values } = where('doc d', onPage)
   return {
-    ids: idsOf(prepared, `select d.id from doc d ${page.sql} order by d.n limit ? offset ?`, [
-      ...page.values,
-      limit,
-      offset,
-    ]),
-    total: countOf(prepared, 'doc d', filters),
+    ids: idsOf(prepared, `select d.id from ${from} order by d.n limit ? offset ?`, [...values, limit, offset]),
+    total: countOf(prepared, where('doc d', filters)),
   }
 }
 
@@ -58,11 +51,11 @@ function search(prepared: Prepared, { text, filters, query }: Search): PostingPa
   // A query that only has punctuation matches nothing.
   if (terms.length === 0) return { ids: [], total: 0 }
   const { limit, offset } = query
-  const found = whereOf([['words match ?', allOf(terms)], ...filters])
-  const from = filters.length === 0 ? 'words' : 'words cross join doc d on d.n = words.rowid'
-  const matching = `select words.rowid as n from ${from} ${found.sql} order by words.rowid desc`
+  const source = filters.length === 0 ? 'words' : 'words cross join doc d on d.n = words.rowid'
+  const found = where(source, [['words match ?', allOf(terms)], ...filters])
+  const matching = `select words.rowid as n from ${found.from} order by words.rowid desc`
   const latest = matching.replace('as n', `as n, ${RANK} as score`)
-  const total = countOf(prepared, from, [['words match ?', allOf(terms)], ...filters])
+  const total = countOf(prepared, found)
   const inRank = Math.max(0, Math.min(limit, MAX_RANKED - offset))
   const behind = Math.max(offset, MAX_RANKED)
   return {
@@ -105,20 +98,4 @@ function statusCondition(status: PostingStatus | undefined, now: number): Condit
     default:
       return ['d.status = ?', status]
   }
-}
-
-function whereOf(conditions: readonly Condition[]): { sql: string; values: SQLInputValue[] } {
-  const sql = conditions.map(([text]) => text).join(' and ')
-  return { sql: sql && `where ${sql}`, values: conditions.flatMap(([, ...values]) => values) }
-}
-
-function countOf(prepared: Prepared, from: string, conditions: readonly Condition[]): number {
-  const { sql, values } = whereOf(conditions)
-  return Number(prepared(`select count(*) as total from ${from} ${sql}`).get(...values)?.['total'])
-}
-
-function idsOf(prepared: Prepared, sql: string, values: readonly SQLInputValue[]): string[] {
-  return prepared(sql)
-    .all(...values)
-    .map((row) => String(row['id']))
 }

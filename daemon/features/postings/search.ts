@@ -1,17 +1,39 @@
 import { join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../../src/core/error.ts'
-import { compact } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
+import { eachPage } from '../../store/each-page.ts'
+import { freshTableFile, IN_USE, openTableFile, seqOf, type TableFormat, writeSeq } from '../../store/fulltext/file.ts'
 import { atomic, isDamage, type Prepared, statementsOf } from '../../store/fulltext/statements.ts'
 import { termsOf } from '../../store/fulltext/terms.ts'
 import type { Change, Store } from '../../store/port.ts'
 import { type PostingRow, postings } from './rows.ts'
-import { freshTable, numberOf, openTable } from './search-file.ts'
 import { type PostingPage, type PostingQuery, select } from './search-select.ts'
 
 const REBUILD_PAGE = 500
+
+/**
+ * `n` is the request number, which orders lists. `words` stores no text and takes prepared terms, so the ascii
+ * tokenizer only splits at spaces.
+ */
+const postingFormat: TableFormat = {
+  id: 0x706f7374, // "post" in ASCII
+  version: 1,
+  cacheKib: 16 * 1_024,
+  schema: `
+  create table doc (
+    n integer primary key, id text not null, status text not null, category text not null,
+    budget integer not null, created_at integer not null, expires_at integer not null
+  );
+  create virtual table words using fts5 (
+    title, category, brief, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
+  );
+`,
+  indexes: `
+  create index doc_status on doc (status, expires_at);
+  create index doc_category on doc (category, status, expires_at);
+`,
+}
 
 /** The table of requests for lists and searches, derived from the store. */
 export type PostingSearch = {
@@ -44,15 +66,20 @@ export async function openPostingSearchOf(ctx: Context): Promise<void> {
  * are refused, because they would be incomplete.
  */
 export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
-  let db = openTable(path)
+  let db = openTableFile(path, postingFormat)
   let prepared = statementsOf(db)
   let rebuilding: Promise<void> | undefined
 
   async function rebuild(): Promise<void> {
     if (db.isOpen) db.close()
-    db = freshTable(path)
+    db = freshTableFile(path, postingFormat)
     prepared = statementsOf(db)
-    await fill(db, prepared, store)
+    for await (const rows of eachPage(store.table(postings), { index: 'number', prefix: [], limit: REBUILD_PAGE })) {
+      atomic(db, () => {
+        for (const row of rows) put(prepared, row)
+      })
+    }
+    db.exec(postingFormat.indexes)
   }
 
   function repair(error: unknown): void {
@@ -75,9 +102,8 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
     }
   }
 
-  if (numberOf(db, 'select seq from state') !== store.stats().seq) await rebuild()
-  // Mark the table as outdated until `close` stores the real sequence number.
-  db.exec('update state set seq = -1')
+  if (seqOf(db) !== store.stats().seq) await rebuild()
+  writeSeq(db, IN_USE)
   const unfollow = store.subscribe(follow)
   return {
     query(query) {
@@ -94,21 +120,9 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
       unfollow()
       await rebuilding
       if (!db.isOpen) return
-      if (rebuilding === undefined) db.prepare('update state set seq = ?').run(store.stats().seq)
+      if (rebuilding === undefined) writeSeq(db, store.stats().seq)
       db.close()
     },
-  }
-}
-
-async function fill(db: DatabaseSync, prepared: Prepared, store: Store): Promise<void> {
-  let after: string | undefined
-  for (;;) {
-    const page = await store.table(postings).page('number', [], { limit: REBUILD_PAGE, ...compact({ after }) })
-    atomic(db, () => {
-      for (const row of page.rows) put(prepared, row)
-    })
-    if (!page.more || page.cursor === null) return
-    after = page.cursor
   }
 }
 

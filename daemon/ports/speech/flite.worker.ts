@@ -1,6 +1,5 @@
 // A worker thread of `flite.ts`.
 import { serveTasks } from '../thread-side.ts'
-import { saidOf, type ThreadCall, type ThreadReply } from '../threads.ts'
 import { compileFlite, runFlite } from './flite-module.ts'
 import { joinedWaves } from './wav.ts'
 
@@ -20,13 +19,6 @@ async function speak(file: string, voice: string, parts: readonly string[]): Pro
   return joinedWaves(waves, MAX_WAVES_BYTES)
 }
 
-async function answerTo({ args }: ThreadCall): Promise<ThreadReply> {
-  const [file, voice, parts] = args
-  try {
-    return { value: await speak(String(file), String(voice), Array.isArray(parts) ? parts.map(String) : []) }
-  } catch (error) {
-    return saidOf(error)
-  }
-}
-
-serveTasks(answerTo)
+serveTasks(({ args: [file, voice, parts] }) =>
+  speak(String(file), String(voice), Array.isArray(parts) ? parts.map(String) : []),
+)

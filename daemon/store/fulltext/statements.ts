@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const DAMAGED: ReadonlySet<number> = new Set([11, 26])
 
@@ -41,4 +41,23 @@ export function atomic(db: DatabaseSync, work: () => void): void {
     if (db.isTransaction) db.exec('rollback')
     throw error
   }
+}
+
+export type Condition = readonly [sql: string, ...values: SQLInputValue[]]
+/** Rows that fulfil conditions, as SQL after `from`. */
+export type Matches = { readonly from: string; readonly values: readonly SQLInputValue[] }
+
+export function where(source: string, conditions: readonly Condition[]): Matches {
+  const all = conditions.map(([sql]) => sql).join(' and ')
+  return { from: all === '' ? source : `${source} where ${all}`, values: conditions.flatMap(([, ...values]) => values) }
+}
+
+export function countOf(prepared: Prepared, { from, values }: Matches): number {
+  return Number(prepared(`select count(*) as total from ${from}`).get(...values)?.['total'])
+}
+
+export function idsOf(prepared: Prepared, sql: string, values: readonly SQLInputValue[]): string[] {
+  return prepared(sql)
+    .all(...values)
+    .map((row) => String(row['id']))
 }

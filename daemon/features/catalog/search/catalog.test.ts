@@ -5,9 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, it } from 'vitest'
 import { AppError } from '../../../../src/core/error.ts'
 import { MAX_TERMS } from '../../../store/fulltext/terms.ts'
-import { type Catalog, MAX_WAITING_QUERIES, openCatalog } from './catalog.ts'
+import { type Catalog, MAX_LISTINGS_ON_MAIN_THREAD, MAX_WAITING_QUERIES, openCatalog } from './catalog.ts'
 import type { CatalogDoc, CatalogQuery } from './query.ts'
-import { MAX_LISTINGS_ON_MAIN_THREAD } from './table.ts'
 
 const FEW = 5
 const MANY = MAX_LISTINGS_ON_MAIN_THREAD + 1
@@ -44,8 +43,9 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-async function open(path: string): Promise<Catalog> {
-  const catalog = await openCatalog({ path })
+/** The table as of seq 9; if it must be rebuilt, from so few listings. */
+async function open(path: string, rebuilt = 0): Promise<Catalog> {
+  const catalog = await openCatalog(path, 9, () => listings(rebuilt))
   cleanups.push(() => catalog.close())
   return catalog
 }
@@ -54,9 +54,8 @@ async function open(path: string): Promise<Catalog> {
 async function filled(count: number): Promise<{ folder: string; path: string }> {
   const folder = await newFolder()
   const path = join(folder, 'catalog.db')
-  const catalog = await openCatalog({ path })
-  await catalog.rebuild(listings(count), 9)
-  await catalog.close()
+  const catalog = await openCatalog(path, 9, () => listings(count))
+  await catalog.close(9)
   return { folder, path }
 }
 
@@ -70,21 +69,20 @@ it.each(sizes)('sees every write made before a query, %s', async (_, count) => {
   const catalog = await open(path)
   const answers = await Promise.all([
     catalog.query(search('zebra')),
-    catalog.put(listing(1, { name: 'Zebra' }), 10),
+    catalog.put(listing(1, { name: 'Zebra' })),
     catalog.query(search('zebra')),
-    catalog.put(listing(1, { name: 'Plain' }), 11),
+    catalog.put(listing(1, { name: 'Plain' })),
     catalog.query(search('zebra')),
-    catalog.remove(listing(2).id, 12),
+    catalog.remove(listing(2).id),
     catalog.query(all),
   ])
   expect(answers.filter((answer) => answer !== undefined).map(({ total }) => total)).toEqual([0, 1, 0, count - 1])
-  expect(catalog.seq()).toBe(12)
 })
 
 it('goes on over the growth from one thread to another', async () => {
   const catalog = await open((await filled(MAX_LISTINGS_ON_MAIN_THREAD)).path)
   const before = catalog.query(all)
-  await Promise.all([catalog.put(listing(MANY), 10), catalog.put(listing(MANY + 1), 11)])
+  await Promise.all([catalog.put(listing(MANY)), catalog.put(listing(MANY + 1))])
   expect((await before).total).toBe(MAX_LISTINGS_ON_MAIN_THREAD)
   expect(await catalog.query(all)).toEqual({
     ids: [MANY + 1, MANY, MAX_LISTINGS_ON_MAIN_THREAD - 1].map((n) => listing(n).id),
@@ -94,12 +92,12 @@ it('goes on over the growth from one thread to another', async () => {
 
 it.each(sizes)('leaves only its file behind, and answers nothing after it was closed, %s', async (_, count) => {
   const { folder, path } = await filled(count)
-  const catalog = await openCatalog({ path })
+  const catalog = await openCatalog(path, 9)
   await catalog.query(all)
-  await Promise.all([catalog.close(), catalog.close()])
+  await Promise.all([catalog.close(9), catalog.close(9)])
   expect(await readdir(folder)).toEqual(['catalog.db'])
   await expect(catalog.query(all)).rejects.toMatchObject({ code: 'unavailable' })
-  await expect(catalog.put(listing(1), 10)).rejects.toBeInstanceOf(AppError)
+  await expect(catalog.put(listing(1))).rejects.toBeInstanceOf(AppError)
 })
 
 it('says no to more queries than it lets wait', async () => {
@@ -117,13 +115,34 @@ it.each<[string, (path: string) => unknown]>([
   ['is of another format', (path) => inFile(path, 'pragma user_version = 999')],
   ['belongs to another program', (path) => inFile(path, 'pragma application_id = 7')],
   ['lacks a table', (path) => inFile(path, 'drop table tag; drop table words')],
-])('starts anew with seq 0 where the file %s', async (_, spoil) => {
+])('is rebuilt where the file %s', async (_, spoil) => {
   const { path } = await filled(200)
   await spoil(path)
+  expect((await (await open(path, FEW)).query(search('service'))).total).toBe(FEW)
+})
+
+it.each([FEW, MANY])('is rebuilt from another change of the store, and after a kill: %d listings', async (count) => {
+  const { folder, path } = await filled(count)
+  const older = await openCatalog(path, 10, () => listings(FEW))
+  expect((await older.query(all)).total).toBe(FEW)
+  await older.close(9)
   const catalog = await open(path)
-  expect([catalog.seq(), (await catalog.query(all)).total]).toEqual([0, 0])
-  await catalog.rebuild(listings(FEW), 10)
-  expect([catalog.seq(), (await catalog.query(search('service'))).total]).toEqual([10, FEW])
+  await catalog.put(listing(50))
+  const copy = join(folder, 'copy.db')
+  for (const suffix of ['', '-wal']) await copyFile(path + suffix, copy + suffix)
+  expect((await (await open(copy, 1)).query(all)).total).toBe(1)
+  await catalog.close(9)
+  expect((await (await open(path)).query(all)).total).toBe(FEW + 1)
+})
+
+it('is rebuilt at the next start where the listings of a rebuild cannot be read', async () => {
+  const path = join(await newFolder(), 'catalog.db')
+  async function* broken() {
+    yield* listings(MANY)
+    throw new Error('the store went away')
+  }
+  await expect(openCatalog(path, 9, broken)).rejects.toThrow('the store went away')
+  expect((await (await open(path, FEW)).query(all)).total).toBe(FEW)
 })
 
 function inFile(path: string, sql: string): void {
@@ -134,7 +153,7 @@ function inFile(path: string, sql: string): void {
 
 it.each(sizes)('answers nothing from a file that spoils under it, and starts anew after, %s', async (_, count) => {
   const { path } = await filled(count)
-  const catalog = await openCatalog({ path })
+  const catalog = await openCatalog(path, 9)
   const file = await openHandle(path, 'r+')
   const { size } = await file.stat()
   const FIRST_PAGES_BYTES = 2 * 4_096
@@ -143,35 +162,23 @@ it.each(sizes)('answers nothing from a file that spoils under it, and starts ane
   await expect(catalog.query({ ...all, sort: 'price_desc', tag: 'tool' })).rejects.toMatchObject({
     code: 'unavailable',
   })
-  await catalog.close()
-  expect((await open(path)).seq()).toBe(0)
+  await catalog.close(9)
+  expect((await (await open(path, 1)).query(all)).total).toBe(1)
 })
 
 it('does not throw away a file that another process holds', async () => {
   const { path } = await filled(FEW)
   const holder = new DatabaseSync(path)
   holder.exec('pragma locking_mode = exclusive; begin exclusive')
-  await expect(openCatalog({ path })).rejects.toThrow('locked')
+  await expect(openCatalog(path, 9)).rejects.toThrow('locked')
   holder.close()
-  expect((await open(path)).seq()).toBe(9)
-})
-
-it('says of a table that was not closed only what is surely in it', async () => {
-  const { folder, path } = await filled(FEW)
-  const catalog = await open(path)
-  await catalog.put(listing(50), 10)
-  await catalog.put(listing(51), 11)
-  const copy = join(folder, 'copy.db')
-  for (const suffix of ['', '-wal']) await copyFile(path + suffix, copy + suffix)
-  const killed = await open(copy)
-  // Seq 11 may have had more writes to come.
-  expect([killed.seq(), (await killed.query(all)).total]).toEqual([10, FEW + 2])
+  expect((await (await open(path)).query(all)).total).toBe(FEW)
 })
 
 it('takes the first terms of a query, and refuses to guess after one letter', async () => {
   const catalog = await open(':memory:')
   const words = Array.from({ length: MAX_TERMS }, (_, n) => `word${n}`).join(' ')
-  await catalog.put(listing(1, { description: words }), 1)
+  await catalog.put(listing(1, { description: words }))
   const found = async (q: string) => (await catalog.query(search(q))).total
   expect(await found(`${words} unheard of`)).toBe(1)
   expect(await found(`unheard ${words}`)).toBe(0)

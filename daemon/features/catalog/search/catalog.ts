@@ -1,62 +1,62 @@
+import { fileURLToPath } from 'node:url'
 import { AppError } from '../../../../src/core/error.ts'
+import { HOUR_MS } from '../../../../src/core/time.ts'
 import { defineResource } from '../../../kernel/resource.ts'
+import { openThreadPool, type PoolLimits, ThreadError } from '../../../ports/threads.ts'
+import { MEMORY } from '../../../store/fulltext/file.ts'
+import { type CatalogIndex, openIndex, perform } from './index.ts'
 import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
-import { openTable } from './table.ts'
 
 /**
- * The catalog table, derived from the store. Calls take effect in order, so queries see earlier writes. During
- * `rebuild`, writes wait and queries read the old contents.
+ * The catalog table, derived from the store. Calls take effect in order, so queries see earlier writes.
  * @throws {AppError} `unavailable` if over `MAX_WAITING_QUERIES` wait, after `close`, or if the file is damaged
  */
 export type Catalog = {
-  /** Adds or replaces a listing; `seq` is the sequence number of the store's change. */
-  readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
-  /** Removes a listing. If the id is unknown, only the sequence number advances. */
-  readonly remove: (id: string, seq: number) => Promise<void>
-  /** Replaces all listings. If `docs` throws, nothing changes. */
-  readonly rebuild: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>
+  /** Adds or replaces a listing. */
+  readonly put: (doc: CatalogDoc) => Promise<void>
+  /** Removes a listing, if there is one with this id. */
+  readonly remove: (id: string) => Promise<void>
   readonly query: (query: CatalogQuery) => Promise<CatalogPage>
-  /**
-   * The store's sequence number that the table reflects; 0 means that a rebuild is needed. After an unclean stop it is
-   * one less, because the last writes may be partial.
-   */
-  readonly seq: () => number
-  readonly close: () => Promise<void>
+  /** @param seq - the store's last change in the table, so that the next start need not rebuild it */
+  readonly close: (seq?: number) => Promise<void>
 }
+
+type Docs = Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>
 
 /** Maximum concurrent queries. Each may take tens of milliseconds. */
 export const MAX_WAITING_QUERIES = 256
+/** Maximum listings for which queries are fast enough to run without a worker thread. */
+export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
+/** Number of listings per message to the worker thread in a rebuild. Small, because copying blocks this thread. */
+const FILL_LISTINGS = 250
 
 export const catalog = defineResource<Catalog>('catalog')
 
 /**
- * Opens the table in a file, or in memory for `:memory:`. A missing, damaged or outdated file is created anew with
- * sequence 0.
+ * Opens the table in a file, or in memory for `:memory:`. If the file does not have the store's change `seq`, the table
+ * is rebuilt from `docs`.
  * @throws if another process holds the file, or on a disk error
  */
-export async function openCatalog({ path }: { path: string }): Promise<Catalog> {
+export async function openCatalog(path: string, seq = 0, docs: () => Docs = () => []): Promise<Catalog> {
   const table = openTable(path)
-  const order = inOrder()
-  const progress = progressFrom(table.seq)
+  if (table.seq !== seq) await table.fill(docs())
   let waitingQueries = 0
+  let isBehind = false
   let closing: Promise<void> | undefined
   const unlessClosed = async <T>(work: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw new AppError('unavailable', 'The catalog is closed.')
     return work()
   }
-  const write = (seq: number, work: (mark: number) => Promise<void>) =>
-    unlessClosed(() => order.inTurn(() => progress.writing(seq, work)))
-
+  const write = (work: () => Promise<void>) =>
+    unlessClosed(() =>
+      work().catch((error: unknown) => {
+        isBehind = true
+        throw error
+      }),
+    )
   return {
-    put: (doc, seq) => write(seq, (mark) => table.put(doc, mark)),
-    remove: (id, seq) => write(seq, (mark) => table.call('remove', id, mark)),
-    rebuild: (docs, seq) =>
-      unlessClosed(() =>
-        order.alone(async () => {
-          await table.replace(docs, seq)
-          progress.restart(seq)
-        }),
-      ),
+    put: (doc) => write(() => table.put(doc)),
+    remove: (id) => write(() => table.call('remove', id)),
     query: (query) =>
       unlessClosed(async () => {
         if (waitingQueries >= MAX_WAITING_QUERIES) throw tooManyQueries()
@@ -67,12 +67,8 @@ export async function openCatalog({ path }: { path: string }): Promise<Catalog> 
           waitingQueries -= 1
         }
       }),
-    seq: progress.seq,
-    close: () => {
-      closing ??= order.inTurn(async () => {
-        if (progress.unmarked()) await table.call('mark', progress.seq())
-        await table.close()
-      })
+    close: (at) => {
+      closing ??= table.close(isBehind ? undefined : at)
       return closing
     },
   }
@@ -82,53 +78,80 @@ function tooManyQueries(): AppError {
   return new AppError('unavailable', 'Too many searches are waiting; try again shortly.', { retryAfter: 1 })
 }
 
-/** Runs tasks in call order. Exclusive tasks block later calls. */
-function inOrder() {
-  const held: (() => void)[] = []
-  let taken = false
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    if (!taken && held.length === 0) return work()
-    return new Promise((resolve, reject) => held.push(() => void work().then(resolve, reject)))
+/** The search table. It runs on the calling thread while small or in memory, otherwise on a worker thread. */
+function openTable(path: string) {
+  const index = openIndex(path)
+  const { seq, listings } = index.state()
+  let thread: ReturnType<typeof openThread> | undefined
+  const leave = () => {
+    if (thread || path === MEMORY) return
+    index.close(undefined)
+    thread = openThread(path)
   }
-  const release = () => {
-    taken = false
-    for (let next = held.shift(); next; next = taken ? undefined : held.shift()) next()
+  if (listings > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+
+  /** Calls run in order, here and on the thread. */
+  async function call<Op extends keyof CatalogIndex>(
+    op: Op,
+    ...args: Parameters<CatalogIndex[Op]>
+  ): Promise<ReturnType<CatalogIndex[Op]>> {
+    const result = thread ? await thread.call(op, args) : perform(index, op, args)
+    return result as ReturnType<CatalogIndex[Op]> // the operation's own
   }
-  const alone = (work: () => Promise<void>) =>
-    inTurn(async () => {
-      taken = true
-      await work().finally(release)
-    })
-  return { inTurn, alone }
+
+  return {
+    /** The store's last change when the table was closed; `IN_USE` if a change may be missing. */
+    seq,
+    call,
+    put: (doc: CatalogDoc): Promise<void> => {
+      const done = call('put', doc)
+      if (!thread && index.state().listings > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+      return done
+    },
+    fill: async (docs: Docs): Promise<void> => {
+      let batch: CatalogDoc[] = []
+      let count = 0
+      const flush = async () => {
+        await call('fill', batch)
+        batch = []
+      }
+      for await (const doc of docs) {
+        batch.push(doc)
+        count += 1
+        if (count > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+        if (thread && batch.length >= FILL_LISTINGS) await flush()
+      }
+      await flush()
+      await call('filled', count)
+    },
+    close: async (at: number | undefined): Promise<void> => {
+      // A table that cannot be closed is rebuilt at the next start.
+      await call('close', at).catch(() => undefined)
+      await thread?.close()
+    },
+  }
 }
 
-/**
- * Tracks the sequence number to record with a write. Several writes may share a number, so each write records the
- * number before its own; closing records the last one. A failed write invalidates the table until a rebuild.
- */
-function progressFrom(start: number) {
-  let last = start
-  let whole = start
-  let lost = false
+/** One thread that lives as long as the table. A query takes milliseconds; only a rebuild takes long. */
+const LIMITS: PoolLimits = {
+  size: 1,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  deadlineMs: HOUR_MS,
+  maxHeapMb: 512,
+  idleMs: HOUR_MS,
+}
+
+/** Runs the table on a worker thread, because ranking would block other requests. A crashed thread is replaced. */
+function openThread(path: string) {
+  // The worker file is next to this module in the sources and in the bundle.
+  const name = import.meta.url.endsWith('.ts') ? './catalog.worker.ts' : './catalog.worker.js'
+  const pool = openThreadPool(fileURLToPath(new URL(name, import.meta.url)), { ...LIMITS, data: path })
   return {
-    seq: () => (lost ? 0 : last),
-    unmarked: () => last !== whole,
-    restart: (seq: number) => {
-      last = seq
-      whole = seq
-      lost = false
-    },
-    writing: async (seq: number, work: (mark: number) => Promise<void>) => {
-      if (seq > last) {
-        whole = last
-        last = seq
-      }
-      try {
-        await work(lost ? 0 : whole)
-      } catch (error) {
-        lost = true
-        throw error
-      }
-    },
+    call: (name: string, args: readonly unknown[]): Promise<unknown> =>
+      pool.run({ name, args, who: 'catalog' }).catch((cause: unknown) => {
+        if (!(cause instanceof ThreadError)) throw cause
+        throw new AppError('unavailable', 'The catalog search stopped; try again.', { retryAfter: 1, cause })
+      }),
+    close: pool.close,
   }
 }

@@ -1,27 +1,9 @@
-// Worker thread of `backend.ts`. It holds one search table and handles messages in order.
-import { parentPort, workerData } from 'node:worker_threads'
-import { AppError } from '../../../../src/core/error.ts'
-import { perform, type SearchCall, type SearchReply } from './backend.ts'
-import { reopenFile } from './file.ts'
-import { openIndex } from './index.ts'
+// Worker thread of `catalog.ts`. It holds one search table and handles calls in order.
+import { workerData } from 'node:worker_threads'
+import { serveTasks } from '../../../ports/thread-side.ts'
+import { openIndex, perform } from './index.ts'
 
 // Never create a missing file here, because searches would find an empty catalog.
-const index = openIndex(String(workerData), reopenFile)
+const index = openIndex(String(workerData), true)
 
-function answerTo({ id, op, args }: SearchCall): SearchReply {
-  try {
-    return { id, value: perform(index, op, args) }
-  } catch (error) {
-    return {
-      id,
-      failure: error instanceof Error ? error.message : String(error),
-      unavailable: error instanceof AppError && error.code === 'unavailable',
-    }
-  }
-}
-
-parentPort?.on('message', (ask: SearchCall) => {
-  parentPort?.postMessage(answerTo(ask))
-  // Once its message port is closed, the worker thread exits by itself.
-  if (ask.op === 'close') parentPort?.close()
-})
+serveTasks(({ name, args }) => perform(index, name, args), true)

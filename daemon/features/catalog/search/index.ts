@@ -1,123 +1,87 @@
-import { renameSync } from 'node:fs'
 import { AppError } from '../../../../src/core/error.ts'
+import {
+  discardTableFile,
+  freshTableFile,
+  IN_USE,
+  openTableFile,
+  reopenTableFile,
+  seqOf,
+  writeSeq,
+} from '../../../store/fulltext/file.ts'
 import { atomic, isDamage } from '../../../store/fulltext/statements.ts'
-import { complete, discard, freshFile, MEMORY, openFile } from './file.ts'
 import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
-import { mark, type Open, opened, put, remove } from './rows.ts'
+import { catalogFormat, opened, put, remove } from './rows.ts'
 import { select } from './select.ts'
 
 /** The catalog table on the calling thread. */
 export type CatalogIndex = {
-  readonly put: (doc: CatalogDoc, seq: number) => void
-  readonly remove: (id: string, seq: number) => void
-  /** Records the sequence number of the last change in the table; 0 means that the table must be rebuilt. */
-  readonly mark: (seq: number) => void
-  /** Adds listings to a new table that will replace the current one. The first call creates the new table. */
-  readonly stage: (docs: readonly CatalogDoc[]) => void
-  /** Replaces the current table with the new one. @throws if the new table does not have `staged` listings */
-  readonly adopt: (made: { readonly seq: number; readonly staged: number }) => void
-  /** Deletes the new table. */
-  readonly abandon: () => void
+  readonly put: (doc: CatalogDoc) => void
+  readonly remove: (id: string) => void
+  /** Adds listings to an empty table, which replaces the file at the first call. `filled` must follow. */
+  readonly fill: (docs: readonly CatalogDoc[]) => void
+  /** @throws if the table does not have `count` listings */
+  readonly filled: (count: number) => void
   readonly query: (query: CatalogQuery) => CatalogPage
   readonly state: () => { readonly seq: number; readonly listings: number }
-  readonly close: () => void
+  /** @param seq - the store's last change in the table; undefined if a change may be missing */
+  readonly close: (seq: number | undefined) => void
 }
 
-/** Opens the table in a file, or in memory for `:memory:`; `openAs` handles an unreadable file. */
-export function openIndex(path: string, openAs: typeof openFile = openFile): CatalogIndex {
-  let live = opened(openAs(path))
+/** Opens the table in a file, or in memory for `:memory:`. An unreadable file is replaced, unless `isOurs`. */
+export function openIndex(path: string, isOurs = false): CatalogIndex {
+  let live = opened((isOurs ? reopenTableFile : openTableFile)(path, catalogFormat))
   let damaged = false
-  const staging = stagingFor(path)
+  let isFilling = false
   const guarded = <T>(work: () => T): T => {
     try {
       return work()
     } catch (error) {
       if (!isDamage(error)) throw error
       damaged = true
-      throw unreadable(error)
+      throw new AppError('unavailable', 'The catalog cannot be read; the next start rebuilds it.', { cause: error })
     }
   }
-  const write = (seq: number, work: () => void) =>
+  const write = (work: () => void) =>
     guarded(() =>
       atomic(live.db, () => {
         work()
-        mark(live, seq)
+        writeSeq(live.db, IN_USE)
       }),
     )
+  const listings = () => Number(live.prepared('select count(*) as n from doc').get()?.['n'])
   return {
-    put: (doc, seq) => write(seq, () => put(live, doc)),
-    remove: (id, seq) => write(seq, () => remove(live, id)),
-    mark: (seq) => write(seq, () => undefined),
-    stage: staging.add,
-    abandon: staging.abandon,
-    adopt: ({ seq, staged }) => {
-      const ready = staging.finish(seq, staged)
-      live.db.close()
-      if (path === MEMORY) live = ready
-      else {
-        ready.db.close()
-        try {
-          staging.moveInto(path)
-        } finally {
-          live = opened(openAs(path))
-        }
+    put: (doc) => write(() => put(live, doc)),
+    remove: (id) => write(() => remove(live, id)),
+    fill: (docs) => {
+      if (!isFilling) {
+        live.db.close()
+        live = opened(freshTableFile(path, catalogFormat))
+        // One transaction without a journal, because a partial table is useless.
+        live.db.exec('pragma journal_mode = off; begin')
+        isFilling = true
       }
-      damaged = false
+      for (const doc of docs) put(live, doc)
+    },
+    filled: (count) => {
+      // After a crash of the worker thread, listings are missing.
+      if (listings() !== count) throw new Error(`the catalog has ${listings()} of ${count} listings`)
+      live.db.exec(`${catalogFormat.indexes} commit; pragma journal_mode = wal`)
+      isFilling = false
     },
     query: (query) => guarded(() => select(live.prepared, query)),
-    state: () => {
-      const row = live.prepared('select seq, (select count(*) from doc) as listings from state').get()
-      return { seq: Number(row?.['seq']), listings: Number(row?.['listings']) }
-    },
-    close: () => {
-      staging.abandon()
+    state: () => ({ seq: seqOf(live.db), listings: listings() }),
+    close: (seq) => {
+      if (seq !== undefined && !damaged) writeSeq(live.db, seq)
       live.db.close()
       // Delete an unreadable file, so that the next start creates a new one.
-      if (damaged) discard(path)
+      if (damaged) discardTableFile(path)
     },
   }
 }
 
-function unreadable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The catalog cannot be read; the next start rebuilds it.', { cause })
-}
-
-/** A new table next to `path`, filled in one transaction, because a partial table is useless. */
-function stagingFor(path: string) {
-  const stagePath = path === MEMORY ? MEMORY : `${path}.new`
-  let next: Open | undefined
-  let count = 0
-  const begun = () => {
-    if (next) return next
-    next = opened(freshFile(stagePath))
-    next.db.exec('begin')
-    count = 0
-    return next
-  }
-  return {
-    add: (docs: readonly CatalogDoc[]) => {
-      const into = begun()
-      for (const doc of docs) put(into, doc)
-      count += docs.length
-    },
-    finish: (seq: number, staged: number) => {
-      const ready = begun()
-      // After a crash of the worker thread, the new table is incomplete.
-      if (count !== staged) throw new Error(`${count} of ${staged} listings were staged`)
-      complete(ready.db)
-      mark(ready, seq)
-      ready.db.exec('commit')
-      next = undefined
-      return ready
-    },
-    moveInto: (target: string) => {
-      discard(target)
-      renameSync(stagePath, target)
-    },
-    abandon: () => {
-      next?.db.close()
-      next = undefined
-      discard(stagePath)
-    },
-  }
+/** Calls an operation by name. */
+export function perform(index: CatalogIndex, name: string, args: readonly unknown[]): unknown {
+  // Casts, because a message to a thread loses the types of the operation.
+  const operation = index[name as keyof CatalogIndex] as (...args: readonly unknown[]) => unknown
+  return operation(...args)
 }

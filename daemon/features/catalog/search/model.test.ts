@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Catalog, openCatalog } from './catalog.ts'
@@ -39,16 +36,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function open(path = ':memory:'): Promise<Catalog> {
-  const catalog = await openCatalog({ path })
+async function open(docs: readonly CatalogDoc[] = []): Promise<Catalog> {
+  const catalog = await openCatalog(':memory:', 1, () => docs)
   cleanups.push(() => catalog.close())
   return catalog
-}
-
-async function filePath(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'souk-catalog-'))
-  cleanups.push(() => rm(dir, { recursive: true }))
-  return join(dir, 'catalog.db')
 }
 
 /** The catalog as a list: every answer looked up by going through all of it. */
@@ -149,39 +140,33 @@ const anyQuery = fc
   )
   .map((q) => q as CatalogQuery) // its members are absent where they are not drawn
 
-type Step = { readonly put: CatalogDoc } | { readonly remove: number } | { readonly rebuild: readonly CatalogDoc[] }
+type Step = { readonly put: CatalogDoc } | { readonly remove: number }
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 20, arbitrary: anyDoc.map((put) => ({ put })) },
   { weight: 5, arbitrary: fc.integer({ min: 0, max: 30 }).map((remove) => ({ remove })) },
-  { weight: 1, arbitrary: fc.uniqueArray(anyDoc, { selector: ({ id }) => id }).map((rebuild) => ({ rebuild })) },
 )
 
-async function take(catalog: Catalog, model: Map<string, CatalogDoc>, { step, seq }: { step: Step; seq: number }) {
+function take(catalog: Catalog, model: Map<string, CatalogDoc>, step: Step): Promise<void> {
   if ('put' in step) {
     model.set(step.put.id, step.put)
-    return catalog.put(step.put, seq)
+    return catalog.put(step.put)
   }
-  if ('remove' in step) {
-    model.delete(idOf(step.remove))
-    return catalog.remove(idOf(step.remove), seq)
-  }
-  model.clear()
-  for (const doc of step.rebuild) model.set(doc.id, doc)
-  return catalog.rebuild(step.rebuild, seq)
+  model.delete(idOf(step.remove))
+  return catalog.remove(idOf(step.remove))
 }
 
 describe('the catalog', () => {
   it('answers as a walk through all listings would: same set, total and order', async () => {
     const scenario = fc.record({
+      first: fc.uniqueArray(anyDoc, { selector: ({ id }) => id }),
       steps: fc.array(anyStep, { maxLength: 60 }),
       queries: fc.array(anyQuery, { minLength: 1, maxLength: 10 }),
     })
     await fc.assert(
-      fc.asyncProperty(scenario, async ({ steps, queries }) => {
-        const catalog = await openCatalog({ path: ':memory:' })
-        const model = new Map<string, CatalogDoc>()
-        for (const [i, step] of steps.entries()) await take(catalog, model, { step, seq: i + 1 })
-        expect(catalog.seq()).toBe(steps.length)
+      fc.asyncProperty(scenario, async ({ first, steps, queries }) => {
+        const catalog = await openCatalog(':memory:', 1, () => first)
+        const model = new Map(first.map((doc) => [doc.id, doc]))
+        for (const step of steps) await take(catalog, model, step)
         for (const q of queries) {
           const { ids, total, ranked } = naive(model.values(), q)
           const page = await catalog.query(q)
@@ -198,8 +183,7 @@ describe('the catalog', () => {
   })
 
   it('finds nothing, and never fails, for any text that it cannot read', async () => {
-    const catalog = await open()
-    await catalog.rebuild(many(3), 1)
+    const catalog = await open(many(3))
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), async (q) => {
         const { ids, total } = await catalog.query(query({ q, sort: 'relevance' }))
@@ -233,15 +217,15 @@ describe('the catalog', () => {
     ['the weather', 'without the words that say nothing'],
   ])('finds a listing by %s: %s', async (q) => {
     const catalog = await open()
-    await catalog.put(listing(1, { name: 'Weather', tags: ['api'], description: 'Café forecasts for 東京都.' }), 1)
-    await catalog.put(listing(2, { name: 'Weapon', description: 'Rapid.' }), 2)
+    await catalog.put(listing(1, { name: 'Weather', tags: ['api'], description: 'Café forecasts for 東京都.' }))
+    await catalog.put(listing(2, { name: 'Weapon', description: 'Rapid.' }))
     expect(await catalog.query(query({ q, sort: 'relevance' }))).toEqual({ ids: [idOf(1)], total: 1 })
   })
 
   it('ranks a hit in the name before one in the description', async () => {
     const catalog = await open()
-    await catalog.put(listing(1, { name: 'Weather forecast' }), 1)
-    for (const n of [2, 3, 4]) await catalog.put(listing(n, { description: 'Tells the weather as it was.' }), n)
+    await catalog.put(listing(1, { name: 'Weather forecast' }))
+    for (const n of [2, 3, 4]) await catalog.put(listing(n, { description: 'Tells the weather as it was.' }))
     const { ids } = await catalog.query(query({ q: 'weather', sort: 'relevance' }))
     expect(ids[0]).toBe(idOf(1))
     expect(ids).toHaveLength(4)
@@ -249,8 +233,8 @@ describe('the catalog', () => {
 
   it('shows a changed listing as it is now', async () => {
     const catalog = await open()
-    await catalog.put(listing(1, { name: 'Old words', tags: ['old'] }), 1)
-    await catalog.put(listing(1, { name: 'New words', tags: ['new'] }), 2)
+    await catalog.put(listing(1, { name: 'Old words', tags: ['old'] }))
+    await catalog.put(listing(1, { name: 'New words', tags: ['new'] }))
     const totals = ['old', 'new']
       .flatMap((word) => [query({ q: word }), query({ tag: word })])
       .map((q) => catalog.query(q))
@@ -258,12 +242,8 @@ describe('the catalog', () => {
   })
 
   it('pages through a word that is everywhere without losing or repeating a listing', async () => {
-    const catalog = await open()
     const count = 12_345
-    await catalog.rebuild(
-      many(count, (n) => (n % 3 === 0 ? { name: 'api' } : { description: 'api' })),
-      1,
-    )
+    const catalog = await open(many(count, (n) => (n % 3 === 0 ? { name: 'api' } : { description: 'api' })))
     const seen: string[] = []
     for (let offset = 0; offset < count; offset += 1_000) {
       const page = await catalog.query(query({ q: 'api', sort: 'relevance', limit: 1_000, offset }))
@@ -274,60 +254,5 @@ describe('the catalog', () => {
     expect(seen).toHaveLength(count)
     const named = seen.slice(0, count / 3).map((id) => Number.parseInt(id.slice('svc_'.length), 16) % 3)
     expect(new Set(named)).toEqual(new Set([0]))
-  })
-})
-
-describe('the catalog file', () => {
-  it('keeps what it holds and the seq it reflects, small or large', async () => {
-    for (const count of [10, 3_000]) {
-      const path = await filePath()
-      const first = await openCatalog({ path })
-      await first.rebuild(many(count), 41)
-      await first.put(listing(count), 42)
-      await first.close()
-      const again = await open(path)
-      expect(again.seq()).toBe(42)
-      expect((await again.query(query())).total).toBe(count + 1)
-    }
-  })
-
-  it('is made anew, with nothing to rely on, where it cannot be read', async () => {
-    const path = await filePath()
-    await writeFile(path, 'no database at all, but long enough to be taken for one'.repeat(100))
-    const catalog = await open(path)
-    expect([catalog.seq(), (await catalog.query(query())).total]).toEqual([0, 0])
-    await catalog.put(listing(1), 7)
-    expect((await catalog.query(query())).total).toBe(1)
-  })
-
-  it('answers from the old contents while it is rebuilt, and takes writes after', async () => {
-    const catalog = await open(await filePath())
-    await catalog.rebuild(many(5), 1)
-    const totals: number[] = []
-    async function* source() {
-      for (const doc of many(3_000)) {
-        if (doc.listed_at % 1_000 === 0) totals.push((await catalog.query(query())).total)
-        yield doc
-      }
-    }
-    const rebuilt = catalog.rebuild(source(), 2)
-    const written = catalog.remove(idOf(0), 3)
-    await Promise.all([rebuilt, written])
-    expect(totals).toEqual([5, 5, 5])
-    expect((await catalog.query(query())).total).toBe(2_999)
-    expect(catalog.seq()).toBe(3)
-  })
-
-  it('stays as it was where the source of a rebuild fails', async () => {
-    const catalog = await open(await filePath())
-    await catalog.rebuild(many(5), 1)
-    async function* source() {
-      yield* many(3_000)
-      throw new Error('the store went away')
-    }
-    await expect(catalog.rebuild(source(), 2)).rejects.toThrow('the store went away')
-    expect([catalog.seq(), (await catalog.query(query())).total]).toEqual([1, 5])
-    await catalog.rebuild(many(6), 3)
-    expect([catalog.seq(), (await catalog.query(query())).total]).toEqual([3, 6])
   })
 })

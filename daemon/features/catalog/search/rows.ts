@@ -1,8 +1,46 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { TableFormat } from '../../../store/fulltext/file.ts'
 import { type Prepared, statementsOf } from '../../../store/fulltext/statements.ts'
 import { termsOf } from '../../../store/fulltext/terms.ts'
-import { NO_PRICE, NO_REPUTATION } from './file.ts'
 import type { CatalogDoc } from './query.ts'
+
+/** Stored in place of a missing value, so that it sorts last: above every price, below every reputation. */
+const NO_PRICE = 2n ** 62n
+const NO_REPUTATION = -1
+
+/**
+ * The columns of `words` are in the order of the weights in `RANK`. `words` stores no text and takes prepared terms, so
+ * the ascii tokenizer only splits at spaces. One index for each filter and order that would otherwise scan the table.
+ */
+export const catalogFormat: TableFormat = {
+  id: 0x736f756b, // "souk" in ASCII
+  version: 3,
+  cacheKib: 32 * 1_024,
+  schema: `
+  create table doc (
+    n integer primary key, id text not null unique, category text not null, provider text not null,
+    service_type text not null, fulfillment_type text not null, verified integer not null, payable integer not null,
+    price integer, price_last integer not null, reputation real not null, listed_at integer not null
+  );
+  create table tag (tag text not null, n integer not null, primary key (tag, n)) without rowid;
+  create virtual table words using fts5 (
+    name, tags, category, provider, description,
+    content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
+  );
+`,
+  indexes: `
+  create index doc_newest on doc (listed_at desc, id);
+  create index doc_price_asc on doc (price_last, id);
+  create index doc_price_desc on doc (price desc, id);
+  create index doc_reputation on doc (reputation desc, id);
+  create index category_newest on doc (category, listed_at desc, id);
+  create index category_price_asc on doc (category, price_last, id);
+  create index category_price_desc on doc (category, price desc, id);
+  create index category_reputation on doc (category, reputation desc, id);
+  create index provider_newest on doc (provider, listed_at desc, id);
+  create index tag_of_doc on tag (n);
+`,
+}
 
 export type Open = { readonly db: DatabaseSync; readonly prepared: Prepared }
 
@@ -60,8 +98,4 @@ export function remove({ prepared }: Open, id: string): void {
   prepared('delete from doc where n = ?').run(n)
   prepared('delete from words where rowid = ?').run(n)
   prepared('delete from tag where n = ?').run(n)
-}
-
-export function mark({ prepared }: Open, seq: number): void {
-  prepared('update state set seq = ?').run(seq)
 }

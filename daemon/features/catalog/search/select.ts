@@ -1,5 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Prepared } from '../../../store/fulltext/statements.ts'
+import {
+  type Condition,
+  countOf,
+  idsOf,
+  type Matches,
+  type Prepared,
+  where,
+} from '../../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
 import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
@@ -22,7 +29,6 @@ const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
   newest: 'd.listed_at desc, d.id',
 }
 
-type Condition = readonly [sql: string, value: SQLInputValue]
 type Span = { readonly offset: number; readonly limit: number }
 
 /** One page of ids with the exact number of matches (decisions §7). */
@@ -32,13 +38,13 @@ export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {
   // A query that only has punctuation matches nothing.
   if (terms?.length === 0) return { ids: [], total: 0 }
   const match = terms && allOf(terms)
-  const total = match === undefined ? countOf(prepared, 'doc d', filters) : matches(prepared, match, filters)
+  const total = countOf(prepared, match === undefined ? where('doc d', filters) : matches(match, filters))
   if (query.offset >= total) return { ids: [], total }
   if (query.sort === 'relevance' && match !== undefined)
     return { ids: ranked(prepared, { match, filters, total }, query), total }
   const order = ORDERS[query.sort === 'relevance' ? 'newest' : query.sort]
   const rows = match === undefined ? where('doc d', filters) : where(MATCHING, [matching(match), ...filters])
-  return { ids: idsOf(prepared, { ...rows, order }, query), total }
+  return { ids: pageOf(prepared, { ...rows, order }, query), total }
 }
 
 function conditionsOf(query: CatalogQuery): Condition[] {
@@ -62,7 +68,9 @@ function conditionsOf(query: CatalogQuery): Condition[] {
   const filtered = [...exact.map((one) => [one]), price, reputation].map(given).filter((column) => column.length > 0)
   // Use a range's index only if there is no other filter, because a wide range would cause many random lookups.
   const isAlone = filtered.length === 1
-  return filtered.flat().map(([sql, value]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), value])
+  return filtered
+    .flat()
+    .map(([sql, ...values]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), ...values])
 }
 
 function given(conditions: readonly (readonly [string, SQLInputValue | undefined])[]): Condition[] {
@@ -78,38 +86,24 @@ const MATCHING = 'words cross join doc d on d.n = words.rowid'
 
 const matching = (match: string): Condition => ['words match ?', match]
 
-type Rows = { readonly from: string; readonly values: readonly SQLInputValue[] }
-
-function where(source: string, conditions: readonly Condition[]): Rows {
-  const all = conditions.map(([sql]) => sql).join(' and ')
-  return { from: all === '' ? source : `${source} where ${all}`, values: conditions.map(([, value]) => value) }
+function matches(match: string, filters: readonly Condition[]): Matches {
+  return where(filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
 }
 
-function countOf(prepared: Prepared, source: string, conditions: readonly Condition[]): number {
-  const { from, values } = where(source, conditions)
-  return Number(prepared(`select count(*) as total from ${from}`).get(...values)?.['total'])
-}
-
-function matches(prepared: Prepared, match: string, filters: readonly Condition[]): number {
-  return countOf(prepared, filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
-}
-
-function idsOf(
+function pageOf(
   prepared: Prepared,
-  { from, values, order }: Rows & { order: string },
+  { from, values, order }: Matches & { order: string },
   { limit, offset }: Span,
 ): string[] {
-  const page = prepared(`select d.id from ${from} order by ${order} limit ? offset ?`)
-  const rows = page.all(...values, limit, offset)
-  return rows.map((row) => String(row['id']))
+  return idsOf(prepared, `select d.id from ${from} order by ${order} limit ? offset ?`, [...values, limit, offset])
 }
 
-type Matches = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
+type Ranking = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
 
 /** The matches, sorted by relevance. If there are many, matches in name and tags come first (see `MAX_RANKED`). */
-function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Span): string[] {
+function ranked(prepared: Prepared, { match, filters, total }: Ranking, span: Span): string[] {
   const best = `${BEST_COLUMNS} : (${match})`
-  const bestTotal = total > MAX_RANKED ? matches(prepared, best, filters) : 0
+  const bestTotal = total > MAX_RANKED ? countOf(prepared, matches(best, filters)) : 0
   const kinds =
     total > MAX_RANKED
       ? [
@@ -124,25 +118,23 @@ function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Sp
   })
 }
 
-function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit }: Span): string[] {
-  const rows = where(filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
+function ofKind(prepared: Prepared, { match, filters }: Ranking, { offset, limit }: Span): string[] {
+  const rows = matches(match, filters)
   const inRank = Math.min(limit, MAX_RANKED - offset)
   const tail = { ...where(MATCHING, [matching(match), ...filters]), order: 'words.rowid desc' }
   return [
     ...(inRank > 0 ? bestOf(prepared, rows, { offset, limit: inRank }) : []),
     ...(inRank < limit
-      ? idsOf(prepared, tail, { offset: Math.max(offset, MAX_RANKED), limit: limit - Math.max(inRank, 0) })
+      ? pageOf(prepared, tail, { offset: Math.max(offset, MAX_RANKED), limit: limit - Math.max(inRank, 0) })
       : []),
   ]
 }
 
 /** Ranks the newest matches and returns one page of them, best first. Reads only listings that the page may show. */
-function bestOf(prepared: Prepared, { from, values }: Rows, { offset, limit }: Span): string[] {
+function bestOf(prepared: Prepared, { from, values }: Matches, { offset, limit }: Span): string[] {
   const latest = `select words.rowid as n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
   const worst = 'select max(score) from (select score from ranked order by score limit ?)'
   const shown = `ranked cross join doc d on d.n = ranked.n where ranked.score <= (${worst})`
-  const page = prepared(
-    `with ranked as materialized (${latest}) select d.id from ${shown} order by ranked.score, ${ORDERS.newest} limit ? offset ?`,
-  )
-  return page.all(...values, offset + limit, limit, offset).map((row) => String(row['id']))
+  const page = `with ranked as materialized (${latest}) select d.id from ${shown} order by ranked.score, ${ORDERS.newest} limit ? offset ?`
+  return idsOf(prepared, page, [...values, offset + limit, limit, offset])
 }
