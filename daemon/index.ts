@@ -20,7 +20,7 @@ import {
   STORE_FOLDER,
   undoHalfReplaced,
 } from './features/backup/replace.ts'
-import { type Exported, openState, writeState } from './features/backup/state-out.ts'
+import { type Exported, writeState } from './features/backup/state-out.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { recoverSettlements } from './features/facilitator/flights.ts'
 import { startFirstParty } from './features/jobs/first-party.ts'
@@ -363,12 +363,10 @@ type ExportWanted = {
   readonly lines: (text: string) => Promise<void>
 }
 
-/** Exports a marketplace; see `openState`. @throws StoreLocked while its daemon runs. */
+/** Exports a marketplace; see `writeState`. @throws StoreLocked while its daemon runs. */
 export async function exportData(dataDir: string, wanted: ExportWanted): Promise<Exported> {
   const { tarFile, lines } = wanted
-  const write = async (dir: string) => {
-    return writeState(await openState({ dir, collections: allCollections }), lines, systemClock.now())
-  }
+  const write = (dir: string) => writeState({ dir, collections: allCollections }, lines, systemClock.now())
   if (tarFile !== undefined) return withUnpacked(tarFile, write)
   await undoHalfReplaced(dataDir)
   const dir = join(dataDir, STORE_FOLDER)

@@ -22,55 +22,10 @@ import {
 
 const CHUNK_CHARS = 256 * 1024
 
-export type StateExport = {
+type StateExport = {
   /** Store folder; nothing writes to it during the export. */
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-}
-
-export type OutRow = { readonly collection: AnyCollection; readonly json: AnyRow }
-export type StateOut = {
-  readonly installation: InstallationValues
-  readonly rows: number
-  readonly files: readonly string[]
-  readonly each: () => Generator<OutRow>
-  readonly bytesOf: (file: string) => Promise<{ readonly size: number; readonly chunks: AsyncIterable<Uint8Array> }>
-}
-
-/** Thrown while a payment is in progress, because another installation could not finish it. Try again later. */
-export class PaymentsUnderWay extends AppError {
-  constructor(count: number) {
-    super(
-      'unavailable',
-      `${count} ${count === 1 ? 'payment is' : 'payments are'} being settled: try again in a moment.`,
-    )
-  }
-}
-
-/** Opens a marketplace's whole state for export. @throws PaymentsUnderWay, StoreDamaged */
-export async function openState(options: StateExport): Promise<StateOut> {
-  const tables = await readWhole(options.dir, options.collections)
-  refuseUnderWay(tables)
-  const installation = installationOf(tables)
-  const blobs = await openBlobs({ dir: join(options.dir, BLOB_DIR) })
-  const kept = tables.map((table) => ({ ...table, rows: table.rows.filter((row) => !isOwn(table.collection, row)) }))
-  return {
-    installation,
-    rows: kept.reduce((sum, { rows }) => sum + rows.length, 0),
-    files: (await blobs.list()).sort(),
-    *each() {
-      for (const { collection, codec, rows } of kept) {
-        const prepared = rows.map((row) => symbolic(collection, row, installation))
-        for (const row of ordered(collection, prepared)) yield { collection, json: codec.toJson(row) }
-      }
-    },
-    bytesOf: (file) => stored(blobs, file),
-  }
-}
-
-async function stored(blobs: BlobStore, file: string) {
-  const size = (await blobs.stat(file))?.sizeBytes ?? 0
-  return { size, chunks: blobs.read(file) }
 }
 
 function tableOf(tables: readonly WholeTable[], { name }: { readonly name: string }): readonly AnyRow[] {
@@ -79,8 +34,10 @@ function tableOf(tables: readonly WholeTable[], { name }: { readonly name: strin
 
 /** Refuses an export while payments are being settled, because their signatures are valid for this installation only. */
 function refuseUnderWay(tables: readonly WholeTable[]): void {
-  const settling = tableOf(tables, payments).filter((row) => row['state'] === 'settling').length
-  if (settling > 0) throw new PaymentsUnderWay(settling)
+  const count = tableOf(tables, payments).filter((row) => row['state'] === 'settling').length
+  if (count === 0) return
+  const what = count === 1 ? 'payment is' : 'payments are'
+  throw new AppError('unavailable', `${count} ${what} being settled: try again in a moment.`)
 }
 
 function installationOf(tables: readonly WholeTable[]): InstallationValues {
@@ -102,54 +59,73 @@ function symbolic({ addresses }: AnyCollection, row: AnyRow, { asset, pay_to }: 
   return { ...row, ...Object.fromEntries(changes.map((member) => [member, symbols.get(row[member])])) }
 }
 
-function ordered({ key }: AnyCollection, rows: AnyRow[]): AnyRow[] {
+/** Sorts rows by key again, because a placeholder may have replaced a key. */
+function inOrder({ key }: AnyCollection, rows: AnyRow[]): AnyRow[] {
   return rows.sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1))
 }
 
 export type Exported = { readonly rows: number; readonly files: number; readonly sha256: string }
 
-/** Writes the export line by line, no faster than the reader takes it. */
+/**
+ * Writes a marketplace's whole state line by line, no faster than the reader takes it.
+ * @throws AppError `unavailable` while payments are being settled, StoreDamaged
+ */
 export async function writeState(
-  state: StateOut,
+  { dir, collections }: StateExport,
   lines: (text: string) => Promise<void>,
   now: number,
 ): Promise<Exported> {
-  const header = `${JSON.stringify(headerOf(state, now))}\n`
+  const tables = await readWhole(dir, collections)
+  refuseUnderWay(tables)
+  const installation = installationOf(tables)
+  const kept = tables.map((table) => ({ ...table, rows: table.rows.filter((row) => !isOwn(table.collection, row)) }))
+  const rows = kept.reduce((sum, table) => sum + table.rows.length, 0)
+  const blobs = await openBlobs({ dir: join(dir, BLOB_DIR) })
+  const files = (await blobs.list()).sort()
+  const header = `${JSON.stringify(headerOf({ now, rows, files: files.length, installation }))}\n`
   await lines(header)
   const hash = createHash('sha256')
   const write = async (text: string) => {
     hash.update(text)
     await lines(text)
   }
-  const counts: Record<string, number> = {}
   let chunk = ''
-  for (const { collection, json } of state.each()) {
-    counts[collection.name] = (counts[collection.name] ?? 0) + 1
-    chunk += `${JSON.stringify({ in: collection.name, row: json })}\n`
-    if (chunk.length < CHUNK_CHARS) continue
-    await write(chunk)
-    chunk = ''
+  for (const { collection, codec, rows: own } of kept) {
+    for (const row of inOrder(
+      collection,
+      own.map((one) => symbolic(collection, one, installation)),
+    )) {
+      chunk += `${JSON.stringify({ in: collection.name, row: codec.toJson(row) })}\n`
+      if (chunk.length < CHUNK_CHARS) continue
+      await write(chunk)
+      chunk = ''
+    }
   }
   await write(chunk)
-  for (const file of state.files) for await (const part of partsOf(state, file)) await write(part)
+  for (const file of files) for await (const part of partsOf(blobs, file)) await write(part)
+  const counts = Object.fromEntries(
+    kept.flatMap(({ collection, rows: own }) => (own.length > 0 ? [[collection.name, own.length]] : [])),
+  )
   const header_sha256 = createHash('sha256').update(header).digest('hex')
   const sha256 = hash.digest('hex')
-  const end: StateEnd = { end: 'state', counts, files: state.files.length, sha256, header_sha256 }
+  const end: StateEnd = { end: 'state', counts, files: files.length, sha256, header_sha256 }
   await lines(`${JSON.stringify(end)}\n`)
-  return { rows: state.rows, files: state.files.length, sha256 }
+  return { rows, files: files.length, sha256 }
 }
 
-function headerOf({ installation, rows, files }: StateOut, now: number): StateHeader {
+type HeaderFacts = Pick<StateHeader, 'rows' | 'files' | 'installation'> & { readonly now: number }
+
+function headerOf({ now, ...facts }: HeaderFacts): StateHeader {
   const made_at = new Date(now).toISOString()
-  return { souk: 'state', format: STATE_FORMAT, store_format: FORMAT, made_at, rows, files: files.length, installation }
+  return { souk: 'state', format: STATE_FORMAT, store_format: FORMAT, made_at, ...facts }
 }
 
 /** A file as export lines, one line per part of the file. An empty file has one line, too. */
-async function* partsOf(state: StateOut, file: string): AsyncGenerator<string> {
-  const { size, chunks } = await state.bytesOf(file)
+async function* partsOf(blobs: BlobStore, file: string): AsyncGenerator<string> {
+  const size = (await blobs.stat(file))?.sizeBytes ?? 0
   const line = (at: number, bytes: Buffer) => `${JSON.stringify({ file, size, at, data: bytes.toString('base64') })}\n`
   let at = 0
-  for await (const chunk of chunks) {
+  for await (const chunk of blobs.read(file)) {
     for (let from = 0; from < chunk.byteLength; from += FILE_PART_BYTES) {
       const part = Buffer.from(chunk.subarray(from, from + FILE_PART_BYTES))
       yield line(at, part)
