@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Listing, type OwnListing, type Reputation } from '../../../src/api/sections/services.ts'
+import { pick } from '../../../src/core/record.ts'
 import type { ServiceType } from '../../../src/model/service.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -24,31 +25,17 @@ function reputationOf(standing: StandingRow | undefined): ReputationView {
 function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
   const prices = splitOf(service)
   return {
-    id: service.id,
+    ...pick(service, Listing.shape),
     service_id: service.id,
-    provider_id: provider.id,
     provider_name: provider.name,
     provider_type: provider.type === 'both' ? ('both' as const) : ('provider' as const),
     provider_verification_tier: provider.verification_tier,
-    name: service.name,
-    description: service.description,
     price: { fixed: service.price },
-    pricing_model: service.pricing_model,
-    service_type: service.service_type,
-    fulfillment_type: service.fulfillment_type,
-    estimated_delivery: service.estimated_delivery,
-    input_schema: service.input_schema,
-    deliverable_schema: service.deliverable_schema,
-    category: service.category,
-    tags: service.tags,
     status: service.status === 'active' ? ('active' as const) : ('inactive' as const),
-    listed_at: service.listed_at,
-    updated_at: service.updated_at,
     endpoint: `POST /v1/services/${service.id}/purchase`,
     platform_fee_pct: PLATFORM_FEE_PCT,
     agent_price: { fixed: prices?.agent ?? null },
     provider_net_price: { fixed: prices?.net ?? null },
-    webhook_healthy: service.webhook_healthy,
     webhook_status: webhookStatusOf(service, provider),
   }
 }

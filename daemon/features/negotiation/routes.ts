@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { inquiryApi, negotiationApi } from '../../../src/api/sections/negotiation.ts'
 import type { threadsApi } from '../../../src/api/sections/threads.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
+import { jsonIn } from '../../../src/core/json.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
@@ -257,21 +258,12 @@ const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
 async function inputOf(t: ReadTx, thread: ThreadRow, service: ServiceRow): Promise<JsonObject> {
   const { rows } = await t.table(messages).page('thread', [thread.id, 1], { limit: 1 })
   const text = rows[0]?.body ?? ''
-  const brief = objectIn(text) ?? text
+  const brief = JsonObject.safeParse(jsonIn(text)?.value).data ?? text
   try {
     return unwrapBrief(service.input_schema, { brief }) as JsonObject // JSON as it was stored
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { brief: text } // words that no single field of the schema takes
-  }
-}
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    return JsonObject.safeParse(JSON.parse(text)).data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
   }
 }
 

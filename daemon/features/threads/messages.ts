@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { type Message, type messageQuery, Thread } from '../../../src/api/sections/threads.ts'
+import { Message, type messageQuery, Thread } from '../../../src/api/sections/threads.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_PAGE } from '../../../src/core/limits.ts'
-import { pick } from '../../../src/core/record.ts'
+import { compact, pick } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Proposal } from '../../../src/model/thread.ts'
 import { type ProposalStatus, proposalStatuses } from '../../../src/model/words.ts'
@@ -149,17 +149,8 @@ export async function readMessages(
   return { messages: rows.toReversed().map(messageView), total, limit, offset }
 }
 
-export function messageView(row: MessageRow): z.output<typeof Message> {
-  return {
-    id: row.id,
-    message_id: row.id,
-    thread_id: row.thread_id,
-    author_role: row.author_role,
-    type: row.type,
-    body: row.body,
-    ...(row.file_id === null ? {} : { file_id: row.file_id }),
-    created_at: row.created_at,
-  }
+export function messageView({ file_id, ...row }: MessageRow): z.output<typeof Message> {
+  return { ...pick(row, Message.shape), message_id: row.id, ...compact({ file_id: file_id ?? undefined }) }
 }
 
 /** A conversation without messages, for lists. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
 import type { Entropy } from '../../../src/core/hex.ts'
-import { compact } from '../../../src/core/record.ts'
+import { jsonIn } from '../../../src/core/json.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { checkJson, refuseCostly } from '../../endpoint/json.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -9,6 +9,7 @@ import type { Ticker } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { type BlobStore, readText } from '../../store/blobs.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import type { Change, ReadTx, Store, Tx } from '../../store/port.ts'
 import { createLanes, type Lane, laneOf } from './lanes.ts'
 import { end, endpointOf, recordTry, redirect } from './queue.ts'
@@ -134,12 +135,8 @@ function logBroken(log: Log, { url }: Lane, error: unknown): void {
 
 /** Reports the lane and due time of each delivery that was left when the daemon stopped. */
 async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
-  let after: string | undefined
-  for (;;) {
-    const page = await store.table(deliveries).page('due', [], { limit: SCAN_ROWS, ...compact({ after }) })
-    for (const row of page.rows) note(laneOf(row), row.next_at ?? 0)
-    if (!page.more || page.cursor === null) return
-    after = page.cursor
+  for await (const rows of eachPage(store.table(deliveries), { index: 'due', prefix: [], limit: SCAN_ROWS })) {
+    for (const row of rows) note(laneOf(row), row.next_at ?? 0)
   }
 }
 
@@ -244,16 +241,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
 /** The JSON of a response; undefined if it is not JSON. @throws AppError on JSON nested too deep */
 function readAnswer(body: Buffer): Json | undefined {
   refuseCostly(body)
-  const answer = parsed(body.toString('utf8'))
+  const answer = jsonIn(body.toString('utf8'))?.value as Json | undefined // what JSON.parse returns
   checkJson(answer)
   return answer
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json // what JSON.parse returns
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import { costlyPart } from '../../../src/core/json-cost.ts'
+import { jsonIn } from '../../../src/core/json.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type Engine, EngineGone, type EngineStanding, type Reached } from '../engine.ts'
 import type { WebResponse } from '../web/exchange.ts'
@@ -247,12 +248,7 @@ const MAX_ANSWER_VALUES = 25_000
 
 /** JSON of an answer; undefined if invalid or too large. */
 export function readJson(body: Buffer): unknown {
-  if (costlyPart(body, MAX_ANSWER_VALUES) !== undefined) return undefined
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
+  return costlyPart(body, MAX_ANSWER_VALUES) === undefined ? jsonIn(body.toString('utf8'))?.value : undefined
 }
 
 /** Whether the API responds and accepts the key. */

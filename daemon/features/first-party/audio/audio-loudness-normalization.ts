@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
@@ -65,8 +65,8 @@ export const audioLoudnessNormalization = defineService({
       encoding: 'base64',
       sourceBytes: source.byteLength,
       outputBytes: mp3.byteLength,
-      sourceSha256: sha256(source),
-      outputSha256: sha256(mp3),
+      sourceSha256: hash('sha256', source),
+      outputSha256: hash('sha256', mp3),
       possiblyTruncated: before.durationSeconds >= maxSeconds,
       measurements: {
         targetLufs: target,
@@ -166,8 +166,4 @@ function bounded(gainDb: number): number {
 
 function shown({ integratedLufs, truePeakDbtp, loudnessRangeLu, durationSeconds }: Loudness): Json {
   return { integratedLufs, truePeakDbtp, loudnessRangeLu, durationSeconds }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import type { Speech } from '../../../ports/speech/speech.ts'
 import type { Spoken } from '../../../ports/speech/spoken.ts'
@@ -40,7 +40,7 @@ export const textToSpeech = defineService({
     duration_seconds: Math.round(spoken.seconds * 100) / 100,
     characters: textOf(input, 'text').length,
     bytes: spoken.audio.byteLength,
-    sha256: createHash('sha256').update(spoken.audio).digest('hex'),
+    sha256: hash('sha256', spoken.audio),
     // `audio` comes from a worker thread as a plain `Uint8Array`.
     audio_base64: Buffer.from(spoken.audio).toString('base64'),
     engine: { ...spoken.engine, ...(spoken.isFallback ? { fallback_from: 'natural voices' } : {}) },

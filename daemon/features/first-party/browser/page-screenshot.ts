@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
@@ -77,7 +77,7 @@ export const pageScreenshot = defineService({
       timed_out: loaded.timed_out,
       blocked_requests: blocked,
       bytes: picture.length,
-      sha256: createHash('sha256').update(picture).digest('hex'),
+      sha256: hash('sha256', picture),
       image_base64: picture.toString('base64'),
       taken_at: new Date(at).toISOString(),
       engine: { ...engine },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
@@ -64,7 +64,7 @@ export const pdfGeneration = defineService({
       truncated,
       timed_out: timedOut,
       bytes: file.length,
-      sha256: createHash('sha256').update(file).digest('hex'),
+      sha256: hash('sha256', file),
       pdf_base64: file.toString('base64'),
       blocked_requests: blocked,
       engine: { ...engine },

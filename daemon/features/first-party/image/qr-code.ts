@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { create, type QRCode } from 'qrcode'
-import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { defineService, type JsonInput } from '../service/service.ts'
+import { defineService, type JsonInput, wrongField } from '../service/service.ts'
 import { blackAndWhitePng } from './png.ts'
 
 const MAX_DATA_BYTES = 2_000
@@ -19,7 +18,7 @@ export const qrCode = defineService({
   isQuick: (input) => String(input['data'] ?? '').length <= QUICK_CHARS && Number(input['size'] ?? 0) <= QUICK_SIZE_PX,
   make(input) {
     const { data, size, format } = read(input)
-    const { modules } = encode(data)
+    const { modules } = create(data, { errorCorrectionLevel: 'M' })
     return { qr_code: format === 'svg' ? svgResult(modules, size) : pngResult(modules, size) }
   },
 })
@@ -30,18 +29,14 @@ function read(input: JsonInput): { data: string; size: number; format: string } 
   const data = String(input['data'] ?? '')
   const bytes = Buffer.byteLength(data)
   // The schema limits characters; a QR code limits bytes.
-  if (bytes > MAX_DATA_BYTES) throw wrong('data', `is ${bytes} bytes as UTF-8; at most ${MAX_DATA_BYTES} are allowed`)
+  if (bytes > MAX_DATA_BYTES) throw wrongField('data', `is ${bytes} bytes as UTF-8; at most ${MAX_DATA_BYTES} are allowed`)
   return { data, size: Number(input['size'] ?? DEFAULT_SIZE_PX), format: String(input['format'] ?? 'png') }
-}
-
-function encode(data: string): QRCode {
-  return create(data, { errorCorrectionLevel: 'M' })
 }
 
 /** Draws each module with the same whole number of pixels, so that the image is sharp; centres the code. */
 function pngResult(modules: Modules, size: number): Json {
   const needed = modules.size + 2 * QUIET_ZONE_MODULES
-  if (size < needed) throw wrong('size', `must be at least ${needed} pixels for this much data, unless format is svg`)
+  if (size < needed) throw wrongField('size', `must be at least ${needed} pixels for this much data, unless format is svg`)
   const scale = Math.floor(size / needed)
   const offset = Math.floor((size - modules.size * scale) / 2)
   const lines = Array.from({ length: modules.size }, (_, row) => ({
@@ -87,12 +82,8 @@ function result(
     width: facts.width,
     height: facts.width,
     bytes: file.length,
-    sha256: createHash('sha256').update(file).digest('hex'),
+    sha256: hash('sha256', file),
     encoding: facts.encoding,
     content: facts.content,
   }
-}
-
-function wrong(path: string, message: string): AppError {
-  return new AppError('input_invalid', `${path}: ${message}`, { details: [{ path, message }] })
 }

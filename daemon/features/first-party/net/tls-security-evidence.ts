@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { Json } from '../../../../src/core/json.ts'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
@@ -48,9 +48,7 @@ export const tlsSecurityEvidence = defineService({
       tls_security_evidence: {
         ...evidence,
         // The hash excludes the time, so that equal facts have equal hashes.
-        evidence_sha256: createHash('sha256')
-          .update(canonicalize(evidence) ?? '')
-          .digest('hex'),
+        evidence_sha256: hash('sha256', canonicalize(evidence) ?? ''),
         not_checked: [...(root ? [] : ['headers']), 'revocation'],
         collected_at: new Date(at).toISOString(),
       },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import { matters, root, sentencesOf, wordsOf } from '../service/english.ts'
 import { defineService, fetchPage, textOf } from '../service/service.ts'
@@ -29,7 +29,7 @@ export const urlEvidenceSnapshot = defineService({
         status: page.status,
         headers: Object.fromEntries(headers),
         body_bytes: page.body.length,
-        body_sha256: createHash('sha256').update(page.body).digest('hex'),
+        body_sha256: hash('sha256', page.body),
         truncated: page.truncated,
         ...(expected === '' ? { text_found: null } : findText(page, expected, input['case_sensitive'] === true)),
         ...(typeof input['question'] === 'string' ? answersTo(input['question'], page) : {}),

@@ -40,7 +40,9 @@ export function openEndpoint(url: string): NodeEndpoint {
     try {
       const path = `${pathname}${search}`
       const answer = await pool.request({ method: 'POST', path, headers, body, signal })
-      const text = await bounded(answer.body)
+      const text = await boundedText(answer.body, MAX_ANSWER_BYTES)
+      if (text === undefined)
+        throw new EndpointFailed('too_large', `the response of the node exceeds ${MAX_ANSWER_BYTES} bytes`)
       if (answer.statusCode !== 200) throw new EndpointFailed('status', `${host} returned status ${answer.statusCode}`)
       return text
     } catch (error) {
@@ -62,13 +64,13 @@ export function openEndpoint(url: string): NodeEndpoint {
   }
 }
 
-async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
+/** Text of a body; undefined above the size limit. */
+export async function boundedText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string | undefined> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of body) {
     bytes += part.length
-    if (bytes > MAX_ANSWER_BYTES)
-      throw new EndpointFailed('too_large', `the response of the node exceeds ${MAX_ANSWER_BYTES} bytes`)
+    if (bytes > maxBytes) return undefined
     parts.push(part)
   }
   return Buffer.concat(parts).toString()

@@ -2,6 +2,7 @@ import { Pool } from 'undici'
 import { z } from 'zod'
 import { jsonIn } from '../../../../../src/core/json.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
+import { boundedText } from '../rpc/endpoint.ts'
 
 const MAX_ANSWER_BYTES = 256 * 1024
 const MAX_CONNECTIONS = 32
@@ -98,7 +99,7 @@ async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promis
   const method = body === undefined ? 'GET' : 'POST'
   try {
     const answer = await pool.request({ method, headers, signal, path, body: body ?? null, headersTimeout: timeoutMs })
-    const text = await bounded(answer.body)
+    const text = await boundedText(answer.body, MAX_ANSWER_BYTES)
     if (text === undefined) return { fault: 'its response is too large' }
     if (answer.statusCode !== 200) return { fault: `it returned status ${answer.statusCode}` }
     return jsonIn(text) ?? { fault: 'its response is not JSON' }
@@ -110,16 +111,4 @@ async function answerOf(pool: Pool, { path, body, timeoutMs }: Question): Promis
 /** Sanitises a facilitator's reason, because it is untrusted text that is logged and displayed. */
 function shown(reason: string | null | undefined): string {
   return (reason ?? 'no reason').replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON_CHARS)
-}
-
-/** @returns undefined above the size limit */
-async function bounded(body: AsyncIterable<Buffer>): Promise<string | undefined> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of body) {
-    bytes += part.length
-    if (bytes > MAX_ANSWER_BYTES) return undefined
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
 }
