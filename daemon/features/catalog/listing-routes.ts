@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { listingsApi } from '../../../src/api/sections/services.ts'
-import { notFound } from '../../../src/core/error.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { isObject } from '../../../src/core/json.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { schemas } from '../../engines/schemas.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
@@ -7,15 +9,81 @@ import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { refuseUnsendable } from '../../kernel/web.ts'
 import { commit } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { jobs } from '../jobs/rows.ts'
 import { changedListing, readListing } from '../listings/input.ts'
 import { endpointUrl, untried, withLiveness } from '../listings/liveness.ts'
+import { stillGood } from '../listings/quote-window.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { editedListing } from '../listings/versions.ts'
 import { addListing, putListing } from '../listings/write.ts'
+import { bidStatusAt } from '../postings/machine.ts'
+import { bids, postings } from '../postings/rows.ts'
 import { refuseCovered } from '../subscriptions/coverage.ts'
-import { refuseBrokenPromise } from './listing-kind.ts'
+import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
+import { threads } from '../threads/rows.ts'
 import { ownListingView } from './view.ts'
+
+/** Maximum conversations, and bids, searched for an open one. With more, the listing counts as having an open one. */
+const LOOKED_AT = 1_000
+
+type Times = { readonly now: number; readonly wall: number }
+type KindChange = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
+
+/**
+ * Refuses edits that break a promise to subscribers in a paid period, or in an open job, proposal or bid.
+ * @throws AppError 409, which says what to do instead
+ */
+async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: KindChange): Promise<void> {
+  const covered = { id: held.id, now }
+  if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')
+  if (!takesAll(held.input_schema, changed.input_schema)) await refuseCovered(t, covered, 'restrict its input')
+  const isSameKind = held.service_type === changed.service_type && held.fulfillment_type === changed.fulfillment_type
+  if (isSameKind) return
+  await refuseCovered(t, covered, 'change in kind')
+  const open = await openAbout(t, held.id, { now, wall })
+  if (open === undefined) return
+  throw new AppError(
+    'conflict',
+    `service_type and fulfillment_type cannot change while ${open} on this listing is open: close it first, or create another listing.`,
+  )
+}
+
+/** Whether the new schema accepts all input of the old one. True only if at most optional members were added. */
+function takesAll(before: ServiceRow['input_schema'], after: ServiceRow['input_schema']): boolean {
+  if (after === null || isDeepStrictEqual(before, after)) return true
+  if (before === null || !isObject(before.properties) || !isObject(after.properties)) return false
+  const added = Object.keys(after.properties).filter((name) => !Object.hasOwn(before.properties as object, name))
+  const properties = Object.fromEntries(Object.entries(after.properties).filter(([name]) => !added.includes(name)))
+  return isDeepStrictEqual(before, { ...after, properties })
+}
+
+/** Describes an open job, proposal or bid of a listing; undefined if there is none. */
+async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | undefined> {
+  const [job] = (await t.table(jobs).page('service_open', [id], { limit: 1 })).rows
+  if (job) return `the job ${job.id}`
+  return (await openProposal(t, id, times)) ?? (await openBid(t, id, times))
+}
+
+async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
+  const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
+  // Rows are sorted newest first. If the last one read is too old for an open proposal, so are the rest.
+  const found = rows.find(({ proposal, previous }) =>
+    [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
+  )
+  if (found) return `the proposal of ${found.id}`
+  const last = rows.at(-1)
+  return more && last && last.updated_at > now - PROPOSAL_LIFE_MS ? 'a proposal' : undefined
+}
+
+async function openBid(t: ReadTx, id: string, { now }: Times): Promise<string | undefined> {
+  const { rows, more } = await t.table(bids).page('service_live', [id], { limit: LOOKED_AT })
+  for (const bid of rows) {
+    const posting = await t.table(postings).get(bid.posting_id)
+    if (posting && bidStatusAt(bid, { posting, now }) === 'submitted') return `the bid ${bid.id}`
+  }
+  return more ? 'a bid' : undefined
+}
 
 const createService: FreeHandler<typeof listingsApi.createService> = async ({ body }, { ctx, caller, now }) => {
   refuseUnsendable(ctx, body.webhook_url)

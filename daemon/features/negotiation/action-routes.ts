@@ -15,7 +15,7 @@ import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
 import type { Handlers, PaidHandler } from '../payments/seller.ts'
-import { countGasAct } from '../payouts/gas.ts'
+import { countGasAct } from '../payouts/withdrawals.ts'
 import { threadView } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 

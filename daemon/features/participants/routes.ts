@@ -22,6 +22,7 @@ import { addListing, isListed } from '../listings/write.ts'
 import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import { forgetHealthOfAll } from '../webhooks/health.ts'
 import { sealedHeader } from '../webhooks/own-header.ts'
+import { ownParticipantView, participantView } from './profile-view.ts'
 import {
   checkRegistration,
   insertParticipant,
@@ -31,7 +32,6 @@ import {
   registeredAnswer,
 } from './registration.ts'
 import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
-import { ownParticipantView, participantView } from './view.ts'
 
 /** Webhooks are signed with both the old and the new secret for this long after a rotation (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS

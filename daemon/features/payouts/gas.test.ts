@@ -9,8 +9,8 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import type { ChainStatus } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
 import { autoRefund } from '../payments/auto-refund.ts'
-import { GAS_ACTS_A_DAY, GAS_ACTS_TOLD } from './gas.ts'
 import { gasDays } from './rows.ts'
+import { GAS_ACTS_A_DAY, GAS_ACTS_TOLD } from './withdrawals.ts'
 
 /* On a chain a stranger could burn the operator's gas for nothing: acts without a fee are bounded (decisions §4 Gas). */
 

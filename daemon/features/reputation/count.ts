@@ -1,14 +1,103 @@
 import { isDeepStrictEqual } from 'node:util'
+import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
+import type { ServiceType } from '../../../src/model/service.ts'
 import { dueWork } from '../../crons/due-work.ts'
+import { type Digest, digestOf } from '../../kernel/canonical.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type JobRow, jobs, uncountedJobs } from '../jobs/rows.ts'
 import { messages } from '../threads/rows.ts'
-import { enterEvidence } from './enter-evidence.ts'
-import { openFeedback } from './feedback.ts'
-import { type Counted, countedJobs, standings } from './rows.ts'
+import { enterEvidence, feedbackId } from './enter-evidence.ts'
+import { openPublication } from './publish.ts'
+import { type Counted, countedJobs, documents, identityLinks, type Sums, standings } from './rows.ts'
 import { factsOf, minus, NO_JOBS, plus, sumsOf } from './score.ts'
 import { lockStanding, subjectsOf } from './standings.ts'
+
+/** Primary ERC-8004 tags that souk writes: the score of a job, and its success. */
+export const feedbackTags = ['starred', 'successRate'] as const
+type FeedbackTag = (typeof feedbackTags)[number]
+
+/** The value is `value / 10 ** decimals`, from 0 to 100. */
+type TagValue = { readonly tag: FeedbackTag; readonly value: number; readonly decimals: number }
+
+const FULL = 100
+
+function tagValues({ score, successful }: Sums): readonly [starred: TagValue, successRate: TagValue] {
+  return [
+    { tag: 'starred', value: score, decimals: 1 },
+    { tag: 'successRate', value: successful * FULL, decimals: 0 },
+  ]
+}
+
+type Feedback = {
+  readonly agentRegistry: string
+  /** Decimal. */
+  readonly agentId: string
+  readonly chainId: number
+  /** Wallet that gives the feedback. */
+  readonly client: Wallet
+  readonly serviceType: ServiceType
+  readonly sums: Sums
+  /** Business time, epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/**
+ * The ERC-8004 feedback file of a job. Says how the job ended, without any content. The second tag is under `also`,
+ * because both chain calls refer to this file.
+ */
+export function feedbackFile(feedback: Feedback): Digest {
+  const { agentRegistry, agentId, chainId, client, serviceType, sums, createdAt } = feedback
+  const [first, ...others] = tagValues(sums).map(({ tag, value, decimals }) => ({
+    tag1: tag,
+    tag2: serviceType,
+    value,
+    valueDecimals: decimals,
+  }))
+  return digestOf({
+    agentRegistry,
+    agentId: numberOf(agentId),
+    clientAddress: `eip155:${chainId}:${checksumAddress(client)}`,
+    createdAt: new Date(createdAt).toISOString(),
+    ...first,
+    also: others,
+  })
+}
+
+/** ERC-8004 requires a number. An id that JSON would round stays text. */
+function numberOf(agentId: string): number | string {
+  const number = Number(agentId)
+  return Number.isSafeInteger(number) ? number : agentId
+}
+
+type Place = { readonly baseUrl: string; readonly chainId: number; readonly client: Wallet }
+
+/**
+ * Writes the feedback file of a job that now counts for reputation, and queues the file's tags for the chain. Does
+ * nothing if the provider has no linked identity. The file never changes.
+ */
+async function openFeedback(t: Tx, { job, sums, at }: Counted, place: Place): Promise<void> {
+  const link = await t.table(identityLinks).get(job.provider_id)
+  if (!link) return
+  const { baseUrl, chainId, client } = place
+  const { text, hash } = feedbackFile({
+    agentRegistry: link.agent_registry,
+    agentId: link.agent_id,
+    chainId,
+    client,
+    serviceType: job.service_type,
+    sums,
+    createdAt: at,
+  })
+  const isNew = await t.table(documents).insertIfAbsent({ id: feedbackId(job.id), kind: 'feedback', text, hash, at })
+  if (!isNew) return
+  const uri = `${baseUrl}/v1/reputation/feedback/${job.id}.json`
+  for (const { tag, value, decimals } of tagValues(sums)) {
+    const said = { tag1: tag, tag2: job.service_type, value, value_decimals: decimals }
+    const call = { kind: 'feedback', agent_id: link.agent_id, client, ...said, endpoint: '', uri, hash } as const
+    await openPublication(t, { id: `feedback:${job.id}:${tag}`, subjectId: job.provider_id, call, at })
+  }
+}
 
 /** Maximum messages searched for the provider's first reply. */
 const MAX_LOOKED_AT = 1_000

@@ -12,10 +12,8 @@ import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
-import { type OfferOf, offersIn } from './offers.ts'
-import type { LoggedRequest, RequestLog } from './request-log.ts'
-import { shownPath } from './request-log.ts'
-import { aboutJob, isAbout, jobOf } from './requests.ts'
+import { type LoggedRequest, type RequestLog, shownPath } from './request-log.ts'
+import { aboutJob, isAbout, jobOf, type OfferOf, offersIn } from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
 /** Steps of a trace, with commands that show more. */

@@ -16,7 +16,7 @@ import {
   type SubscriptionTransition,
   subscriptionMachine,
 } from './machine.ts'
-import { nextOf } from './next.ts'
+import { nextOf } from './plan-view.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** Names of a subscription's events (decisions §10). */

@@ -5,7 +5,7 @@ import { readPlatform } from '../../kernel/switches.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { termsOf } from '../listings/versions.ts'
-import { hasAccess } from './next.ts'
+import { hasAccess } from './plan-view.ts'
 import { coverage, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** Maximum subscriptions read for one buyer and one service, latest end first. */

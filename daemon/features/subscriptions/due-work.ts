@@ -8,8 +8,8 @@ import type { Tx } from '../../store/port.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 import { applyStep, canBeCharged, lockSubscription, type SubscriptionStep } from './apply.ts'
 import { agreedBundle } from './coverage.ts'
-import { isLastTry } from './next.ts'
 import { renewedPeriod } from './periods.ts'
+import { isLastTry } from './plan-view.ts'
 import { type SubscriptionRow, subscriptions } from './rows.ts'
 
 type Item = { readonly subscription: SubscriptionRow; readonly at: number; readonly isSanctioned: boolean }

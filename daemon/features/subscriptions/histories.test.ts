@@ -9,8 +9,8 @@ import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { isOver } from './machine.ts'
-import { hasAccess, RENEWAL_GRACE_MS } from './next.ts'
 import { periodStart } from './periods.ts'
+import { hasAccess, RENEWAL_GRACE_MS } from './plan-view.ts'
 import type { SubscriptionRow } from './rows.ts'
 
 // @slow random histories

@@ -1,7 +1,8 @@
+import type { z } from 'zod'
 import { deliveryFields } from '../../../src/api/endpoint/list-fields.ts'
-import type { deliveriesApi, webhookAdminApi } from '../../../src/api/sections/webhooks.ts'
+import { Delivery, type deliveriesApi, type webhookAdminApi } from '../../../src/api/sections/webhooks.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import { at, tableOf } from '../../../src/core/record.ts'
+import { at, pick, tableOf } from '../../../src/core/record.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
@@ -12,7 +13,18 @@ import type { ReadTx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
 import { replay } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
-import { deliveryView } from './view.ts'
+
+/** A delivery for its owner and the administrator. It omits the body, which may be large. */
+export function deliveryView(row: DeliveryRow): z.output<typeof Delivery> {
+  return {
+    ...pick(row, Delivery.shape),
+    delivery_id: row.id,
+    status: row.state,
+    next_attempt_at: row.next_at,
+    ended_at: row.state === 'pending' ? null : row.at,
+    attempts: row.attempts.map(({ excerpt, never_sent: _, ...attempt }) => ({ ...attempt, response_excerpt: excerpt })),
+  }
+}
 
 const listDeliveries: FreeHandler<typeof deliveriesApi.listDeliveries> = async ({ query }, { ctx, caller }) =>
   ctx.store.read((t) => listed(t, { ...query, participant: caller.id }))

@@ -6,8 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { runs } from '../../../fixtures/kit/depth.ts'
 import { splitSignature } from '../../../src/core/authorization.ts'
 import type { Hex } from '../../../src/core/hex.ts'
-import { openNativeRecovery, type RecoverKey } from './native-recovery.ts'
-import { openRecover, openWasmRecovery, type Recover } from './signature.ts'
+import { openNativeRecovery, openRecover, openWasmRecovery, type Recover, type RecoverKey } from './signature.ts'
 
 const native = openNativeRecovery()
 const wasm = await openWasmRecovery()

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
-import { costlyPart } from '../../../src/core/json-cost.ts'
 import { jsonIn } from '../../../src/core/json.ts'
+import { costlyPart } from '../../../src/core/json-cost.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type Engine, EngineGone, type EngineStanding, type Reached } from '../engine.ts'
 import type { WebResponse } from '../web/exchange.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SentimentIntensityAnalyzer } from 'vader-sentiment'
 import { expect, it } from 'vitest'
-import { judge } from './sentiment.ts'
+import { judge } from './sentiment-analysis.ts'
 import { summarize } from './summary.ts'
 
 /* How good it is, on texts that nobody looked at while it was made: no change may make it worse unseen. */

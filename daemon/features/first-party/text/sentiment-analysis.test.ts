@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { buyFrom } from '../../../../fixtures/kit/buy-from.ts'
-import { judge } from './sentiment.ts'
-import { sentimentAnalysis } from './sentiment-analysis.ts'
+import { judge, sentimentAnalysis } from './sentiment-analysis.ts'
 
 const buy = buyFrom(sentimentAnalysis)
 

@@ -40,9 +40,7 @@ export function openEndpoint(url: string): NodeEndpoint {
     try {
       const path = `${pathname}${search}`
       const answer = await pool.request({ method: 'POST', path, headers, body, signal })
-      const text = await boundedText(answer.body, MAX_ANSWER_BYTES)
-      if (text === undefined)
-        throw new EndpointFailed('too_large', `the response of the node exceeds ${MAX_ANSWER_BYTES} bytes`)
+      const text = (await boundedText(answer.body, MAX_ANSWER_BYTES)) ?? tooLarge()
       if (answer.statusCode !== 200) throw new EndpointFailed('status', `${host} returned status ${answer.statusCode}`)
       return text
     } catch (error) {
@@ -62,6 +60,10 @@ export function openEndpoint(url: string): NodeEndpoint {
     },
     close: () => pool.destroy(),
   }
+}
+
+function tooLarge(): never {
+  throw new EndpointFailed('too_large', `the response of the node exceeds ${MAX_ANSWER_BYTES} bytes`)
 }
 
 /** Text of a body; undefined above the size limit. */
