@@ -13,7 +13,7 @@ import { services } from '../listings/rows.ts'
 import { owingStates } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
-import { plans, subscriptions, unservedPeriods } from '../subscriptions/rows.ts'
+import { plans, subscriptions, type UnservedPeriodRow, unservedPeriods } from '../subscriptions/rows.ts'
 import { adjustmentOf } from '../subscriptions/unserved.ts'
 import { messages, threads } from '../threads/rows.ts'
 import { TEST_TYPE } from '../webhooks/health.ts'
@@ -41,7 +41,20 @@ const MAX_QUOTED_CHARS = 200
 /** One cent in micro-USDC. If the unserved part of a period is worth less, it is not listed yet. */
 const LEAST_UNSERVED = 10_000n
 
-const quiet = { grave: false, amount: null, due: null } as const
+/** Members of an item that have no default. */
+export type ItemWords = Pick<Item, 'id' | 'subject' | 'sentence' | 'fix'> & Partial<Item>
+
+const usual = { grave: false, who: null, amount: null, since: null, due: null } as const
+
+/** The items of the first `MAX_OF_A_KIND` rows; `count` is the number of all such rows (default: of these). */
+export async function foundItems<R>(
+  kind: AttentionKind,
+  { rows, count = rows.length }: { readonly rows: readonly R[]; readonly count?: number },
+  wordsOf: (row: R) => ItemWords | Promise<ItemWords>,
+): Promise<FoundItems> {
+  const items = await Promise.all(rows.slice(0, MAX_OF_A_KIND).map(wordsOf))
+  return { kind, items: items.map((words) => ({ ...usual, ...words })), count }
+}
 
 type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }
 
@@ -64,7 +77,7 @@ function quoted(text: string): string {
 /** Undecided disputes (decisions §8). */
 async function disputesOf({ t }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: jobs, index: 'status', prefix: ['disputed'] })
-  const items = rows.map(async (job): Promise<Item> => {
+  const wordsOf = async (job: JobRow) => {
     const buyer = await nameOf(t, job.buyer_wallet)
     return {
       ...aboutJob(job),
@@ -76,8 +89,8 @@ async function disputesOf({ t }: Reading): Promise<FoundItems> {
       sentence: `${buyer} disputes "${await listingOf(t, job)}": "${quoted(job.dispute?.reason ?? '')}"`,
       fix: `souk admin jobs bundle ${job.id}`,
     }
-  })
-  return { kind: 'dispute', items: await Promise.all(items), count }
+  }
+  return foundItems('dispute', { rows, count }, wordsOf)
 }
 
 function aboutJob({ id, amount }: JobRow): Pick<Item, 'subject' | 'amount'> {
@@ -89,23 +102,20 @@ async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   const part = { limit: MAX_DUE_ROWS, order: 'asc' } as const
   const pages = await Promise.all(workingJobStatuses.map((status) => t.table(jobs).page('status', [status], part)))
   const late = pages.flatMap(({ rows }) => rows).filter((job) => isLate(job, now))
-  const items = late
-    .toSorted((one, other) => promisedAt(one) - promisedAt(other))
-    .slice(0, MAX_OF_A_KIND)
-    .map(async (job): Promise<Item> => {
-      const isHeld = job.escrow_status === 'held'
-      return {
-        ...aboutJob(job),
-        id: `overdue ${job.id}`,
-        grave: isHeld,
-        who: await nameOf(t, job.provider_id),
-        since: promisedAt(job),
-        due: job.next_event_at,
-        sentence: `"${await listingOf(t, job)}" for ${await nameOf(t, job.buyer_wallet)} is past its promised time.`,
-        fix: isHeld ? `souk admin jobs emergency-withdraw ${job.id} --reason "..."` : `souk jobs view ${job.id}`,
-      }
-    })
-  return { kind: 'overdue', items: await Promise.all(items), count: late.length }
+  const rows = late.toSorted((one, other) => promisedAt(one) - promisedAt(other))
+  return foundItems('overdue', { rows }, async (job) => {
+    const isHeld = job.escrow_status === 'held'
+    return {
+      ...aboutJob(job),
+      id: `overdue ${job.id}`,
+      grave: isHeld,
+      who: await nameOf(t, job.provider_id),
+      since: promisedAt(job),
+      due: job.next_event_at,
+      sentence: `"${await listingOf(t, job)}" for ${await nameOf(t, job.buyer_wallet)} is past its promised time.`,
+      fix: isHeld ? `souk admin jobs emergency-withdraw ${job.id} --reason "..."` : `souk jobs view ${job.id}`,
+    }
+  })
 }
 
 /** Jobs whose next step is overdue, because the cron for that step failed or did not run. */
@@ -113,39 +123,31 @@ async function stuckOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
   const late = rows.filter((job) => job.next_event_at !== null && job.next_event_at < now - PATIENCE_MS)
-  const items = late.slice(0, MAX_OF_A_KIND).map(
-    async (job): Promise<Item> => ({
-      ...aboutJob(job),
-      id: `stuck ${job.id}`,
-      grave: true,
-      who: await nameOf(t, job.provider_id),
-      since: job.next_event_at,
-      due: null,
-      sentence: `The next step of "${await listingOf(t, job)}" (${job.next_event}) is overdue.`,
-      fix: 'souk crons run escrow-monitor',
-    }),
-  )
-  return { kind: 'stuck', items: await Promise.all(items), count: late.length }
+  return foundItems('stuck', { rows: late }, async (job) => ({
+    ...aboutJob(job),
+    id: `stuck ${job.id}`,
+    grave: true,
+    who: await nameOf(t, job.provider_id),
+    since: job.next_event_at,
+    sentence: `The next step of "${await listingOf(t, job)}" (${job.next_event}) is overdue.`,
+    fix: 'souk crons run escrow-monitor',
+  }))
 }
 
 /** Subscriptions whose renewal exceeded the balance. */
 async function pastDueOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(subscriptions).page('due', ['renew'], { limit: MAX_RENEWALS })
   const unpaid = rows.filter(({ status }) => status === 'past_due')
-  const items = unpaid.slice(0, MAX_OF_A_KIND).map(
-    async (row): Promise<Item> => ({
-      id: `past_due ${row.id}`,
-      grave: false,
-      subject: { kind: 'subscription', id: row.id },
-      who: await nameOf(t, row.participant_id),
-      amount: row.amount,
-      since: row.past_due_since,
-      due: row.next_event_at,
-      sentence: `The balance does not cover the renewal of "${(await t.table(plans).get(row.plan_id))?.name ?? row.plan_id}".`,
-      fix: `souk participants view ${row.participant_id}`,
-    }),
-  )
-  return { kind: 'past_due', items: await Promise.all(items), count: unpaid.length }
+  return foundItems('past_due', { rows: unpaid }, async (row) => ({
+    id: `past_due ${row.id}`,
+    subject: { kind: 'subscription', id: row.id },
+    who: await nameOf(t, row.participant_id),
+    amount: row.amount,
+    since: row.past_due_since,
+    due: row.next_event_at,
+    sentence: `The balance does not cover the renewal of "${(await t.table(plans).get(row.plan_id))?.name ?? row.plan_id}".`,
+    fix: `souk participants view ${row.participant_id}`,
+  }))
 }
 
 /** Inquiries that the provider has not answered in time. */
@@ -160,18 +162,14 @@ async function inquiriesOf({ t, now }: Reading): Promise<FoundItems> {
     })),
   )
   const open = last.filter(({ message }) => message?.author_role === 'buyer')
-  const items = open.slice(0, MAX_OF_A_KIND).map(
-    async ({ thread, message }): Promise<Item> => ({
-      ...quiet,
-      id: `inquiry ${thread.id}`,
-      subject: { kind: 'thread', id: thread.id },
-      who: await nameOf(t, thread.provider_id),
-      since: message?.created_at ?? thread.updated_at,
-      sentence: `${await nameOf(t, thread.buyer_wallet)} waits for a reply: "${quoted(message?.body ?? '')}"`,
-      fix: `souk admin threads view ${thread.id}`,
-    }),
-  )
-  return { kind: 'inquiry', items: await Promise.all(items), count: open.length }
+  return foundItems('inquiry', { rows: open }, async ({ thread, message }) => ({
+    id: `inquiry ${thread.id}`,
+    subject: { kind: 'thread', id: thread.id },
+    who: await nameOf(t, thread.provider_id),
+    since: message?.created_at ?? thread.updated_at,
+    sentence: `${await nameOf(t, thread.buyer_wallet)} waits for a reply: "${quoted(message?.body ?? '')}"`,
+    fix: `souk admin threads view ${thread.id}`,
+  }))
 }
 
 /** Reverted payments: losses that earnings do not cover yet, and refunds still owed to payers. */
@@ -180,42 +178,34 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
   const owed = await Promise.all(
     owingStates.map((state) => some(t, { of: payments, index: 'withheld', prefix: [state] })),
   )
-  const itemOf = (payment: PaymentRow, said: Pick<Item, 'id' | 'amount' | 'sentence' | 'fix'>): Item => ({
-    grave: true,
-    subject: { kind: 'receipt', id: payment.receipt_id },
-    who: payment.payer,
-    since: payment.updated_at,
-    due: null,
-    ...said,
-  })
+  const about = ({ receipt_id: id, payer, updated_at }: PaymentRow) =>
+    ({ grave: true, subject: { kind: 'receipt', id }, who: payer, since: updated_at }) as const
   const items = [
-    ...lost.rows.map((payment) =>
-      itemOf(payment, {
-        id: `reversed ${payment.receipt_id}`,
-        amount: payment.uncovered ?? null,
-        sentence: 'The chain reverted a settled payment; earnings do not yet cover this amount.',
-        fix: 'souk money audit',
-      }),
-    ),
+    ...lost.rows.map((payment) => ({
+      ...about(payment),
+      id: `reversed ${payment.receipt_id}`,
+      amount: payment.uncovered ?? null,
+      sentence: 'The chain reverted a settled payment; earnings do not yet cover this amount.',
+      fix: 'souk money audit',
+    })),
     ...owed
       .flatMap(({ rows }) => rows)
-      .map((payment) =>
-        itemOf(payment, {
-          id: `owed ${payment.receipt_id}`,
-          amount: payment.withheld ?? null,
-          sentence: 'A refund is owed to a payer: it is paid from the next earnings.',
-          fix: 'souk crons run auto-refund',
-        }),
-      ),
+      .map((payment) => ({
+        ...about(payment),
+        id: `owed ${payment.receipt_id}`,
+        amount: payment.withheld ?? null,
+        sentence: 'A refund is owed to a payer: it is paid from the next earnings.',
+        fix: 'souk crons run auto-refund',
+      })),
   ]
   const count = owed.reduce((sum, found) => sum + found.count, lost.count)
-  return { kind: 'reversed', items: items.slice(0, MAX_OF_A_KIND), count }
+  return foundItems('reversed', { rows: items, count }, (words) => words)
 }
 
 async function payoutsOf({ t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
-  const itemOf = (payout: PayoutRow, sentence: string): Item => ({
+  const wordsOf = (payout: PayoutRow, sentence: string): ItemWords => ({
     id: `payout ${payout.id}`,
     grave: true,
     subject: { kind: 'payout', id: payout.id },
@@ -227,32 +217,30 @@ async function payoutsOf({ t }: Reading): Promise<FoundItems> {
     fix: `souk admin payouts --status ${payout.status}`,
   })
   const items = [
-    ...stuck.rows.map((one) => itemOf(one, `A ${one.kind} failed: ${one.last_error ?? 'unknown error'}.`)),
-    ...blocked.rows.map((one) => itemOf(one, `A ${one.kind} is on hold: its wallet is blocked.`)),
+    ...stuck.rows.map((one) => wordsOf(one, `A ${one.kind} failed: ${one.last_error ?? 'unknown error'}.`)),
+    ...blocked.rows.map((one) => wordsOf(one, `A ${one.kind} is on hold: its wallet is blocked.`)),
   ]
-  return { kind: 'payout', items: items.slice(0, MAX_OF_A_KIND), count: stuck.count + blocked.count }
+  return foundItems('payout', { rows: items, count: stuck.count + blocked.count }, (words) => words)
 }
 
 /** Paid periods that were not served and need a remedy (decisions §9). */
 async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   const { rows: open, count } = await some(t, { of: unservedPeriods, index: 'open' })
   const rows = open.filter((row) => row.since === null || adjustmentOf(row, now) >= LEAST_UNSERVED)
-  const items = rows.map(async (row): Promise<Item> => {
+  const wordsOf = async (row: UnservedPeriodRow) => {
     const amount = adjustmentOf(row, now)
     const settles = `--settles ${row.id} --reason "..."`
     return {
       id: `unserved ${row.id}`,
-      grave: false,
       subject: { kind: 'subscription', id: row.subscription_id },
       who: await nameOf(t, row.participant_id),
       amount,
       since: row.opened_at,
-      due: null,
       sentence: 'A subscriber paid for a period in which the seller was suspended.',
       fix: `souk admin adjust ${row.participant_id} ${formatAmount(amount)} ${settles}`,
     }
-  })
-  return { kind: 'unserved_period', items: await Promise.all(items), count: count - open.length + rows.length }
+  }
+  return foundItems('unserved_period', { rows, count: count - open.length + rows.length }, wordsOf)
 }
 
 /** Dead webhook messages except test messages. For a failed test, `endpointsOf` reports the listing. */
@@ -266,13 +254,10 @@ async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
     if (dead.length >= MAX_OF_A_KIND || looked >= MAX_DEAD_ROWS) break
   }
   const left = (await t.table(deliveries).count('state', ['dead'])) - looked
-  const rows = dead.slice(0, MAX_OF_A_KIND)
-  const count = dead.length + Math.max(left, 0)
-  const items = rows.map(async (row: DeliveryRow): Promise<Item> => {
+  const wordsOf = async (row: DeliveryRow) => {
     const { participant_id: participantId, service_id: serviceId } = row
     const isGone = (await endpointOf(t, { participantId, serviceId })) === undefined
     return {
-      ...quiet,
       id: `delivery ${row.id}`,
       subject: { kind: 'delivery', id: row.id },
       who: await nameOf(t, row.participant_id),
@@ -280,20 +265,19 @@ async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
       sentence: `Webhook message ${row.type} failed after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}${isGone ? ', and there is no endpoint now' : ''}.`,
       fix: isGone ? `souk participants view ${participantId}` : `souk admin webhooks replay ${row.id}`,
     }
-  })
-  return { kind: 'delivery', items: await Promise.all(items), count }
+  }
+  return foundItems('delivery', { rows: dead, count: dead.length + Math.max(left, 0) }, wordsOf)
 }
 
 /** Listings that are not sold because their endpoint fails. */
 async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')
-  const items = failing.slice(0, MAX_OF_A_KIND).map(async (one): Promise<Item> => {
+  return foundItems('endpoint', { rows: failing }, async (one) => {
     const { tries, since, why } = await failuresOf(t, one.id)
     const waiting = await t.table(jobs).count('service_open', [one.id])
     const wait = waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'job waits' : 'jobs wait'}`
     return {
-      ...quiet,
       id: `endpoint ${one.id}`,
       subject: { kind: 'service', id: one.id },
       who: await nameOf(t, one.provider_id),
@@ -302,7 +286,6 @@ async function endpointsOf({ t }: Reading): Promise<FoundItems> {
       fix: `souk admin webhooks list --filter "service:${one.id} status:dead"`,
     }
   })
-  return { kind: 'endpoint', items: await Promise.all(items), count: failing.length }
 }
 
 /** Consecutive failures of a listing's endpoint: number of attempts, start and reason. */

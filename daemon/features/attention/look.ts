@@ -15,14 +15,13 @@ import { jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
 import { GAS_ACTS_TOLD, gasActsToday } from '../payouts/withdrawals.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
-import { type FoundItems, type Item, MAX_OF_A_KIND } from './find.ts'
+import { type FoundItems, foundItems, type ItemWords, MAX_OF_A_KIND } from './find.ts'
 
-type Said = Pick<Item, 'id' | 'sentence' | 'fix'> & Partial<Item>
+type SubjectWords = Omit<ItemWords, 'subject'>
 
-function one(kind: AttentionKind, said: Said | undefined): FoundItems {
-  if (!said) return { kind, items: [], count: 0 }
-  const nothing = { grave: false, who: null, amount: null, since: null, due: null }
-  return { kind, items: [{ ...nothing, subject: { kind, id: said.id }, ...said }], count: 1 }
+/** The item of a kind that has at most one. */
+function one(kind: AttentionKind, words: SubjectWords | undefined): Promise<FoundItems> {
+  return foundItems(kind, { rows: words ? [words] : [] }, (said) => ({ subject: { kind, id: said.id }, ...said }))
 }
 
 /** Disk space and journal health. */
@@ -35,10 +34,10 @@ export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
     sentence: 'The disk is full: all writes are rejected.',
     fix: 'souk doctor --only disk',
   }
-  return [
+  return Promise.all([
     one('journal', cut && { id: 'journal', grave, sentence: cutSentence(cut), fix: 'souk doctor' }),
     one('disk', (await isFull()) ? full : undefined),
-  ]
+  ])
 }
 
 /** Chain problems, and differences between the books and the chain. */
@@ -47,10 +46,9 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
   const faults = status?.faults ?? []
   const drift = status === undefined || status.health === 'down' ? null : await driftOf(ctx)
   const freeActs = await gasActsToday(ctx)
-  const nothing = { who: null, amount: null, since: null, due: null }
-  const itemOf = (id: string, said: Pick<Item, 'grave' | 'sentence' | 'fix'>): Item => ({
-    ...{ id: `chain ${id}`, subject: { kind: 'chain', id } },
-    ...nothing,
+  const itemOf = (id: string, said: Omit<SubjectWords, 'id'>) => ({
+    id: `chain ${id}`,
+    subject: { kind: 'chain', id },
     ...said,
   })
   const items = [
@@ -68,22 +66,22 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
         ]),
     ...(freeActs < GAS_ACTS_TOLD
       ? []
-      : [itemOf('free acts', { grave: false, sentence: freeActsSentence(freeActs), fix: 'souk chain queue --all' })]),
+      : [itemOf('free acts', { sentence: freeActsSentence(freeActs), fix: 'souk chain queue --all' })]),
     ...wrongTokens
       .of(ctx)
       .recent(ctx.clock.wall())
-      .map((one) => itemOf(`token of ${one.seller}`, { grave: false, ...wrongTokenWords(ctx, one) })),
-    ...(await waitingDeals(ctx)).map((deal) => ({
-      ...itemOf(deal.id, {
+      .map((one) => itemOf(`token of ${one.seller}`, wrongTokenWords(ctx, one))),
+    ...(await waitingDeals(ctx)).map((deal) =>
+      itemOf(deal.id, {
         grave: deal.taken === undefined,
+        amount: usdc(deal.net + deal.fee),
+        since: deal.created_at,
         sentence: sentenceOf(deal),
         fix: `souk jobs view ${deal.id}`,
       }),
-      amount: usdc(deal.net + deal.fee),
-      since: deal.created_at,
-    })),
+    ),
   ]
-  return { kind: 'chain', items: items.slice(0, MAX_OF_A_KIND), count: items.length }
+  return foundItems('chain', { rows: items }, (words) => words)
 }
 
 function freeActsSentence(count: number): string {
@@ -110,25 +108,18 @@ function fixOf(code: ChainFaultCode, transaction: string | undefined): string {
 }
 
 /** Crons that failed, or have not succeeded for too long. */
-export function cronsOf(ctx: Context): FoundItems {
+export function cronsOf(ctx: Context): Promise<FoundItems> {
   const views = scheduler.of(ctx).views().filter(isTroubled)
-  const items = views.map(
-    ({ cron, health, row }): Item => ({
-      id: `cron ${cron.name}`,
-      grave: false,
-      subject: { kind: 'cron', id: cron.name },
-      who: null,
-      amount: null,
-      since: health.last_success,
-      due: null,
-      sentence:
-        row.runs[0]?.result === 'failed'
-          ? `The last run of this scheduled job failed: ${row.runs[0].reason}.`
-          : 'The scheduled job is overdue.',
-      fix: `souk crons run ${cron.name}`,
-    }),
-  )
-  return { kind: 'cron', items, count: items.length }
+  return foundItems('cron', { rows: views }, ({ cron, health, row }) => ({
+    id: `cron ${cron.name}`,
+    subject: { kind: 'cron', id: cron.name },
+    since: health.last_success,
+    sentence:
+      row.runs[0]?.result === 'failed'
+        ? `The last run of this scheduled job failed: ${row.runs[0].reason}.`
+        : 'The scheduled job is overdue.',
+    fix: `souk crons run ${cron.name}`,
+  }))
 }
 
 function isTroubled({ health, row }: CronView): boolean {
@@ -143,23 +134,17 @@ export async function enginesOf(ctx: Context): Promise<FoundItems> {
   const seen = engineBoard.of(ctx).standings()
   const failing = seen.filter(({ status, lookedAt }) => lookedAt !== undefined && status === 'failing')
   const missing = await missedOf(ctx, seen)
-  const itemOf = (id: string, sentence: string): Item => ({
+  const lost = `First-party functions are unavailable, because these engines are missing: ${missing.join(', ')}.`
+  const sentences = [
+    ...failing.map(({ name, detail }) => [name, `First-party functions wait for ${name}: ${detail}`] as const),
+    ...(missing.length === 0 ? [] : [['missing', lost] as const]),
+  ]
+  return foundItems('engine', { rows: sentences }, ([id, sentence]) => ({
     id: `engine ${id}`,
-    grave: false,
     subject: { kind: 'engine', id },
-    who: null,
-    amount: null,
-    since: null,
-    due: null,
     sentence,
     fix: 'souk doctor --only engines',
-  })
-  const lost = `First-party functions are unavailable, because these engines are missing: ${missing.join(', ')}.`
-  const items = [
-    ...failing.map(({ name, detail }) => itemOf(name, `First-party functions wait for ${name}: ${detail}`)),
-    ...(missing.length === 0 ? [] : [itemOf('missing', lost)]),
-  ]
-  return { kind: 'engine', items, count: items.length }
+  }))
 }
 
 /** Names of missing engines to report. An engine that was never checked is not reported. */
@@ -186,7 +171,7 @@ async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
 }
 
 /** Switches that the operator paused, and a stale sanctions list. */
-export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
+export function switchesOf(ctx: Context, now: number): Promise<readonly FoundItems[]> {
   const { paused, pausedAt, pausedReason, escrowPaused, escrowPausedAt } = ctx.switches.now()
   const { list, source } = compliance.of(ctx)
   const sdn = sdnHealth(list, { source: source.shown, now })
@@ -205,9 +190,9 @@ export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
     sentence: 'Escrow is paused: only refunds are possible.',
     fix: 'souk admin escrow unpause',
   }
-  return [
+  return Promise.all([
     one('sanctions_list', sdn.stale ? { ...stale, since: sdn.last_checked } : undefined),
     one('platform', paused ? stopped : undefined),
     one('escrow', escrowPaused ? shut : undefined),
-  ]
+  ])
 }

@@ -13,9 +13,9 @@ const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_inpu
     ...inBooks,
     await chainOf(ctx),
     ...(await storageOf(ctx)),
-    cronsOf(ctx),
+    await cronsOf(ctx),
     await enginesOf(ctx),
-    ...switchesOf(ctx, now),
+    ...(await switchesOf(ctx, now)),
   ]
   const order = found.toSorted((one, two) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(two.kind))
   const all = order.flatMap(({ kind, items }) => items.map((item) => ({ ...item, kind })))
