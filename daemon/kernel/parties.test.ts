@@ -56,7 +56,7 @@ test('own jobs are those of a naive filter, after any writes, for every role, st
         const query = { wallet: walletOf(asked.who), role: asked.role, status: asked.status, limit, offset }
         const mine = naive(known, asked)
         const found = await store.read((t) => ownIds(t, jobParties, query))
-        expect(found).toEqual({ ids: mine.slice(offset, offset + limit), total: mine.length })
+        expect(found).toEqual({ ids: mine.slice(offset, offset + limit), total: mine.length, limit, offset })
       }
       await store.close()
     },

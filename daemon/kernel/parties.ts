@@ -1,7 +1,7 @@
 import { AppError } from '../../src/core/error.ts'
 import type { PartyRole } from '../../src/model/words.ts'
-import { offsetPage } from '../store/offset-page.ts'
-import type { Collection, ReadTx, Scalar, Tx } from '../store/port.ts'
+import { type OffsetPage, type OffsetSlice, offsetPage } from '../store/offset-page.ts'
+import type { Collection, ReadTx, Row, Scalar, Tx } from '../store/port.ts'
 import { type ParticipantRow, type PartyRow, participants } from './rows.ts'
 
 /**
@@ -46,24 +46,32 @@ function keyOf(subject: Subject, role: PartyRole): string {
   return `${subject.id}:${role}`
 }
 
-export type OwnQuery = {
+export type OwnQuery = Pick<OffsetSlice, 'limit' | 'offset'> & {
   readonly wallet: string
-  readonly role: PartyRole | undefined
-  readonly status: string | undefined
-  readonly limit: number
-  readonly offset: number
+  readonly role?: PartyRole | undefined
+  readonly status?: string | undefined
 }
 
-/** A page of the ids of a wallet's jobs, threads or subscriptions, newest first, with their total number. */
+/** A page of a wallet's jobs, threads or subscriptions, newest first. */
+export async function ownRows<R extends Row>(
+  t: ReadTx,
+  { parties, rows }: { readonly parties: Parties; readonly rows: Collection<R> },
+  query: OwnQuery,
+): Promise<OffsetPage<R>> {
+  const { ids, ...page } = await ownIds(t, parties, query)
+  return { ...page, rows: await t.table(rows).getMany(ids) }
+}
+
+/** The ids of the rows that `ownRows` returns. */
 export async function ownIds(
   t: ReadTx,
   parties: Parties,
   { wallet, role, status, limit, offset }: OwnQuery,
-): Promise<{ ids: readonly string[]; total: number }> {
+): Promise<Omit<OffsetPage<never>, 'rows'> & { readonly ids: readonly string[] }> {
   const index = ['wallet', role && 'role', status && 'status'].filter(Boolean).join('_')
   const prefix: Scalar[] = [wallet, role, status].filter((value) => value !== undefined)
-  const { rows, total } = await offsetPage(t.table(parties), { index, prefix, limit, offset })
-  return { ids: rows.map((row) => row.subject_id), total }
+  const { rows, ...page } = await offsetPage(t.table(parties), { index, prefix, limit, offset })
+  return { ...page, ids: rows.map((row) => row.subject_id) }
 }
 
 /** The participant's side of a job or conversation; undefined for other participants. Buyers are matched by wallet. */

@@ -7,8 +7,9 @@ import {
   MAX_SEARCHED_ROWS,
   passesFilter,
 } from '../../src/core/filter.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { eachPage } from './each-page.ts'
-import { type OffsetSlice, offsetPage } from './offset-page.ts'
+import { type OffsetPage, type OffsetSlice, offsetPage } from './offset-page.ts'
 import type { Collection, Row, Store } from './port.ts'
 
 /** Rows per read; other work runs in between. */
@@ -17,8 +18,8 @@ export const STRIDE_ROWS = 500
 export type SearchAsked = {
   readonly filter?: Filter | undefined
   readonly sort?: string | undefined
-  readonly limit: number
-  readonly offset: number
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
   /** Current time of the clock by which ages are measured, epoch milliseconds. */
   readonly now: number
 }
@@ -37,9 +38,7 @@ type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
   readonly compare?: ((a: R, b: R) => number) | undefined
 }
 
-export type SearchedPage<R> = {
-  readonly rows: readonly R[]
-  readonly total: number
+export type SearchedPage<R> = OffsetPage<R> & {
   readonly searched?: { readonly rows: number; readonly of: number }
 }
 
@@ -53,7 +52,7 @@ export function isSearch({ filter, sort }: Pick<SearchAsked, 'filter' | 'sort'>)
  */
 export async function searchedPage<R, L extends ListFields>(
   list: Searchable<R, L>,
-  { filter, sort, limit, offset, now }: SearchAsked,
+  { filter, sort, limit = DEFAULT_PAGE, offset = 0, now }: SearchAsked,
 ): Promise<SearchedPage<R>> {
   const uses = usesOf(list.fields, filter, sort)
   const found: { row: R; facts: Facts }[] = []
@@ -74,7 +73,7 @@ export async function searchedPage<R, L extends ListFields>(
     found.sort((a, b) => byFacts(a.facts, b.facts))
   }
   const rows = found.slice(offset, offset + limit).map(({ row }) => row)
-  return { rows, total: found.length, searched: { rows: looked, of: Math.max(looked, list.count) } }
+  return { rows, total: found.length, limit, offset, searched: { rows: looked, of: Math.max(looked, list.count) } }
 }
 
 /** Returns a test of whether a field is needed. A word without a field is searched in all text fields. */
@@ -94,8 +93,7 @@ export async function listedPage<R extends Row, L extends ListFields>(
   asked: SearchAsked,
 ): Promise<SearchedPage<R>> {
   const { rows, index, prefix } = list
-  const { limit, offset } = asked
-  if (!isSearch(asked)) return store.read((t) => offsetPage(t.table(rows), { index, prefix, limit, offset }))
+  if (!isSearch(asked)) return store.read((t) => offsetPage(t.table(rows), { ...asked, index, prefix }))
   const table = store.table(rows)
   const pieces = eachPage(table, { index, prefix, limit: STRIDE_ROWS })
   return searchedPage({ ...list, pieces, count: await table.count(index, prefix) }, asked)

@@ -71,7 +71,7 @@ const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx,
   const asked = { ...query, limit, offset, now }
   if (isSearch(asked)) {
     const { rows, ...found } = await searchHolds(ctx.store, kinds, asked)
-    return { holds: await ctx.store.read((t) => holdViews(t, rows, now)), ...found, limit, offset }
+    return { holds: await ctx.store.read((t) => holdViews(t, rows, now)), ...found }
   }
   const { rows, total } = await ctx.store.read(async (t) => {
     const page = await heldAccounts(t, { kinds, limit, offset })
@@ -128,11 +128,11 @@ function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
 const getAudit: FreeHandler<typeof auditApi.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
 
 const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, status } = query
+  const { status } = query
   const part = status ? { index: 'status', prefix: [status] } : { index: 'newest', prefix: [] }
   const list = { rows: payouts, ...part, fields: payoutFields, factsOf: payoutFacts }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
-  return { payouts: rows.map(payoutView), ...found, limit, offset }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+  return { payouts: rows.map(payoutView), ...found }
 }
 
 function payoutFacts({ id, status, kind, wallet, amount, blocked, last_error: error, created_at: age }: PayoutRow) {

@@ -1,7 +1,6 @@
 import { serviceFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
 import type { catalogAdminApi } from '../../../src/api/sections/admin-services.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -21,7 +20,7 @@ import { viewOf } from './routes.ts'
 
 const listAllServices: FreeHandler<typeof catalogAdminApi.listAllServices> = async ({ query }, call) => {
   const { store } = call.ctx
-  const { limit = DEFAULT_PAGE, offset = 0, status = 'active' } = query
+  const { status = 'active' } = query
   const sold = soldFigures.of(call.ctx)
   const list = {
     rows: services,
@@ -30,7 +29,7 @@ const listAllServices: FreeHandler<typeof catalogAdminApi.listAllServices> = asy
     fields: serviceFields,
     factsOf: factsIn(store, sold),
   }
-  const { rows, ...found } = await listedPage(store, list, { ...query, limit, offset, now: call.now })
+  const { rows, ...found } = await listedPage(store, list, { ...query, now: call.now })
   const week = await sold.week()
   const shown = await Promise.all(
     rows.map(async (row) => ({
@@ -38,7 +37,7 @@ const listAllServices: FreeHandler<typeof catalogAdminApi.listAllServices> = asy
       selling: await sellingOf(store, row, week.of(row.id)),
     })),
   )
-  return { services: shown, ...found, limit, offset }
+  return { services: shown, ...found }
 }
 
 const factsIn =

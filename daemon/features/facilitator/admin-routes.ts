@@ -1,7 +1,6 @@
 import { templatePath } from '../../../src/api/endpoint/define.ts'
 import { api } from '../../../src/api/index.ts'
 import { FacilitatedSettlement, type facilitatorAdminApi } from '../../../src/api/sections/facilitator.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { isLoopback } from '../../../src/core/loopback.ts'
 import { pick } from '../../../src/core/record.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
@@ -19,13 +18,10 @@ const MAX_DAY_ROWS = 1_000
 const MAX_DATE_SECONDS = 8_640_000_000_000n
 
 const list: FreeHandler<typeof facilitatorAdminApi.listFacilitatedSettlements> = async ({ query }, { ctx, wall }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, state } = query
-  const slice =
-    state === undefined
-      ? { index: 'newest', prefix: [], limit, offset }
-      : { index: 'state', prefix: [state], limit, offset }
+  const { state, ...asked } = query
+  const slice = state === undefined ? { index: 'newest', prefix: [] } : { index: 'state', prefix: [state] }
   return ctx.store.read(async (t) => {
-    const { rows, total } = await offsetPage(t.table(settlements), slice)
+    const { rows, ...page } = await offsetPage(t.table(settlements), { ...asked, ...slice })
     const today = await t.table(facilitatorDays).page('day', [dayOf(wall)], { limit: MAX_DAY_ROWS })
     return {
       ...factsOf(ctx),
@@ -34,9 +30,7 @@ const list: FreeHandler<typeof facilitatorAdminApi.listFacilitatedSettlements> =
         .toSorted((one, two) => two.gas - one.gas),
       wrong_tokens: [...wrongTokens.of(ctx).all()],
       settlements: rows.map(shown),
-      total,
-      limit,
-      offset,
+      ...page,
     }
   })
 }

@@ -1,9 +1,8 @@
 import type { jobsApi } from '../../../src/api/sections/jobs.ts'
 import { notFound } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
 import type { FreeHandler, TokenBearer } from '../../endpoint/handler.ts'
-import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
+import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -38,12 +37,9 @@ const getJob: PaidHandler<typeof jobsApi.getJob> = {
 }
 
 const listJobs: FreeHandler<typeof jobsApi.listJobs> = async ({ query }, { ctx, caller }) => {
-  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return ctx.store.read(async (t) => {
-    const own = await ownIds(t, jobParties, { wallet: caller.wallet, role, status, limit, offset })
-    const rows = await t.table(jobs).getMany(own.ids)
-    return { jobs: rows.map(jobSummary), total: own.total, limit, offset }
-  })
+  const own = { ...query, wallet: caller.wallet }
+  const { rows, ...page } = await ctx.store.read((t) => ownRows(t, { parties: jobParties, rows: jobs }, own))
+  return { jobs: rows.map(jobSummary), ...page }
 }
 
 const getJobMessages: FreeHandler<typeof jobsApi.getJobMessages> = async ({ params, query }, { ctx, caller, now }) =>

@@ -3,7 +3,6 @@ import type { inquiryApi, negotiationApi } from '../../../src/api/sections/negot
 import type { threadsApi } from '../../../src/api/sections/threads.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { jsonIn } from '../../../src/core/json.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { JsonObject } from '../../../src/model/service.ts'
@@ -12,7 +11,7 @@ import { unwrapBrief } from '../../../src/schema/schema.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedProvider } from '../../kernel/participant.ts'
-import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
+import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -31,12 +30,9 @@ import { enqueue } from '../webhooks/queue.ts'
 import { acceptable, chosenProposal, promisedBy, proposalOf, replacedBy } from './proposals.ts'
 
 const listThreads: FreeHandler<typeof threadsApi.listThreads> = async ({ query }, { ctx, caller, now }) => {
-  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return ctx.store.read(async (t) => {
-    const own = await ownIds(t, threadParties, { wallet: caller.wallet, role, status, limit, offset })
-    const rows = await t.table(threads).getMany(own.ids)
-    return { threads: rows.map((row) => threadView(row, now)), total: own.total, limit, offset }
-  })
+  const own = { ...query, wallet: caller.wallet }
+  const { rows, ...page } = await ctx.store.read((t) => ownRows(t, { parties: threadParties, rows: threads }, own))
+  return { threads: rows.map((row) => threadView(row, now)), ...page }
 }
 
 const getThread: FreeHandler<typeof threadsApi.getThread> = async ({ params, query }, { ctx, caller, now }) =>

@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { Validation } from '../../../src/schema/compile.ts'
@@ -126,14 +125,13 @@ function paymentFacts(payment: PaymentRow): NonNullable<Bundle['payment']> {
 }
 
 const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const { rows, ...found } = await partyPage(ctx.store, jobList(ctx.store, now), { ...query, limit, offset, now })
+  const { rows, ...found } = await partyPage(ctx.store, jobList(ctx.store, now), { ...query, now })
   const shown = await ctx.store.read((t) =>
     Promise.all(
       rows.map(async (job) => ({ ...jobSummary(job), late: isLate(job, now), about: await aboutJob(t, job) })),
     ),
   )
-  return { jobs: shown, ...found, limit, offset }
+  return { jobs: shown, ...found }
 }
 
 /** Logs an operator's access to a job's contents before sending them. */

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../../src/core/error.ts'
 import { type Facts, type Filter, type ListFields, MAX_SEARCHED_ROWS } from '../../../src/core/filter.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
-import { ownIds } from '../../kernel/parties.ts'
+import { ownIds, ownRows } from '../../kernel/parties.ts'
 import { participants } from '../../kernel/rows.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
@@ -51,8 +52,7 @@ async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: PartyQuery
   const { participant, role, status, limit, offset } = asked
   if (participant !== undefined) {
     const wallet = await walletOf(t, participant)
-    const own = await ownIds(t, of.parties, { wallet, role, status, limit, offset })
-    return { rows: await t.table(of.rows).getMany(own.ids), total: own.total }
+    return ownRows(t, of, { wallet, role, status, limit, offset })
   }
   if (role !== undefined) throw invalidField('role', 'filters by the role of `participant`, which is missing')
   const [index, prefix] = status === undefined ? ['newest', []] : ['status', [status]]
@@ -112,13 +112,13 @@ async function worstPage<R extends Row, L extends ListFields>(
   const count = await table.count('newest', [])
   if (asked.filter !== undefined && asked.filter.terms.length > 0)
     return searchedPage({ ...of, pieces: inTurn(open, ended), count }, { ...asked, sort: undefined })
-  const { limit, offset } = asked
+  const { limit = DEFAULT_PAGE, offset = 0 } = asked
   const rows = open.slice(offset, offset + limit)
   const behind = Math.max(0, offset - open.length)
   const wanted = rows.length < limit ? await firstRows(ended, behind + limit - rows.length) : []
   // The total omits open rows beyond the scan limit, because they are not shown. `searched` reports this.
   const total = count - Math.max(0, (await table.count(openIndex, [])) - open.length)
-  return { rows: [...rows, ...wanted.slice(behind)], total, searched: { rows: total, of: count } }
+  return { rows: [...rows, ...wanted.slice(behind)], total, limit, offset, searched: { rows: total, of: count } }
 }
 
 async function firstRows<R>(pieces: AsyncIterable<readonly R[]>, limit: number): Promise<R[]> {

@@ -2,7 +2,6 @@ import { actFields } from '../../../src/api/endpoint/list-fields.ts'
 import { type Api, api, endpointNames } from '../../../src/api/index.ts'
 import type { adminLogApi, featuresApi, platformSwitchesApi } from '../../../src/api/sections/admin-platform.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { type AdminActRow, adminActs } from '../../events/rows.ts'
@@ -148,10 +147,9 @@ function switched({ checkout_v2, terms_required, disputes_default, named_service
 }
 
 const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
   const list = { rows: adminActs, index: 'seq', prefix: [], fields: actFields, factsOf: actFacts }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
-  return { acts: rows.map(actView), ...found, limit, offset }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+  return { acts: rows.map(actView), ...found }
 }
 
 function actFacts({ act, subject_kind, subject_id, actor, reason, changed, at: age }: AdminActRow) {

@@ -26,7 +26,7 @@ const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async
     await auditRead(t, draw, { act: 'thread.list', subject, detail, by: call })
     return Promise.all(rows.map(async (row) => ({ ...threadView(row, now), about: await aboutThread(t, row.id) })))
   })
-  return { threads: shown, ...found, limit, offset }
+  return { threads: shown, ...found }
 }
 
 const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async ({ params, query }, call) =>

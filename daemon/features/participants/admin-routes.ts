@@ -3,7 +3,6 @@ import type { Input } from '../../../src/api/endpoint/define.ts'
 import { participantFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { participantAdminApi } from '../../../src/api/sections/admin-participants.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -103,15 +102,14 @@ async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): P
 type View = z.output<(typeof participantAdminApi.setParticipant)['reply']['schema']>
 
 const listParticipants: FreeHandler<typeof participantAdminApi.listParticipants> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
   const list = { rows: participants, ...indexFor(query), fields: participantFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const shown = await ctx.store.read(async (t) => {
     const views = []
     for (const row of rows) views.push(await viewOf(t, row))
     return views
   })
-  return { participants: shown, ...found, limit, offset }
+  return { participants: shown, ...found }
 }
 
 const factsIn =

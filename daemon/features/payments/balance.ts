@@ -10,7 +10,6 @@ import {
 } from '../../../src/api/sections/balance.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
@@ -85,10 +84,9 @@ function walletsIn(text: string): Wallet[] {
 }
 
 const getBalanceHistory: FreeHandler<typeof balanceApi.getBalanceHistory> = async ({ query }, { ctx, caller }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const slice = { index: 'participant', prefix: [caller.id], limit, offset }
-  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(history), slice))
-  return { entries: rows.map(entryView), total, limit, offset }
+  const slice = { ...query, index: 'participant', prefix: [caller.id] }
+  const { rows, ...page } = await ctx.store.read((t) => offsetPage(t.table(history), slice))
+  return { entries: rows.map(entryView), ...page }
 }
 
 /** Credits a deposit to the paying wallet's participant (decisions §4). */

@@ -30,14 +30,14 @@ import { postingSearch } from './search.ts'
 import { optInView, postingView } from './view.ts'
 
 const listAllPostings: FreeHandler<typeof marketAdminApi.listAllPostings> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, status = 'open' } = query
+  const { status = 'open' } = query
   const place = { rows: postings, index: 'newest', prefix: [status] }
   const list = { ...place, fields: postingFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const shown = await ctx.store.read((t) =>
     Promise.all(rows.map(async (row) => ({ ...postingView(row, now), poster_name: await posterName(t, row) }))),
   )
-  return { postings: shown, ...found, limit, offset }
+  return { postings: shown, ...found }
 }
 
 const factsIn = (t: ReadTx) => async (row: PostingRow, uses: (field: keyof typeof postingFields) => boolean) => ({

@@ -13,7 +13,7 @@ import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
-import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
+import { type OffsetPage, type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
 import { windowAfter } from '../listings/quote-window.ts'
@@ -22,14 +22,13 @@ import { type ProductRow, products } from './rows.ts'
 import { productSplit, productView } from './view.ts'
 
 const listAllProducts: FreeHandler<typeof marketAdminApi.listAllProducts> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
   const place = { rows: products, index: 'newest', prefix: [] }
   const list = { ...place, fields: productFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const shown = await ctx.store.read((t) =>
     Promise.all(rows.map(async (row) => productView(row, await ownerOf(t, row)))),
   )
-  return { products: shown, ...found, limit, offset }
+  return { products: shown, ...found }
 }
 
 const factsIn = (t: ReadTx) => async (row: ProductRow, uses: (field: keyof typeof productFields) => boolean) => {
@@ -82,14 +81,11 @@ type Query = Parameters<FreeHandler<typeof productsApi.listProducts>>[0]['query'
 type Caller = Parameters<FreeHandler<typeof productsApi.listProducts>>[1]['caller']
 
 const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ query }, { ctx, caller }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const place = placeOf(query, caller)
+  const { wanted, ...place } = placeOf(query, caller)
+  const slice = { limit: query.limit, offset: query.offset, ...place }
   return ctx.store.read(async (t) => {
-    const page = { ...place, limit, offset }
-    const { rows, total } = place.wanted
-      ? await search(t, page, place.wanted)
-      : await offsetPage(t.table(products), page)
-    return { products: await viewsOf(t, rows), total, limit, offset }
+    const { rows, ...page } = wanted ? await search(t, slice, wanted) : await offsetPage(t.table(products), slice)
+    return { products: await viewsOf(t, rows), ...page }
   })
 }
 
@@ -120,18 +116,17 @@ function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place 
 
 async function search(
   t: ReadTx,
-  slice: OffsetSlice,
+  { index, prefix, limit = DEFAULT_PAGE, offset = 0 }: OffsetSlice,
   wanted: ProductFilter,
-): Promise<{ rows: readonly ProductRow[]; total: number }> {
+): Promise<OffsetPage<ProductRow>> {
   const found: ProductRow[] = []
   let seen = 0
-  const { index, prefix } = slice
   for await (const rows of eachPage(t.table(products), { index, prefix, limit: SEARCH_PAGE_ROWS })) {
     found.push(...rows.filter(wanted))
     seen += SEARCH_PAGE_ROWS
     if (seen >= MAX_SEARCHED_ROWS) break
   }
-  return { rows: found.slice(slice.offset, slice.offset + slice.limit), total: found.length }
+  return { rows: found.slice(offset, offset + limit), total: found.length, limit, offset }
 }
 
 async function viewsOf(t: ReadTx, rows: readonly ProductRow[]) {

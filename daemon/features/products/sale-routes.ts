@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { productSalesApi } from '../../../src/api/sections/products.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { amountOf, formatAmount } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
@@ -174,11 +173,10 @@ function notBought({ id }: ProductRow): AppError {
 }
 
 const listPurchases: FreeHandler<typeof productSalesApi.listPurchases> = async ({ query }, { ctx, caller }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
-    const slice = { index: 'buyer', prefix: [caller.wallet], limit, offset }
-    const { rows, total } = await offsetPage(t.table(purchases), slice)
-    return { purchases: rows.map((row) => purchaseView(row, ctx.baseUrl())), total, limit, offset }
+    const slice = { ...query, index: 'buyer', prefix: [caller.wallet] }
+    const { rows, ...page } = await offsetPage(t.table(purchases), slice)
+    return { purchases: rows.map((row) => purchaseView(row, ctx.baseUrl())), ...page }
   })
 }
 

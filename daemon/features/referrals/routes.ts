@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { api, endpointNames } from '../../../src/api/index.ts'
 import { referralsApi } from '../../../src/api/sections/referrals.ts'
 import { AppError } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
@@ -63,15 +62,14 @@ const getReferralCode: FreeHandler<typeof referralsApi.getReferralCode> = async 
 })
 
 const listReferrals: FreeHandler<typeof referralsApi.listReferrals> = async ({ query }, { ctx, caller }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const { referrals, total, money } = await ctx.store.read(async (t) => {
-    const slice = { index: 'referrer', prefix: [caller.id], limit, offset }
-    const { rows, total } = await offsetPage(t.table(participants), slice)
+  const { money, ...found } = await ctx.store.read(async (t) => {
+    const slice = { ...query, index: 'referrer', prefix: [caller.id] }
+    const { rows, ...page } = await offsetPage(t.table(participants), slice)
     const referrals = await Promise.all(rows.map((row) => referralView(t, caller.id, row)))
-    return { referrals, total, money: await referralMoney(t, caller) }
+    return { referrals, ...page, money: await referralMoney(t, caller) }
   })
   const balance = { ...shown(money), minimum_withdrawal: MIN_WITHDRAWAL, currency: 'USDC' as const }
-  return { referral_code: referralCode(caller.id), referrals, total, limit, offset, balance }
+  return { referral_code: referralCode(caller.id), ...found, balance }
 }
 
 function shown({ agent: _, provider: __, ...money }: ReferralMoney) {
@@ -82,9 +80,8 @@ const getReferralEarnings: FreeHandler<typeof referralsApi.getReferralEarnings> 
   { query },
   { ctx, caller },
 ) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const slice = { index: 'own', prefix: [caller.id, 'referrals'], limit, offset }
-  const { money, rows, total } = await ctx.store.read(async (t) => ({
+  const slice = { ...query, index: 'own', prefix: [caller.id, 'referrals'] }
+  const { money, rows, ...page } = await ctx.store.read(async (t) => ({
     money: await referralMoney(t, caller),
     ...(await offsetPage(t.table(earnings), slice)),
   }))
@@ -94,9 +91,7 @@ const getReferralEarnings: FreeHandler<typeof referralsApi.getReferralEarnings> 
     currency: 'USDC',
     breakdown: { agent, provider },
     history: rows.map(rewardView),
-    total,
-    limit,
-    offset,
+    ...page,
   }
 }
 

@@ -25,7 +25,7 @@ const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, {
 }
 
 /** One page of sellers: participants of both types that may sell. */
-async function someSellers(ctx: Context, { limit, offset }: Pick<SearchAsked, 'limit' | 'offset'>) {
+async function someSellers(ctx: Context, { limit, offset }: { readonly limit: number; readonly offset: number }) {
   return ctx.store.read(async (t) => {
     const rows: ParticipantRow[] = []
     let total = 0

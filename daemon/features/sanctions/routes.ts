@@ -1,7 +1,6 @@
 import type { sanctionsApi } from '../../../src/api/sections/sdn.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
@@ -11,14 +10,12 @@ import { type SanctionRow, sanctions } from './rows.ts'
 import { compliance, putSanction, sanctionOf, sdnHealth } from './sanctions.ts'
 
 const listSanctions: FreeHandler<typeof sanctionsApi.listSanctions> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, wallet, manual } = query
+  const { wallet, manual, ...asked } = query
   const slice =
-    wallet === undefined
-      ? { index: manual ? 'manual' : 'wallet', prefix: [], limit, offset }
-      : { index: 'wallet', prefix: [wallet], limit, offset }
-  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(sanctions), slice))
+    wallet === undefined ? { index: manual ? 'manual' : 'wallet', prefix: [] } : { index: 'wallet', prefix: [wallet] }
+  const { rows, ...page } = await ctx.store.read((t) => offsetPage(t.table(sanctions), { ...asked, ...slice }))
   const sdn = sdnHealth(compliance.of(ctx).list, { source: compliance.of(ctx).source.shown, now })
-  return { wallets: rows.map(sanctionView), total, limit, offset, sdn }
+  return { wallets: rows.map(sanctionView), ...page, sdn }
 }
 
 function sanctionView({ wallet, listed, manual, reason, since }: Draft<SanctionRow>) {

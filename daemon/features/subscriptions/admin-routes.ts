@@ -1,6 +1,5 @@
 import { planFields, subscriptionFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -11,12 +10,12 @@ import { type PlanRow, plans, type SubscriptionRow, subscriptions } from './rows
 const stored = { active: 'active', inactive: 'suspended' } as const
 
 const listAllPlans: FreeHandler<typeof marketAdminApi.listAllPlans> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, status = 'active' } = query
+  const { status = 'active' } = query
   const place = { rows: plans, index: 'newest', prefix: [stored[status]] }
   const list = { ...place, fields: planFields, factsOf: planFactsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const shown = await ctx.store.read((t) => Promise.all(rows.map((row) => planView(t, row))))
-  return { plans: shown, ...found, limit, offset }
+  return { plans: shown, ...found }
 }
 
 const planFactsIn = (t: ReadTx) => async (row: PlanRow, uses: (field: keyof typeof planFields) => boolean) => {
@@ -36,10 +35,10 @@ const listAllSubscriptions: FreeHandler<typeof marketAdminApi.listAllSubscriptio
   { query },
   { ctx, now },
 ) => {
-  const { limit = DEFAULT_PAGE, offset = 0, ended = false } = query
+  const { ended = false } = query
   const place = { rows: subscriptions, index: 'newest', prefix: [!ended] }
   const list = { ...place, fields: subscriptionFields, factsOf: subscriptionFactsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const shown = await ctx.store.read((t) =>
     Promise.all(
       rows.map(async (row) => ({
@@ -49,7 +48,7 @@ const listAllSubscriptions: FreeHandler<typeof marketAdminApi.listAllSubscriptio
       })),
     ),
   )
-  return { subscriptions: shown, ...found, limit, offset }
+  return { subscriptions: shown, ...found }
 }
 
 const subscriptionFactsIn =

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { type maintenancePlanApi, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import type { plansApi } from '../../../src/api/sections/plans.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -26,14 +25,14 @@ import { type PlanRow, plans, subscriptions } from './rows.ts'
 export const MAX_PLANS = 100
 
 const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ctx }) => {
-  const { provider, limit = DEFAULT_PAGE, offset = 0 } = query
+  const { provider, ...asked } = query
   const wanted =
     provider === undefined
       ? { index: 'newest', prefix: ['active'] }
       : { index: 'provider', prefix: [provider, 'active'] }
   return ctx.store.read(async (t) => {
-    const { rows, total } = await offsetPage(t.table(plans), { ...wanted, limit, offset })
-    return { plans: await Promise.all(rows.map((plan) => planView(t, plan))), total, limit, offset }
+    const { rows, ...page } = await offsetPage(t.table(plans), { ...asked, ...wanted })
+    return { plans: await Promise.all(rows.map((plan) => planView(t, plan))), ...page }
   })
 }
 

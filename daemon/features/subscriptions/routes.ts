@@ -1,9 +1,8 @@
 import type { subscriptionsApi } from '../../../src/api/sections/plans.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
-import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
+import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -16,12 +15,10 @@ const listSubscriptions: FreeHandler<typeof subscriptionsApi.listSubscriptions> 
   { query },
   { ctx, caller, now },
 ) => {
-  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return ctx.store.read(async (t) => {
-    const own = await ownIds(t, subscriptionParties, { wallet: caller.wallet, role, status, limit, offset })
-    const rows = await t.table(subscriptions).getMany(own.ids)
-    return { subscriptions: rows.map((row) => subscriptionView(row, now)), total: own.total, limit, offset }
-  })
+  const own = { ...query, wallet: caller.wallet }
+  const of = { parties: subscriptionParties, rows: subscriptions }
+  const { rows, ...page } = await ctx.store.read((t) => ownRows(t, of, own))
+  return { subscriptions: rows.map((row) => subscriptionView(row, now)), ...page }
 }
 
 const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = async (

@@ -143,10 +143,9 @@ export async function readMessages(
   thread: ThreadRow,
   query: z.output<typeof messageQuery>,
 ): Promise<MessagePage> {
-  const { limit = MAX_PAGE, offset = 0 } = query
-  const slice = { index: 'thread', prefix: [thread.id], limit, offset }
-  const { rows, total } = await offsetPage(t.table(messages), slice)
-  return { messages: rows.toReversed().map(messageView), total, limit, offset }
+  const slice = { ...query, limit: query.limit ?? MAX_PAGE, index: 'thread', prefix: [thread.id] }
+  const { rows, ...page } = await offsetPage(t.table(messages), slice)
+  return { messages: rows.toReversed().map(messageView), ...page }
 }
 
 export function messageView({ file_id, ...row }: MessageRow): z.output<typeof Message> {

@@ -7,7 +7,7 @@ import {
 } from '../../../src/api/sections/verification.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
-import { DEFAULT_PAGE, MAX_NAME_CHARS } from '../../../src/core/limits.ts'
+import { MAX_NAME_CHARS } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
@@ -220,15 +220,15 @@ const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCal
 /** Expires overdue attempts first, so that the response has correct statuses. */
 const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
   const { ctx, now, wall } = call
-  const { status, limit = DEFAULT_PAGE, offset = 0 } = query
+  const { status } = query
   await expireOverdue(ctx, now)
   const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
   const list = { rows: attempts, ...index, fields: verificationFields, factsOf: attemptFactsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const shown = await ctx.store.read((t) =>
     Promise.all(rows.map(async (row) => ({ ...attemptView(row, { now, wall }), ...(await whoIs(t, row)) }))),
   )
-  return { attempts: shown, ...found, limit, offset }
+  return { attempts: shown, ...found }
 }
 
 /** Name of the participant; empty if the participant no longer exists. */

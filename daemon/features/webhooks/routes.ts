@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { deliveryFields } from '../../../src/api/endpoint/list-fields.ts'
 import { Delivery, type deliveriesApi, type webhookAdminApi } from '../../../src/api/sections/webhooks.ts'
-import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { at, pick, tableOf } from '../../../src/core/record.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
@@ -45,14 +44,13 @@ const replayForOperator: FreeHandler<typeof webhookAdminApi.replayForOperator> =
 }
 
 const getWebhooks: FreeHandler<typeof webhookAdminApi.getWebhooks> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0 } = query
   const list = { rows: deliveries, ...indexOf(query), fields: deliveryFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
   const sums = await ctx.store.read((t) =>
     Promise.all(deliveryStates.map((state) => t.table(deliveries).count('state', [state]))),
   )
   const counts = tableOf(deliveryStates, (state) => at(sums, deliveryStates.indexOf(state)))
-  return { deliveries: rows.map(deliveryView), ...found, limit, offset, counts }
+  return { deliveries: rows.map(deliveryView), ...found, counts }
 }
 
 const factsIn = (t: ReadTx) => async (row: DeliveryRow, uses: (field: keyof typeof deliveryFields) => boolean) => ({
@@ -76,9 +74,9 @@ type DeliveryQuery = {
   readonly offset?: number | undefined
 }
 
-async function listed(t: ReadTx, { limit = DEFAULT_PAGE, offset = 0, ...wanted }: DeliveryQuery) {
-  const { rows, total } = await offsetPage(t.table(deliveries), { ...indexOf(wanted), limit, offset })
-  return { deliveries: rows.map(deliveryView), total, limit, offset }
+async function listed(t: ReadTx, query: DeliveryQuery) {
+  const { rows, ...page } = await offsetPage(t.table(deliveries), { ...query, ...indexOf(query) })
+  return { deliveries: rows.map(deliveryView), ...page }
 }
 
 function indexOf({ status, participant }: DeliveryQuery): Pick<OffsetSlice, 'index' | 'prefix'> {
