@@ -45,6 +45,8 @@ export type System = {
   exit(code: number): never
   /** The parent process that waits for this one, if any. `leave` closes the channel to it. */
   readonly parent: { tell(message: unknown): Promise<void>; leave(): void } | undefined
+  /** How often this process may get the signal of one ctrl-c (default: 1). */
+  readonly signalsPerPress?: number
   /** @returns a function that removes the handler */
   onSignal(signal: Signal, handler: () => void): () => void
 }
@@ -62,9 +64,9 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     if (error.code === 'EPIPE') process.exit(0)
   })
   const isPacked = process.getBuiltinModule('node:sea').isSea()
-  // bin/souk sets this variable. Remove it, so that child processes do not inherit it.
-  const { SOUK_STARTED_AS: startedAs } = process.env
-  delete process.env['SOUK_STARTED_AS']
+  // bin/souk and `startOnPackagedNode` set these. Remove them, so that child processes do not inherit them.
+  const { SOUK_STARTED_AS: startedAs, SOUK_SIGNALS_FORWARDED: forwarded } = process.env
+  for (const name of ['SOUK_STARTED_AS', 'SOUK_SIGNALS_FORWARDED']) delete process.env[name]
   return {
     argv: process.argv.slice(2),
     get program() {
@@ -100,6 +102,8 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     parent: process.send === undefined ? undefined : { tell: tellParent, leave: leaveParent },
     now: () => Date.now(),
     sleep,
+    // A terminal sends ctrl-c to the forwarding parent as well as to this process.
+    signalsPerPress: forwarded === undefined ? 1 : 2,
     onSignal(signal, handler) {
       process.on(signal, handler)
       return () => process.off(signal, handler)

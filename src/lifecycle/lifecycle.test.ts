@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
@@ -58,11 +59,20 @@ function souk(...words: string[]): Promise<Ran> {
 
 const inForeground = (...words: string[]) => started('up', '--foreground', '--port', '0', ...words)
 
-function started(...words: string[]) {
-  const child = spawn(process.execPath, [entry, ...words], {
-    env: env(),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+const started = (...words: string[]) => run([entry, ...words])
+
+/** Like `npm` of an older Node: a parent that starts the program on the packaged Node, in a group of their own. */
+function launchedInForeground() {
+  const launcher = JSON.stringify(join(import.meta.dirname, '../cli/run/old-node.ts'))
+  const code = `import(${launcher}).then((old) => {
+    old.startOnPackagedNode(${JSON.stringify(pathToFileURL(entry))})
+    process.on('SIGINT', () => console.log('forwarded'))
+  })`
+  return run(['--eval', code, '-', 'up', '--foreground', '--port', '0'], { detached: true })
+}
+
+function run(words: readonly string[], options: { readonly detached?: true } = {}) {
+  const child = spawn(process.execPath, words, { env: env(), stdio: ['ignore', 'pipe', 'inherit'], ...options })
   let out = ''
   child.stdout.on('data', (chunk) => {
     out += chunk
@@ -240,6 +250,30 @@ describe('a dry run', () => {
       expect(readdirSync(home, { recursive: true }).filter((name) => String(name).endsWith('.json'))).toEqual([])
     },
   )
+})
+
+describe.skipIf(process.platform !== 'linux')('a daemon in the foreground, started by an older Node', () => {
+  beforeAll(() => symlinkSync(join(import.meta.dirname, '../../node_modules'), join(bundle, 'node_modules')))
+
+  it('stops when only the process that was started gets SIGINT', async () => {
+    const { child, ended } = launchedInForeground()
+    await until(isServing)
+    child.kill('SIGINT')
+    expect(await ended).toBe(0)
+  })
+
+  it('takes one ctrl-c, which reaches both processes, as one', async () => {
+    writeFileSync(join(home, 'trouble'), 'stuck')
+    const { child, ended, out } = launchedInForeground()
+    await until(isServing)
+    process.kill(-(child.pid ?? 0), 'SIGINT')
+    await until(() => ['stopping', 'forwarded'].every((word) => out().includes(word)))
+    // It is still stopping: the second signal has not ended it.
+    for (const path of ['/one', '/two']) expect((await fetch(registration().url + path)).ok).toBe(true)
+    child.kill('SIGTERM')
+    // Signals may overtake each other.
+    expect([130, 143]).toContain(await ended)
+  })
 })
 
 describe('trouble', () => {

@@ -142,9 +142,12 @@ function asText(value: string | boolean | undefined): string | undefined {
 
 /** The first ctrl-c or SIGTERM stops the command in an orderly way, the second one immediately. */
 function interruptible(system: System, stop: AbortController): () => void {
+  let received = 0
   const offs = (['SIGINT', 'SIGTERM'] as const).map((signal) =>
     system.onSignal(signal, () => {
-      if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? exits.interrupted : exits.terminated)
+      received += 1
+      if (received > (system.signalsPerPress ?? 1))
+        process.exit(exits[signal === 'SIGINT' ? 'interrupted' : 'terminated'])
       stop.abort(signal)
     }),
   )

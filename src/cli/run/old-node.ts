@@ -27,10 +27,11 @@ export function startOnPackagedNode(entryUrl: string): void {
     process.exitCode = FAILURE
     return
   }
-  const child = spawn(binary, [script, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // The child process handles ctrl-c, so this process ignores it.
-  process.on('SIGINT', () => undefined)
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  const env = { ...process.env, SOUK_SIGNALS_FORWARDED: '1' }
+  const child = spawn(binary, [script, ...process.argv.slice(2)], { stdio: 'inherit', env })
+  // On Windows, `kill` would end the child, which gets ctrl-c from the console itself.
+  const forward = (signal: NodeJS.Signals) => process.platform === 'win32' || child.kill(signal)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, forward)
   child.once('error', (error) => {
     process.stderr.write(`✗ ${binary} does not start: ${error.message}  (exit ${FAILURE})\n`)
     process.exitCode = FAILURE
