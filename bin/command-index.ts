@@ -2,8 +2,10 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { api } from '../src/api/index.ts'
 import { type Command, commandsIn } from '../src/cli/command.ts'
 import { groups } from '../src/cli/run/groups.ts'
+import { formatPrice } from '../src/core/money.ts'
 
 const folder = fileURLToPath(new URL('../commands/', import.meta.url))
 const NOT_COMMANDS = ['index.ts', 'groups.ts']
@@ -43,22 +45,32 @@ type Row = { readonly rank: string; readonly heading: string; readonly text: str
 
 function entriesOf({ file, command }: Found): Row[] {
   const names = [command.name, ...(command.aliases ?? [])]
+  const price = priceOf(command)
   return names.map((name) => {
     const heading = headingOf(file, command)
     const marks = [
       ...(command.hidden || isOtherNoun(name) ? ['hidden: true'] : []),
       ...(command.isDefault ? ['isDefault: true'] : []),
+      ...(price === undefined ? [] : ['pays: true']),
       ...(name === command.name ? [] : [`aliasOf: ${quoted(command.name)}`]),
     ]
     const members = [
       quoted(name),
-      quoted(command.summary),
+      quoted(command.summary + (price ?? '')),
       `() => import(${quoted(`./${file}`)})`,
       ...(marks.length === 0 ? [] : [`{ ${marks.join(', ')} }`]),
     ]
     const rank = `${HEADINGS.indexOf(heading) + 1} ${command.name.replaceAll(' ', '/')}.ts ${name}`
     return { rank, heading, text: `    [${members.join(', ')}],` }
   })
+}
+
+/** What the summary says of the price: nothing if it varies. Undefined for a command that does not pay. */
+function priceOf({ pays, prints }: Command): string | undefined {
+  const endpoint = pays ?? prints
+  const access = endpoint && api[endpoint].access
+  if (access?.kind === 'paid') return access.price === 'varies' ? '' : ` (${formatPrice(access.price)})`
+  return pays && access?.kind === 'key_or_paid' ? ` (${formatPrice(access.price)} if it is not yours)` : undefined
 }
 
 /** Another word for a noun: it works, and the help lists the noun itself. */

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { entries } from '../commands/index.ts'
-import { endpointNames } from '../src/api/index.ts'
+import { runLine } from '../fixtures/kit/command-line.testkit.ts'
+import { api, endpointNames } from '../src/api/index.ts'
+import { groups } from '../src/cli/run/groups.ts'
+import { formatPrice } from '../src/core/money.ts'
 import { endpointCommands } from './endpoint-commands.ts'
 
 /* Nothing of the interface needs another program than souk. */
@@ -30,4 +33,24 @@ test('what only a page shows, or somebody else calls, is no more than that', () 
     'settlePayment',
     'verifyPayment',
   ])
+})
+
+test('every command that pays says its price and the limit in its help', async () => {
+  let shown = 0
+  for (const { name, commands } of rows) {
+    const { access } = api[name]
+    if (access.kind !== 'paid') continue
+    // It signs what `souk api` then sends; the path is the user's.
+    for (const command of commands.filter((one) => one !== 'wallet sign')) {
+      const { out } = await runLine({ entries, groups }, [...command.split(' '), '--help'])
+      const [, , summary = ''] = out.split('\n')
+      expect([command, summary]).toEqual([
+        command,
+        expect.stringContaining(access.price === 'varies' ? '' : `(${formatPrice(access.price)})`),
+      ])
+      expect([command, out]).toEqual([command, expect.stringMatching(/--max-price <usd> .*\(default:\s+1\.00\)/s)])
+      shown += 1
+    }
+  }
+  expect(shown).toBeGreaterThan(15)
 })

@@ -69,7 +69,8 @@ const FIRST_WALLET = 'main'
 
 export const accountRegister = defineCommand({
   name: 'account register',
-  summary: 'register the wallet as agent, provider or both ($0.01)',
+  summary: 'register the wallet as agent, provider or both',
+  pays: 'register',
   description:
     'The payment proves that you own the wallet. Prints the API key and the webhook secret, and saves them in a private file. They are shown here once.',
   options: z.object({
@@ -107,7 +108,7 @@ export const accountRegister = defineCommand({
 
 export const accountRotateKey = defineCommand({
   name: 'account rotate-key',
-  summary: 'replace your API key; the old one stops working immediately ($0.001)',
+  summary: 'replace your API key; the old one stops working immediately',
   examples: ['souk account rotate-key', 'souk account rotate-key --json'],
   prints: 'rotateKey',
   async run(context) {

@@ -28,6 +28,7 @@ const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as
 export const jobsDispute = defineCommand({
   name: 'jobs dispute',
   summary: 'dispute a delivery; money in escrow stays there',
+  pays: 'disputeJob',
   description: disputeHelp,
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
@@ -162,6 +163,7 @@ async function delivered(context: Context, file: string | undefined): Promise<{ 
 export const jobsVerify = defineCommand({
   name: 'jobs verify',
   summary: 'accept a delivery and release the payment to the provider',
+  pays: 'verifyJob',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
@@ -195,6 +197,7 @@ type ViewContext = CommandContext<{ job: string }, unknown>
 export const jobsView = defineCommand({
   name: 'jobs view',
   summary: 'show a job: status, money, deliverable',
+  pays: 'getJob',
   args: z.object({ job: z.string().meta({ description: 'id of the job, or of its receipt (rcp_…)' }) }),
   options: z.object({
     save: z.text({ description: 'save the deliverable into a folder', value: 'dir' }),
@@ -241,9 +244,11 @@ async function waited(context: ViewContext, session: Session, id: string): Promi
   return ended.job
 }
 
-function showMoney({ amount, receipt_id, escrow, dispute }: FetchedJob, io: Io): void {
+function showMoney({ amount, receipt_id, escrow, dispute, timeline = [] }: FetchedJob, io: Io): void {
   if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)
-  if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow)}`)
+  // Business time may be ahead of this machine's.
+  const now = Math.max(io.now(), ...timeline.map(({ at }) => Date.parse(at)))
+  if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow, now)}`)
   showContract(escrow?.contract, io)
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
 }
@@ -255,10 +260,10 @@ function showContract(contract: NonNullable<FetchedJob['escrow']>['contract'], i
   for (const { act, transaction } of transactions) io.line(dim(`    ${act}  ${transaction}`))
 }
 
-function escrowText(escrow: { status: string; next_event: string | null; next_event_at: string | null }): string {
-  return escrow.next_event === null
-    ? escrow.status
-    : `${escrow.status}; next: ${escrow.next_event} at ${escrow.next_event_at}`
+function escrowText({ status, next_event: event, next_event_at: at }: NonNullable<FetchedJob['escrow']>, now: number) {
+  if (event === null || at === null) return status
+  if (Date.parse(at) > now) return `${status}; next: ${event} at ${at}`
+  return `${status}; ${event} is due since ${at}: waits for the next run of escrow-monitor, or the end of a pause`
 }
 
 const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']

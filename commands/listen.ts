@@ -5,6 +5,7 @@ import { usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { listenSecret } from '../src/client/secrets.ts'
 import { createTransport, TransportError } from '../src/client/transport.ts'
+import { httpUrl } from '../src/core/loopback.ts'
 import { signedHeaders } from '../src/core/webhook-signature.ts'
 import {
   type EventPage,
@@ -150,8 +151,8 @@ function receiverOf(context: Context, secret: string): Receiver | undefined {
   }
   if (forwardTo === undefined) return undefined
   // Accepts `localhost:3000` without a scheme, as many servers print their address.
-  const url = URL.parse(/^[\w.-]+:\d+(\/|$)/.test(forwardTo) ? `http://${forwardTo}` : forwardTo)
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+  const url = httpUrl(/^[\w.-]+:\d+(\/|$)/.test(forwardTo) ? `http://${forwardTo}` : forwardTo)
+  if (url === null) {
     throw usage(`--forward-to must be a URL such as http://localhost:3000/hook; you gave "${forwardTo}".`)
   }
   const headers = Object.fromEntries(wanted.header.map(headerOf))

@@ -128,6 +128,7 @@ export const plansList = listCommand(plan, {
 export const plansSubscribe = defineCommand({
   name: 'plans subscribe',
   summary: 'subscribe to a plan: pay the first period, then use its services for free',
+  pays: 'subscribe',
   description: 'Later periods are charged to your balance. Top it up with `souk balance deposit`.',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   examples: [

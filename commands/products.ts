@@ -52,6 +52,7 @@ export async function downloadProduct(
 export const productsBuy = defineCommand({
   name: 'products buy',
   summary: 'buy a product; download it with -o',
+  pays: 'purchaseProduct',
   args: productArg,
   options: z.object({ output: outputOption }),
   examples: [

@@ -41,6 +41,7 @@ export function showBid(bid: Bid, io: Io): void {
 export const requestsAward = defineCommand({
   name: 'requests award',
   summary: 'accept a bid: pay it into escrow and open the job',
+  pays: 'awardPosting',
   aliases: ['postings award'],
   args: z.object({
     request: z.string().meta({ description: 'id of the request' }),

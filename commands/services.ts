@@ -84,7 +84,8 @@ export const servicesDelete = defineCommand({
 
 export const servicesDiscover = defineCommand({
   name: 'services discover',
-  summary: 'get the complete catalog with runnable example requests ($0.001)',
+  summary: 'get the complete catalog with runnable example requests',
+  pays: 'discover',
   description: 'Made for agents. The catalog alone is free: `souk services list`.',
   options: z.object({ guide: z.flag({ description: 'print only the guide, as Markdown' }) }),
   examples: [
@@ -188,7 +189,7 @@ export const servicesEdit = defineCommand({
 
 export const servicesInquire = defineCommand({
   name: 'services inquire',
-  summary: 'ask a provider about a service ($0.001); opens a conversation',
+  summary: 'ask a provider about a service; opens a conversation',
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options: z.object({
     message: z.text({ short: 'm', description: 'your question, or - for stdin', value: 'text' }),

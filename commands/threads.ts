@@ -28,6 +28,7 @@ type Proposal = NonNullable<Thread['proposal']>
 export const threadsAccept = defineCommand({
   name: 'threads accept',
   summary: 'accept the offered price and pay it into escrow',
+  pays: 'acceptPrice',
   description:
     'Asks for confirmation; skip it with --yes. Pays only the offer that it shows. With --proposal, it also refuses an offer that changed since you saw it.',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
@@ -282,7 +283,7 @@ export const threadsUpdate = defineCall({
 
 export const threadsVerify = defineCommand({
   name: 'threads verify',
-  summary: 'accept a delivery and pay the provider ($0.001)',
+  summary: 'accept a delivery and pay the provider',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),

@@ -124,7 +124,8 @@ export const trustFeedback = defineCommand({
 
 export const trustOnchain = defineCommand({
   name: 'trust onchain',
-  summary: 'show the on-chain reputation of a wallet ($0.005)',
+  summary: 'show the on-chain reputation of a wallet',
+  pays: 'getOnchainReputation',
   description: "Summarises the feedback to the wallet's ERC-8004 identity and the on-chain anchors of its verdicts.",
   args: z.object({ wallet: z.string().meta({ description: 'address, participant id or wallet name' }) }),
   examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],

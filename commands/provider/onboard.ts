@@ -8,7 +8,7 @@ import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'provider onboard',
-  summary: 'register and list services in one call ($0.01)',
+  summary: 'register and list services in one call',
   description:
     'The file holds the registration and its services: {"name", "services": [{…}]}. All are created, or none.',
   options: z.object({ file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }) }),

@@ -30,6 +30,7 @@ const options = z.object({
 export const command = defineCommand({
   name: 'services advertised',
   summary: 'buy from an advertised path, such as site-audit',
+  pays: 'siteAudit',
   description: 'Works only for paths to which the operator gave a listing. See `souk admin named-services`.',
   args: z.object({ slug: z.enum(namedSlugs).meta({ description: 'last part of the path, such as site-audit' }) }),
   options,

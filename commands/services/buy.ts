@@ -34,6 +34,7 @@ type Context = CommandContext<{ service: string }, z.output<typeof options>>
 export const command = defineCommand({
   name: 'services buy',
   summary: 'buy a service: show the price, sign, get the result',
+  pays: 'purchaseService',
   aliases: ['buy'],
   args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
   options,

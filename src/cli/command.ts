@@ -58,6 +58,8 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Runnable examples; a test runs them. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
+  /** Endpoint that the command pays for; `npm run commands` adds its price to the summary (default: `prints`). */
+  readonly pays?: Callable
   /** Endpoint whose response `--json` prints unchanged. */
   readonly prints?: Callable
   /** Endpoint or example value with the shape of the output, to complete `--jq` and `--fields` (default: `prints`). */
@@ -120,6 +122,8 @@ export type Entry = {
   readonly heading: string
   readonly hidden?: true
   readonly isDefault?: true
+  /** It pays, at most `--max-price`. */
+  readonly pays?: true
   /** Name of the command that this one is an alias of. */
   readonly aliasOf?: string
   load(): Promise<{ readonly command: Command }>
@@ -133,7 +137,7 @@ type EntryRow = readonly [
   name: string,
   summary: string,
   load: () => Promise<Readonly<Record<string, unknown>>>,
-  more?: Pick<Entry, 'hidden' | 'isDefault' | 'aliasOf'>,
+  more?: Pick<Entry, 'hidden' | 'isDefault' | 'pays' | 'aliasOf'>,
 ]
 
 /** All commands in help order. */

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { Places } from '../client/paths.ts'
 import { readSettings } from '../client/settings.ts'
+import { httpUrl } from '../core/loopback.ts'
 import { compact } from '../core/record.ts'
 import { kebab } from '../text/text.ts'
 import { usage } from './exit.ts'
@@ -108,8 +109,8 @@ export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, 
 }
 
 function isOrigin(text: string): boolean {
-  const url = URL.parse(text)
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) return false
+  const url = httpUrl(text)
+  if (!url || url.username || url.password) return false
   return url.pathname === '/' && !url.search && !url.hash && !text.endsWith('?') && !text.endsWith('#')
 }
 

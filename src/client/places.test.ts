@@ -81,9 +81,12 @@ describe('remotes', () => {
     expect(() => getRemote(at(), 'shop')).toThrow('there are: local')
   })
 
-  it.each(['ftp://x', 'not an address', 'https://user:pass@x.example', 'javascript:alert(1)'])('refuse %s', (url) => {
-    expect(() => originOf(url)).toThrow('url')
-  })
+  it.each(['ftp://x', 'not an address', 'https://user:pass@x.example', 'http://127.0.0.1:/', 'javascript:alert(1)'])(
+    'refuse %s',
+    (url) => {
+      expect(() => originOf(url)).toThrow('url')
+    },
+  )
 
   it('may not be called local', () => {
     expect(() => addRemote(at(), { name: 'local', url: 'https://x.example', network: 'base' })).toThrow('name')

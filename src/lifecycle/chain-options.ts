@@ -2,7 +2,7 @@ import { usage } from '../cli/exit.ts'
 import * as z from '../cli/params.ts'
 import { chainNetworks } from '../core/authorization.ts'
 import { isAddress } from '../core/hex.ts'
-import { staysHere } from '../core/loopback.ts'
+import { httpUrl, staysHere } from '../core/loopback.ts'
 import { parseAmount } from '../core/money.ts'
 import { compact, keysOf } from '../core/record.ts'
 import type { ChainSetup } from '../model/payment.ts'
@@ -13,7 +13,7 @@ const MOST_FACTORIES = 20
 const LONGEST_BLOCK_S = 600
 const MOST_GWEI = 10_000
 
-const NodeUrl = z.string().refine(isNode, 'must be an http or https URL')
+const NodeUrl = z.string().refine((text) => httpUrl(text) !== null, 'must be an http or https URL')
 const Factory = z.string().refine(isAddress, 'must be an address')
 const Amount = z.string().refine((text) => parseAmount(text) !== undefined, 'must be an amount like 100.00')
 
@@ -166,8 +166,4 @@ export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSet
       ...compact({ anvil, blockTimeS: blockTime, payToKeyFile, gasKeyFile, maxFeeGwei, instantLimit, settleThrough }),
     },
   }
-}
-
-function isNode(text: string): boolean {
-  return ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '')
 }

@@ -129,6 +129,8 @@ describe('the frame', () => {
     for (const keys of ['2', '3', '5', '6', '7', '9', '?']) {
       await type(keys)
       expect(text()).not.toMatch(foreign)
+      // As a sign, the arrow key would be the key of the next page.
+      if (keys === '2') expect(text()).toMatch(/ right tab {2}> page /)
     }
   })
 })

@@ -64,7 +64,7 @@ describe('what is typed behind /', () => {
     const { type, advance, text } = await onJobs()
     await type('/paid\r')
     await advance(2 * SETTLED_MS)
-    expect(text()).toContain(' no such job in open, but 1 in done, 1 in all: v changes the view')
+    expect(text()).toContain(' no such job in open, but 1 in done, 1 in all: press v for another view')
     await type('vvv')
     await advance(SETTLED_MS)
     expect(text()).toContain('✓ paid')

@@ -3,7 +3,7 @@ import type { ScreenId } from '../model/words.ts'
 import { type KeptViewsFile, keepViews, withKeptViews } from './kept-views.ts'
 import { createPutOffs, type PutOffFile } from './overview/put-off.ts'
 import type { Look } from './parts/theme.ts'
-import { type Binding, bindings } from './shell/bindings.ts'
+import { type Binding, bindings, inWords } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { createPace, createQueries, createStore, pacedSubscription } from './shell/query.ts'
@@ -19,6 +19,8 @@ export type HostOptions = {
   readonly readonly: boolean
   /** Key table (default: `bindings`). */
   readonly keys?: readonly Binding[] | undefined
+  /** Whether the terminal shows ASCII only. */
+  readonly ascii?: boolean
   /** Message that the cockpit opens with. It stays until esc. */
   readonly notice?: string | undefined
   /** Copies text to the terminal's clipboard. */
@@ -73,7 +75,7 @@ export function createHost(options: HostOptions): Host {
     queries,
     refreshMs,
     readonly,
-    keys,
+    keys: options.ascii ? inWords(keys) : keys,
     putOffs: createPutOffs(options.putOffFile),
     copy,
     snapshot,

@@ -21,6 +21,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
   }
   const host = createHost({
     ...options,
+    ascii: look.ascii,
     clock: clockOf(options.now),
     frameGapMs: FRAME_GAP_MS,
     elsewhere: others && { names: others, go },

@@ -28,9 +28,10 @@ export function halfOf(amount: Usdc): Usdc {
   return usdc(amount / 2n)
 }
 
-/** Tells a buyer, before paying for a dispute, that the dispute moves no money. */
-export function recordedSentence({ amount, escrow_status, status }: JobRow): string {
-  return `This dispute moves no money: ${whereMoneyIs()}. It is recorded and counts in reputation.`
+/** Says that a dispute moves no money, and what else it does: `is` once it is recorded, `would be` before that. */
+export function recordedSentence({ amount, escrow_status, status }: JobRow, is: 'is' | 'would be'): string {
+  const effect = is === 'is' ? 'It is recorded and counts' : 'It would only be recorded, and count'
+  return `This dispute moves no money: ${whereMoneyIs()}. ${effect} in reputation.`
 
   function whereMoneyIs(): string {
     if (amount === ZERO) return 'nothing was paid for this job'

@@ -44,9 +44,10 @@ export async function disputeEffect(t: ReadTx, { job, complaint, at }: DisputePa
   const since = lateSince(job, complaint)
   if (since !== null && at <= since + LATE_DISPUTE_MS && job.dispute === null) {
     if (complaint.must_hold !== true) return { kind: 'recorded' }
-    throw new AppError('conflict', `${recordedSentence(job)} Nothing was charged.`, { extra: { effect: 'recorded' } })
+    throw new AppError('conflict', recordedSentence(job, 'would be'), { extra: { effect: 'recorded' } })
   }
-  if (isPrepaid(job)) throw new AppError('conflict', 'This delivery can no longer be disputed.')
+  if (isPrepaid(job))
+    throw new AppError('conflict', `This delivery ${job.dispute ? 'is already' : 'can no longer be'} disputed.`)
   const isMissing = complaint.category === NOT_DELIVERED && (await isDue(t, { job, at }))
   const event = isMissing ? 'dispute_undelivered' : 'dispute'
   transition(jobMachine, { event, from: job.status, by: 'buyer' })
@@ -86,7 +87,7 @@ export async function disputeNotice(
   const complaint = { category: job.status === 'expired' ? NOT_DELIVERED : 'other' } as const
   try {
     const { kind } = await disputeEffect(t, { job, complaint, at })
-    return kind === 'recorded' ? recordedSentence(job) : undefined
+    return kind === 'recorded' ? recordedSentence(job, 'would be') : undefined
   } catch (error) {
     // A refused dispute costs nothing, so it needs no notice.
     if (error instanceof AppError) return undefined
@@ -139,7 +140,7 @@ async function recordDispute(t: Tx, draw: Draw, { job, complaint, at }: Disputed
     dispute: newDispute('recorded', complaint, at),
     timeline: [...job.timeline, { at, event: RECORDED, detail: category }],
   })
-  const body = `The buyer disputes the delivery. ${recordedSentence(job)} ${reason}`
+  const body = `The buyer disputes the delivery. ${recordedSentence(job, 'is')} ${reason}`
   await sayAside(t, draw, { job: changed, type: `job.${RECORDED}`, body, data: { category }, at })
   return changed
 }

@@ -176,6 +176,8 @@ describe('PUT /v1/participants/{id}', () => {
     ['webhook_url', { webhook_url: 'ftp://127.0.0.1/' }],
     ['webhook_url', { webhook_url: 'http://192.168.0.1/hook' }],
     ['webhook_url', { webhook_url: 'http://127.0.0.1.example.com/' }],
+    ['webhook_url', { webhook_url: 'http://127.0.0.1:/hook' }],
+    ['webhook_url', { webhook_url: 'https://example.com:?x' }],
     ['webhook_url', { webhook_url: 'https://user:word@example.com/' }],
     ['links.home', { links: { home: 'javascript:alert(1)' } }],
     ['listable', { listable: 'yes' }],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DEFAULT_PAGE, MAX_PAGE, MAX_URL_CHARS } from '../../core/limits.ts'
+import { httpUrl, staysHere } from '../../core/loopback.ts'
 import { hiddenCharacter, isHouseName, MAX_PUBLIC_NAME_CHARS } from '../../core/public-name.ts'
 
 /** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
@@ -54,19 +55,19 @@ export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
   encode: (value) => (value ? 'true' : 'false'),
 })
 
-const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
-
 /** Whether a webhook URL is valid: https, or http on this machine, and without credentials (decisions §10). */
 function isWebhookUrl(text: string): boolean {
-  const url = URL.parse(text)
-  if (url?.username !== '' || url.password !== '') return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+  const url = httpUrl(text)
+  return url?.username === '' && url.password === '' && (url.protocol === 'https:' || staysHere(url))
 }
 
 export const WebhookUrl = z
   .string()
   .max(MAX_URL_CHARS)
-  .refine(isWebhookUrl, 'must be an https URL, or http to this machine (127.0.0.1, [::1], localhost)')
+  .refine(
+    isWebhookUrl,
+    'must be an https URL, or http to this machine (127.0.0.1, [::1], localhost), without an empty port',
+  )
   .meta({ format: 'uri', description: 'https, or http on loopback' })
 
 export const MAX_OFFSET = 1_000_000

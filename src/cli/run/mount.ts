@@ -89,7 +89,6 @@ function narrowed(program: Program, [first = '']: readonly string[]): Program {
 
 /** Help topics. The pattern matches the commands whose help mentions the topic. */
 const TOPICS_OF = {
-  payments: /\b(buy|inquire|subscribe|accept|register|deposit|discover|advertised|bid|award|onchain)$/,
   remotes: /^remote /,
   'provider-protocol': /^provide$/,
   'exit-codes': /\b(watch|test|check|verify)$/,
@@ -136,7 +135,7 @@ function buildRoot(program: Program, parsing: Parsing): Commander {
   const nouns = new Map<string, Commander>()
   const load = async (_parent: Commander, leaf: Commander) => {
     const entry = leaves.get(leaf)
-    if (entry) decorate(leaf, (await entry.load()).command, parsing)
+    if (entry) decorate(leaf, { ...entry, command: (await entry.load()).command }, parsing)
   }
   root.hook('preSubcommand', load)
   const leaves = new Map<Commander, Entry>()
@@ -218,17 +217,22 @@ function pageText({ summary, description = '' }: Pick<Command, 'summary' | 'desc
   return [summary, description].filter(Boolean).join('\n\n')
 }
 
-function decorate(leaf: Commander, command: Command, parsing: Parsing): void {
-  leaf.description(pageText(command))
+type Leaf = Pick<Entry, 'summary' | 'pays'> & { readonly command: Command }
+
+function decorate(leaf: Commander, { command, summary, pays }: Leaf, parsing: Parsing): void {
+  leaf.description(pageText({ ...command, summary }))
   const args = membersOf(command.args)
   for (const [key, shape] of args) leaf.addArgument(argumentOf(key, shape))
   const options = membersOf(command.options)
   for (const [key, shape] of options) leaf.addOption(optionOf(key, shape))
   const taken = new Set(options.map(([key]) => `--${kebab(key)}`))
   for (const [, { short }] of options) if (short) taken.add(`-${short}`)
-  addGlobals(leaf, taken, parsing.words)
+  addGlobals(leaf, taken, { typed: parsing.words, pays })
   leaf.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`)
-  leaf.addHelpText('after', `\nGlobal options: --as WALLET, --remote NAME, --json\n\nSee also:\n${seeAlso(command)}`)
+  leaf.addHelpText(
+    'after',
+    `\nGlobal options: --as WALLET, --remote NAME, --json\n\nSee also:\n${seeAlso(command, pays)}`,
+  )
   parsing.leaf = { name: command.name, flags: options.map(([key]) => `--${kebab(key)}`) }
   leaf.action(() => {
     parsing.parsed = collect(leaf, command)
@@ -268,25 +272,30 @@ function optionOf(key: string, shape: OptionShape): Option {
   return option
 }
 
-function seeAlso({ name, columns }: Command): string {
+function seeAlso({ name, columns }: Command, pays?: true): string {
   const noun = name.split(' ').slice(0, -1).join(' ')
   const topics = Object.entries(TOPICS_OF).flatMap(([topic, pattern]) => (pattern.test(name) ? [topic] : []))
-  const pages = [...topics, ...(columns ? ['formatting'] : []), 'options'].map((topic) => `souk help ${topic}`)
+  const pages = [...(pays ? ['payments'] : []), ...topics, ...(columns ? ['formatting'] : []), 'options'].map(
+    (topic) => `souk help ${topic}`,
+  )
   return [...(noun === '' ? [] : [`souk ${noun} --help`]), ...pages].map((line) => `  $ ${line}`).join('\n')
 }
 
-/** Adds all global options to the root, and to a command only those that were typed. */
-function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
+type Shown = { readonly typed: readonly string[]; readonly pays: true | undefined }
+
+/** Adds all global options to the root, and to a command those that were typed, and the limit of what it pays. */
+function addGlobals(command: Commander, taken: ReadonlySet<string>, shown?: Shown): void {
   const isRoot = command.parent === null
   const options: readonly GlobalOption[] = globalOptions
   for (const option of options) {
     const flags = freeFlags(option.flags, taken)
-    if (flags === undefined || (words && !isTyped(flags, words))) continue
+    const isLimit = shown?.pays === true && option.key === 'maxPrice'
+    if (flags === undefined || (shown && !isLimit && !isTyped(flags, shown.typed))) continue
     const added = new Option(flags, option.summary)
     // Commander would read `--no-input` as the negation of `--input`; it is a flag of its own.
     added.negate = false
     if (option.choices) added.choices([...option.choices])
-    added.hidden = option.hidden === true || !isRoot
+    added.hidden = option.hidden === true || !(isRoot || isLimit)
     command.addOption(added)
   }
 }

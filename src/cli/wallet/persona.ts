@@ -1,5 +1,6 @@
 import { keepAccount } from '../../client/secrets.ts'
 import { LOCAL } from '../../client/settings.ts'
+import { createBudget } from '../../client/spending/budget.ts'
 import { createWallet, getWallet, listWallets, walletNames } from '../../client/wallets.ts'
 import { AppError } from '../../core/error.ts'
 import { nearest } from '../../text/text.ts'
@@ -46,9 +47,11 @@ export async function becomeKnown(
   })
   if (!funded) return
   io.say(`received $${funded.credited} test USDC`)
-  const { answer } = await pay(host, session, {
+  // The command is about something else: repeating it with the key of this payment would not find the account.
+  const { answer } = await pay({ ...host, budget: { ...host.budget, send: createBudget().send } }, session, {
     endpoint: 'register',
     asked: { body: { name: publicName, type: 'both' } },
+    idempotencyKey: crypto.randomUUID(),
   })
   keepAccount(places, target.instance, answer)
   io.say(`registered as ${publicName} (${answer.participant_id}) at ${target.name}`)

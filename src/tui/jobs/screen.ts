@@ -22,6 +22,7 @@ import {
   listTable,
   narrowed,
   noMatchWords,
+  noneHere,
   sortActions,
   titlesOf,
   useElsewhere,
@@ -235,7 +236,7 @@ const FEED_ROWS = 5
 
 function emptyWords({ filters, jobView }: Ui, elsewhere: string): string {
   if (filters.jobs) return noMatchWords('job', jobView, elsewhere)
-  return jobView === 'all' ? ' no jobs yet' : ` no jobs in view ${jobView}: v changes the view`
+  return jobView === 'all' ? ' no jobs yet' : noneHere(` no jobs in view ${jobView}`)
 }
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })

@@ -114,7 +114,7 @@ describe('a view', () => {
 
   it.each([
     ['', 'no requests yet'],
-    ['v', 'no payments yet: v changes the view'],
+    ['v', 'no payments yet: press v for another view'],
     ['vv', 'no refused requests'],
     ['vvv', 'no webhook deliveries yet'],
     ['vvvvv', 'no changes by the operator yet'],

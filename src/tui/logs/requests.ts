@@ -12,7 +12,7 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { dim, type Line } from '../parts/line.ts'
 import { columnsAt, windowStart } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
-import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
+import { findingOf, narrowed, noneHere, useSettled } from '../shell/finding.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
@@ -27,7 +27,7 @@ type Counted = AskedFacts & { readonly steps: number | undefined }
 
 const empty: Readonly<Record<AskedView, string>> = {
   requests: 'no requests yet',
-  paid: 'no payments yet: v changes the view',
+  paid: noneHere('no payments yet'),
   refused: 'no refused requests',
   admin: 'no changes by the operator yet',
 }

@@ -8,7 +8,7 @@ import { bad, dim, good, type Line, warn } from '../parts/line.ts'
 import { refuse, showToast, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { type CronFacts, nextRun } from '../shell/cron-facts.ts'
-import { viewWords } from '../shell/finding.ts'
+import { noneHere, viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
@@ -18,7 +18,7 @@ import { booksLines } from './books.ts'
 import { audit, type ChainHead, fetchBooks, fetchChain } from './rows.ts'
 import { standingLines, useStanding } from './standing.ts'
 
-const NONE = 'nothing here: v changes the view'
+const NONE = noneHere('nothing here')
 const id = 'money'
 /** The views of money. Each is a list with its own hooks. */
 const lists = {

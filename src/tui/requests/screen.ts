@@ -8,7 +8,7 @@ import { type ListWish, listScreen, type NounRows } from '../list/screen.ts'
 import { accent, dim, good, type Line, type Piece, strong } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { pageOf, useSettled, viewWords } from '../shell/finding.ts'
+import { noneHere, pageOf, useSettled, viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Fetch, useQuery } from '../shell/query.ts'
@@ -71,7 +71,7 @@ const useList = listScreen<Posting>({
   id: 'requests',
   noun: posting,
   title: 'Requests and bids',
-  none: 'no requests here: v changes the view',
+  none: noneHere('no requests here'),
   fields: {
     id: { kind: 'text' },
     title: { kind: 'text' },

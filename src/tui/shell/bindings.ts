@@ -23,6 +23,8 @@ type BindingOf<A extends string> = {
   readonly hintOn?: readonly ScreenId[]
   /** The key changes data, so read-only cockpits do not have it. */
   readonly changes?: true
+  /** Names of the keys as shown (default: `keyLabel`). */
+  readonly labels?: readonly string[]
 }
 
 /** Screens with a list to filter, sort and mark. */
@@ -276,12 +278,12 @@ export type KeyHint = { readonly key: string; readonly word: string }
 /** What the key row shows. The most important hints come first at the left. */
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
-    const { action, hintOn, keys, right } = binding
+    const { action, hintOn, right } = binding
     const usual = (where.paused ? binding.hintPaused : undefined) ?? binding.hintAt?.[where.screen] ?? binding.hint
     const hint = where.hints?.[action] ?? usual
     if (!hint || (hintOn && !hintOn.includes(where.screen))) return []
     if (where.admin === false && ofOperator[action]?.includes(where.screen)) return []
-    return [{ right, hint: { key: keyLabel(keys[0]), word: hint } }]
+    return [{ right, hint: { key: labelsOf(binding)[0] ?? '', word: hint } }]
   })
   return {
     left: hinted.filter(({ right }) => !right).map(({ hint }) => hint),
@@ -290,11 +292,23 @@ export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
 }
 
 export function keyFor(action: Action, keys: readonly Binding[]): string {
-  return keyLabel(keys.find((one) => one.action === action)?.keys[0] ?? '')
+  const found = keys.find((one) => one.action === action)
+  return (found && labelsOf(found)[0]) ?? ''
+}
+
+const labelsOf = ({ keys, labels = keys.map(keyLabel) }: Binding) => labels
+
+/** The key table for ASCII terminals: the sign of an arrow key would be that of another key, such as `>`. */
+export function inWords(keys: readonly Binding[]): readonly Binding[] {
+  return keys.map((one) => ({
+    ...one,
+    labels: one.keys.map((key) => (/^[ -~]+$/.test(keyLabel(key)) ? keyLabel(key) : key)),
+  }))
 }
 
 /** All keys of an action as shown in help: `k ↑`, `1-9`. */
-export function keysLabel({ keys }: Binding): string {
+export function keysLabel(binding: Binding): string {
+  const { keys } = binding
   const run = keys.length > 2 && keys.every((key) => /^\d$/.test(key))
-  return run ? `${keys[0]}-${keys.at(-1)}` : keys.map(keyLabel).join(' ')
+  return run ? `${keys[0]}-${keys.at(-1)}` : labelsOf(binding).join(' ')
 }

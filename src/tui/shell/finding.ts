@@ -74,7 +74,12 @@ export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
 /** What a list shows if its filter matches nothing. */
 export function noMatchWords(name: string, view: string, elsewhere: string): string {
   if (elsewhere === '') return ` no such ${name}: esc clears the filter`
-  return ` no such ${name} in ${view}, but ${elsewhere}: v changes the view`
+  return noneHere(` no such ${name} in ${view}, but ${elsewhere}`)
+}
+
+/** What a view without rows shows, where other views may have some. */
+export function noneHere(none: string): string {
+  return `${none}: press v for another view`
 }
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }

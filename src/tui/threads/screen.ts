@@ -16,6 +16,7 @@ import {
   listTable,
   narrowed,
   noMatchWords,
+  noneHere,
   sortActions,
   titlesOf,
   useElsewhere,
@@ -178,7 +179,7 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
 
 function emptyWords({ filters, threadView }: Ui, elsewhere: string): string {
   if (filters.threads) return noMatchWords('conversation', threadView, elsewhere)
-  return threadView === 'all' ? ' no conversations yet' : ` no conversations in view ${threadView}: v changes the view`
+  return threadView === 'all' ? ' no conversations yet' : noneHere(` no conversations in view ${threadView}`)
 }
 
 function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: number): Line[] {

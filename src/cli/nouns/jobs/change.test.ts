@@ -46,13 +46,15 @@ test('a disputed delivery holds the payment', async () => {
   expect(await told('ann', 'view', job)).toMatchObject({ dispute: { reason: 'There are three' } })
 })
 
-test.each(['jobs', 'threads'])('%s dispute says before it charges that it moves no money', async (noun) => {
+test.each(['jobs', 'threads'])('%s dispute says before it charges that it would only be recorded', async (noun) => {
   const { job_id } = await shop.json(['buy', 'qr_code', '-i', 'data=hello', '--as', 'ann', '--pay', 'x402'])
   const { thread_id } = await told('ann', 'view', job_id)
   const words = [noun, 'dispute', noun === 'jobs' ? job_id : thread_id, '--reason', 'Blurred', '--as', 'ann']
   const refused = await shop.souk(words)
   expect([refused.code, refused.out]).toEqual([2, ''])
   expect(refused.err).toContain('moves no money')
+  expect(refused.err).toContain('would only be recorded')
+  expect(refused.err).toContain('nothing was recorded or charged')
   expect(refused.err).toContain('--record-only')
   expect((await told('ann', 'view', job_id)).dispute ?? null).toBeNull()
   const done = await shop.json([...words, '--record-only'])

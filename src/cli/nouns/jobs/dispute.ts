@@ -63,7 +63,7 @@ export function disputeText({ status, decision, resolution, resolved_by, resolut
 }
 
 async function agree(notice: string, { io }: Asking): Promise<void> {
-  if (!io.canAsk) throw usage(notice, { facts: ['nothing was charged'], next: ['… --record-only'] })
+  if (!io.canAsk) throw usage(notice, { facts: ['nothing was recorded or charged'], next: ['… --record-only'] })
   io.warn(notice)
   await io.confirm('Open the dispute anyway, for the record?')
 }
