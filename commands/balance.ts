@@ -69,15 +69,17 @@ export const balanceShow = defineCommand({
   async run(context) {
     const session = await context.session()
     const balance = await session.call('getBalance', {})
+    const { type } = await session.call('getParticipant', { params: { id: balance.participant_id } })
     const wallet = await session.wallet()
-    if (wallet === undefined) return { ...balance, wallet: null }
+    if (wallet === undefined) return { ...balance, type, wallet: null }
     const [held] = await withHoldings(context, [wallet])
-    return { ...balance, wallet: { name: wallet.name, address: wallet.address, holds: held?.holds ?? null } }
+    return { ...balance, type, wallet: { name: wallet.name, address: wallet.address, holds: held?.holds ?? null } }
   },
-  view({ available, held, participant_id: id, wallet }, io) {
+  view({ available, held, participant_id: id, type, wallet }, io) {
     io.line(`${id}   available ${bold(`$${available}`)}   on hold $${held}`)
     if (wallet !== null) io.line(`wallet ${wallet.name}   holds ${bold(holdingText(wallet))}   ${wallet.address}`)
-    const next = ['souk balance history', 'souk balance deposit 1.00', 'souk balance withdraw all']
+    const sales = type === 'agent' ? [] : ['souk earnings']
+    const next = [...sales, 'souk balance history', 'souk balance deposit 1.00', 'souk balance withdraw all']
     io.note(`  next: ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })

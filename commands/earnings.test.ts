@@ -28,6 +28,10 @@ async function sellPlan(price: string): Promise<void> {
 const earnings = (...words: string[]) => shop.souk(['earnings', '--as', 'ann', ...words])
 const told = (...words: string[]) => shop.json(['earnings', '--as', 'ann', ...words])
 
+test('the balance of a seller leads to its earnings', async () => {
+  expect((await shop.souk(['balance', '--as', 'ann'], { columns: 120 })).err).toContain('souk earnings')
+})
+
 test('without a time it is the summary of the interface', async () => {
   expect(await told()).toMatchObject({ lifetime_usd: 0.75, recent_settlements: [{}, {}], currency: 'USDC' })
 })

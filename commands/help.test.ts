@@ -26,6 +26,15 @@ describe('souk help', () => {
     expect(lines).toContain('MORE')
   })
 
+  test('of a noun shows the command of its list', async () => {
+    const lists = entries.filter(({ name, hidden, aliasOf }) => name.endsWith(' list') && !hidden && !aliasOf)
+    for (const { name } of lists) {
+      const { out } = await runLine({ entries, groups }, [...name.split(' ').slice(0, -1), '--help'])
+      expect([name, out]).toEqual([name, expect.stringContaining(`$ souk ${name}\n`)])
+    }
+    expect(lists.length).toBeGreaterThan(10)
+  })
+
   test('names only commands and nouns that there are', () => {
     const known = [...entries.filter(({ hidden }) => !hidden), ...groups].map(({ name }) => name)
     expect(known).toEqual(expect.arrayContaining(Object.values(purposes).flat()))

@@ -31,6 +31,11 @@ test.each([
   ],
   ['balance histroy', 'There is no command "balance histroy" (did you mean history?).', ['souk balance --help']],
   ['balance --page 2', "Unknown option '--page'.", ['souk balance history --page 2', 'souk balance show --help']],
+  [
+    'services create my.yaml',
+    'Too many arguments',
+    ['souk services create --file my.yaml', 'souk services create --help'],
+  ],
   ['balance show more', 'Too many arguments', ['souk balance show --help']],
   ['--json endpoints --no-such', "Unknown option '--no-such'.", ['souk endpoints --help']],
   ['jobs verify job_0123456789abcdef --rating 9', '--rating must be at most 5; you gave 9.', []],

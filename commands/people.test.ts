@@ -39,6 +39,19 @@ describe('souk as', () => {
     expect((await user.json('wallet', 'show')).name).toBe('ann')
   })
 
+  test('above the limit says only what is so, and the first suggestion works as typed', async () => {
+    const line = ['services', 'create', '--set', 'name=Palette', '--set', 'description=x', '--set', 'price=1.20']
+    const { id } = await user.json(...line, '--set', 'fulfillment_type=human', '--as', 'ann')
+    const refused = await user.souk('buy', id, '--as', 'nell', '--yes')
+    expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('This costs $1.26, and')])
+    expect(refused.err).not.toMatch(/it is paid|idempotency/)
+    const [first = ''] = /(?<=→ souk ).*?(?= {2}|\n)/.exec(refused.err) ?? []
+    const bought = await user.souk(...first.trim().split(' '))
+    expect([bought.code, bought.out]).toEqual([0, expect.stringMatching(/paid \$1\.26 .*dispatched/s)])
+    // In a pipe, too.
+    expect(bought.err).toMatch(/next: souk jobs watch job_\w+ .*souk jobs view job_/)
+  })
+
   test('alone says who acts, and takes global options before it', async () => {
     expect(await user.json('as')).toMatchObject({ name: 'ann', registered: true })
     const before = await user.souk('--json', '--timeout', '30s', 'as', 'bob', 'account', 'show')

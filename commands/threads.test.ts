@@ -313,7 +313,9 @@ describe('a dispute', () => {
     expect(schema_report.deliverables).toEqual({ ok: true, details: [] })
     const words = ['admin', 'jobs', 'resolve', job, '--outcome', 'split', '--buyer-amount', '1.05', '--reason', 'Half']
     expect((await souk(...words)).code).toBe(2)
-    const resolved = await json(...words, '--yes')
+    const { out } = await souk(...words, '--yes')
+    const resolved = await json('jobs', 'view', job)
+    expect(out).toContain('buyer gets $1.05, provider $1.00')
     expect(resolved).toMatchObject({
       status: 'released',
       escrow: { status: 'split' },

@@ -102,7 +102,7 @@ export const command = defineCommand({
     io.line(`  chain     ${CHAIN_WORDS[data.chain]}`)
     if (data.seed !== null) io.line(`  seeded    ${data.seed}${SEED_WORDS.get(data.seed) ?? ''}`)
     io.line(
-      `  next      ${['souk services list', 'souk status', 'souk logs -f'].map((line) => cyan(io.hint(line))).join('    ')}`,
+      `  next      ${[data.has_wallet ? 'souk status' : 'souk wallet new', 'souk services list', 'souk logs -f'].map((line) => cyan(io.hint(line))).join('    ')}`,
     )
   },
 })
@@ -113,6 +113,7 @@ type Running = ReturnType<typeof shown> & {
   readonly already_running: boolean
   readonly recovered: boolean
   readonly persistent: boolean
+  readonly has_wallet: boolean
   /** Chain of payments. */
   readonly chain: ChainName
   readonly data: string
@@ -160,6 +161,7 @@ async function bringUp(context: Context): Promise<Up> {
     const { serveHere } = await import('../src/lifecycle/foreground.ts')
     return { ...shown(await serveHere(context, launch)), state: 'stopped' as const, took_ms: 0 }
   }
+  const { listWallets } = await import('../src/client/wallets.ts')
   const started = await startDaemon(context, launch, said)
   const { url, data_dir } = started.registration
   if (started.alreadyRunning) requireAgreement(context.places, started.registration, said)
@@ -171,6 +173,7 @@ async function bringUp(context: Context): Promise<Up> {
     already_running: started.alreadyRunning,
     recovered: started.recovered,
     persistent: data_dir === context.places.data,
+    has_wallet: listWallets(context.places).some(({ well_known }) => !well_known),
     chain: started.registration.chain ?? 'sandbox',
     data: context.io.path(data_dir),
     seed: isNew && !started.alreadyRunning ? (file ?? launch.seed ?? HOUSE) : null,

@@ -11,7 +11,7 @@ import { listCommand } from '../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import * as z from '../../src/cli/params.ts'
 import { writePrivate } from '../../src/client/files.ts'
-import { formatAmount, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
+import { formatAmount, formatPrice, netOfSplit, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
 import { compact } from '../../src/core/record.ts'
 import { jobStatuses, rulings } from '../../src/model/job.ts'
 import { job } from '../../src/nouns/jobs.ts'
@@ -158,8 +158,17 @@ export const adminJobsResolve = defineCommand({
       body: { outcome, reason, ...compact({ buyer_amount: buyerAmount }) },
     })
   },
-  view({ job_id, status, escrow, dispute }, io) {
-    io.line(`${green('✓')} ${bold(job_id)} is ${status}   escrow ${escrow?.status ?? 'none'}`)
+  view(job, io) {
+    const { job_id, status, escrow, dispute } = job
+    io.line(`${green('✓')} ${bold(job_id)} is ${status}   escrow ${escrow?.status ?? 'none'}   ${sharesOf(job)}`)
     if (dispute?.resolution_reason) io.line(`  ${dispute.resolution ?? ''}: ${dispute.resolution_reason}`)
   },
 })
+
+/** Who gets how much by a ruling. */
+function sharesOf({ dispute, amount: paid = '', provider_amount = '' }: WireAnswer<Api['resolveJob']>): string {
+  const usdOf = (text: string | null) => parseAmount(text ?? '') ?? ZERO
+  const [amount, net] = [usdOf(paid), usdOf(provider_amount)]
+  const toBuyer = dispute?.resolution === 'refund' ? amount : usdOf(dispute?.buyer_amount ?? '')
+  return `buyer gets ${formatPrice(toBuyer)}, provider ${formatPrice(netOfSplit({ amount, net, toBuyer }))}`
+}

@@ -72,7 +72,11 @@ export const command = defineCommand({
     io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
     for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
     if (data.files.length === 0 && isThere(data.result)) io.line(shownResult(data.result))
-    io.note(`  next: ${cyan(io.hint(`souk jobs view ${data.job_id}`))}`)
+    const next = [...(status === 'dispatched' ? ['watch'] : []), 'view'].map(
+      (verb) => `souk jobs ${verb} ${data.job_id}`,
+    )
+    // While the job runs, also on stderr of a pipe.
+    io[status === 'dispatched' ? 'say' : 'note'](`  next: ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })
 

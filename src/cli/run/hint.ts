@@ -1,4 +1,4 @@
-import { kebab, nearest } from '../../text/text.ts'
+import { kebab, nearest, shellWord } from '../../text/text.ts'
 import type { Entry } from '../command.ts'
 import { globalOptions } from '../globals.ts'
 import { membersOf } from './schema.ts'
@@ -37,6 +37,9 @@ export async function hintFor(refused: Refused): Promise<Hint> {
     known === undefined
       ? helpOf(noun === '' ? unknown : undefined, refused.entries)
       : await withOption(refused, { noun, flag: known })
+  // A file that is given as an argument.
+  const file = /^too many arguments/i.test(sentence) && leaf?.flags.includes('--file') && refused.words.at(-1)
+  if (leaf && file && /[./]/.test(file)) elsewhere.push(`souk ${leaf.name} --file ${shellWord(file)}`)
   const meant = suggested ?? (elsewhere.length > 0 ? undefined : nearestFlag(known, leaf?.flags ?? []))
   const about = leaf?.name ?? noun
   return { sentence: asked(sentence, meant), next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`] }

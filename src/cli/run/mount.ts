@@ -172,6 +172,9 @@ function nounOf(name: string, building: Building): Commander {
   const noun = parent.command(last, { hidden: group === undefined })
   noun.helpCommand(false).hook('preSubcommand', load)
   if (group) noun.summary(group.summary).description(pageText(group))
+  if (program.entries.some((entry) => entry.name === `${name} list`)) {
+    noun.addHelpText('after', `\nShow the list:\n  $ souk ${name} list`)
+  }
   if (group) noun.helpGroup(parent === root ? `${group.heading}:` : 'Commands:')
   nouns.set(name, noun)
   return noun
