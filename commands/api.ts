@@ -229,8 +229,11 @@ function queryNames(operation: Readonly<Record<string, unknown>>): string[] {
   return parameters.flatMap((one) => (isObject(one) && one.in === 'query' ? [String(one.name)] : []))
 }
 
+const ways = ['souk endpoints list', 'souk api /PATH']
+
 /** Finds an operation by its name in the instance's OpenAPI description. */
 async function operation(session: Session, name: string): Promise<Operation> {
+  if (!/^\w+$/.test(name)) throw usage(`${name} is neither a path nor the name of an operation.`, { next: ways })
   const rows = [...operationsOf(await readOpenApi(session))].map(([place, operation]) => {
     const [method, path = ''] = place.split(' ')
     return {
@@ -244,7 +247,7 @@ async function operation(session: Session, name: string): Promise<Operation> {
   if (found) return found
   const names = rows.map((row) => row.name)
   throw new CliError('usage', `There is no operation ${name}${didYouMean(name, names)}.`, {
-    next: ['souk endpoints list', 'souk api /PATH'],
+    next: ways,
   })
 }
 
