@@ -67,7 +67,7 @@ describe.skipIf(chromium === undefined)('a browser leaves no process behind', ()
   })
 
   it.runIf(process.platform === 'linux')('when a page took more processor time than a job may take', async () => {
-    expect(await ended(browsers({ jobCpuMs: 2_000 }), forever)).toBe('The page did not finish in time')
+    expect(await ended(browsers({ jobCpuMs: 500 }), forever)).toBe('The page did not finish in time')
   })
 
   it('when a page asks without end', async () => {
