@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import { lookOf, readSkin, themes, wishedTheme } from '../src/cli/files/cockpit-style.ts'
 import { readKeyFile } from '../src/cli/files/key-file.ts'
-import { colorsAllowed } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import { splitWords } from '../src/cli/split-words.ts'
 import { readJson, shaped, writeJson } from '../src/client/files.ts'
@@ -14,25 +14,30 @@ import type { Outcome } from '../src/client/link.ts'
 import type { Places } from '../src/client/paths.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
+import { errnoOf } from '../src/core/error.ts'
 import { isObject } from '../src/core/json.ts'
 import { MINUTE_MS } from '../src/core/time.ts'
 import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../src/model/cockpit-files.ts'
 import { screenIds } from '../src/model/words.ts'
+import { createPrograms } from '../src/provider/cockpit-program.ts'
 import { oneLine } from '../src/text/text.ts'
 import { clockTime } from '../src/text/time.ts'
 import type { CockpitOptions } from '../src/tui/host.ts'
+import type { OwnStyle } from '../src/tui/shell/screen.ts'
 
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
-
-const themes = ['dark', 'light'] as const
 
 const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'first screen' }) })
 const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'refresh interval', value: 'duration' }),
   readonly: z.flag({ description: 'disable keys that change data (default for remotes)' }),
   write: z.flag({ description: 'enable keys that change data on a remote' }),
-  theme: z.choice(themes, { description: 'terminal background: dark or light (default: ask the terminal)' }),
+  theme: z.string().optional().meta({
+    description:
+      'dark, light or a skin: a JSON file, or its name in the configuration folder (default: ask the terminal)',
+    value: 'name',
+  }),
 })
 type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
@@ -44,21 +49,24 @@ export const command = defineCommand({
   args,
   options,
   ownForm: true,
-  examples: ['souk tui', 'souk tui crons --readonly'],
+  examples: ['souk tui', 'souk tui crons --readonly', 'souk tui --theme ./night.json'],
   async run(context) {
     if (await plainly(context)) return { closed: true }
     checkTerminal(context)
     await checkTarget(context)
-    const options = cockpitOptions(context)
+    const theme = context.options.theme ?? wishedTheme(context.system.env)
+    const link = createLink(context)
+    const programs = createPrograms(context, link.place)
+    const options = { ...cockpitOptions(context, link), programs }
     if (options.look.palette === 'mono') forbidColor()
-    const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
     // Asks for the terminal's background color early, so that the terminal answers while the cockpit loads.
-    const asking = withGround(options, isSaid)
+    const asking = withGround(options, theme === 'dark' || theme === 'light')
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
-    const own = await ownKeys(context)
-    const wanted = await openCockpit({ ...(await asking), ...own }).catch((error: unknown) =>
-      Promise.reject(crashed(context, error)),
-    )
+    const asked = await asking
+    const own = await ownStyle(context, asked.look, theme)
+    const wanted = await openCockpit({ ...asked, ...own })
+      .catch((error: unknown) => Promise.reject(crashed(context, error)))
+      .finally(programs.close)
     if (wanted !== undefined && !context.signal.aborted)
       await context.invoke(['tui', ...optionsOf(wanted), ...sameOptions(context)])
     if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit is closed.')
@@ -135,10 +143,9 @@ async function checkTarget({ session }: Context): Promise<void> {
   }
 }
 
-function cockpitOptions(context: Context): CockpitOptions {
+function cockpitOptions(context: Context, link: CockpitOptions['link']): CockpitOptions {
   const { args, options, system, signal } = context
   if (options.refresh < LEAST_REFRESH_MS) throw usage(`--refresh must be at least ${LEAST_REFRESH_MS} ms.`)
-  const link = createLink(context)
   return {
     link,
     look: lookOf(context),
@@ -163,29 +170,56 @@ function cockpitOptions(context: Context): CockpitOptions {
   }
 }
 
-/** Returns a function that saves the visible screen to a new file in the folder where the cockpit was started. */
+/** Returns a function that saves text to a new file; relative to the folder where the cockpit was started. */
 function savedIn({ io, system }: Context): CockpitOptions['save'] {
   return (name, text) => {
-    const file = join(process.cwd(), `souk-${name}-${system.now()}.txt`)
+    const file = resolve(name.replace(/^~(?=\/)/, system.env.HOME ?? '~'))
     try {
       writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
       return { ok: true, value: io.path(file) }
     } catch (error) {
-      return { ok: false, problem: problemOf(error) }
+      const sentence = `${io.path(file)} exists already: type another name.`
+      const problem = problemOf(error)
+      return { ok: false, problem: errnoOf(error) === 'EEXIST' ? { ...problem, sentence } : problem }
     }
   }
 }
-/** Reads custom keys. Invalid ones are reported before the cockpit opens, and again in the cockpit. */
-async function ownKeys({ io, places }: Context): Promise<Pick<CockpitOptions, 'keys' | 'notice'>> {
-  const found = await readKeyFile(places)
-  if (found === undefined) return {}
-  const { rebind } = await import('../src/tui/rebind.ts')
-  const { keys, faults } = rebind(found.wishes)
-  const said = [...found.faults, ...faults].map(({ line, words }) => `${io.path(found.file)}:${line}: ${words}`)
-  for (const one of said) io.warn(one)
-  const [first] = said
-  const more = said.length > 1 ? `, and ${said.length - 1} more` : ''
-  return { keys, ...(first === undefined ? {} : { notice: `${first}${more}` }) }
+
+/** Reads the user's keys and skin. Faults name the file, and the line or color. @param theme - `dark`, `light`, or a skin */
+async function readStyle(context: Context, look: CockpitOptions['look'], theme: string | undefined): Promise<OwnStyle> {
+  const { io, places } = context
+  const own = await readKeyFile(places)
+  const { keys, faults } = (await import('../src/tui/rebind.ts')).rebind(own?.wishes ?? [])
+  const all = [...(own?.faults ?? []), ...faults].map(
+    ({ line, words }) => `${io.path(own?.file ?? '')}:${line}: ${words}`,
+  )
+  const named = themes.find((name) => name === theme)
+  if (theme === undefined || named !== undefined)
+    return { keys, look: { ...look, theme: named ?? look.theme, skin: undefined }, faults: all }
+  const { skinOf } = await import('../src/tui/parts/contrast.ts')
+  const { shown, written } = readSkin(context, theme)
+  const { faults: wrong, ...colors } = skinOf(written, look)
+  return { keys, look: { ...look, ...colors }, faults: [...all, ...wrong.map((words) => `${shown}: ${words}`)] }
+}
+
+/** Keys and colors of the user's own. What is wrong with them is reported before the cockpit opens, and again in it. */
+async function ownStyle(context: Context, look: CockpitOptions['look'], first: string | undefined) {
+  const { io } = context
+  let theme = first
+  const { faults, ...style } = await readStyle(context, look, theme)
+  for (const one of faults) io.warn(one)
+  const [fault] = faults
+  const more = faults.length > 1 ? `, and ${faults.length - 1} more` : ''
+  const reload: CockpitOptions['reload'] = async (wanted = theme) => {
+    try {
+      const value = await readStyle(context, look, wanted)
+      theme = wanted
+      return { ok: true, value }
+    } catch (error) {
+      return { ok: false, problem: problemOf(error) }
+    }
+  }
+  return { ...style, reload, ...(fault === undefined ? {} : { notice: `${fault}${more}` }) }
 }
 
 /** Returns a function that copies the local store. It prints nothing, because the cockpit owns the terminal. */
@@ -214,37 +248,6 @@ function lastWordsOf(context: Context): CockpitOptions['lastWords'] {
     const at = Number.isNaN(atMs) ? '' : `${clockTime(atMs)} `
     return 'msg' in fields ? `${at}${fields.msg}` : ''
   }
-}
-
-function lookOf(context: Context): CockpitOptions['look'] {
-  const { io, options, system } = context
-  return {
-    palette: paletteOf(context),
-    ascii: io.settings.ascii,
-    theme: options.theme ?? wishedTheme(system.env) ?? 'dark',
-    depth: depthOf(system.env),
-  }
-}
-
-function paletteOf({ io, system }: Context): CockpitOptions['look']['palette'] {
-  const { color, palette } = io.settings
-  if (color === 'never' || (color === 'auto' && !colorsAllowed(system.env))) return 'mono'
-  return palette
-}
-
-type Env = Readonly<Record<string, string | undefined>>
-
-/** Theme from SOUK_THEME, or from the background in COLORFGBG: 7 and 15 are light (`15;0` is white on black). */
-function wishedTheme(env: Env): (typeof themes)[number] | undefined {
-  const wished = themes.find((name) => name === env.SOUK_THEME)
-  const ground = /;(\d{1,2})$/.exec(env.COLORFGBG ?? '')?.[1]
-  if (wished !== undefined || ground === undefined) return wished
-  return ground === '7' || ground === '15' ? 'light' : 'dark'
-}
-
-function depthOf({ COLORTERM = '', TERM = '' }: Env): CockpitOptions['look']['depth'] {
-  if (/truecolor|24bit/.test(COLORTERM)) return 'truecolor'
-  return TERM.includes('256') ? '256' : '16'
 }
 
 /** Asks the terminal for its background, unless a theme is set or the colors do not depend on it. */

@@ -74,7 +74,7 @@ export function age<R>(at: (row: R) => string | null, drop = 1): NounColumn<R> {
     const since = at(row)
     return since === null || now === undefined ? null : shortSpan(Math.max(0, now - Date.parse(since)))
   }
-  return { title: 'AGE', kind: 'age', value, drop, on: ['screen'] }
+  return { title: 'AGE', kind: 'age', value, plain: at, drop, on: ['screen'] }
 }
 
 export function columnsIn<R>(columns: readonly NounColumn<R>[], place: ListPlace): readonly NounColumn<R>[] {

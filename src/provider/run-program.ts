@@ -9,8 +9,8 @@ const KILL_AFTER_MS = 5_000
 const MAX_STDERR_CHARS = 64 * 1024
 
 export type ProviderProgram = {
-  /** The command line as typed; it is split into words, or run by a shell. */
-  readonly line: string
+  /** The command line as typed, which is split into words or run by a shell; or its words. */
+  readonly line: string | readonly [string, ...string[]]
   readonly shell: boolean
   readonly cwd?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
@@ -18,6 +18,8 @@ export type ProviderProgram = {
   readonly maxStdoutBytes: number
   /** Time limit. */
   readonly timeoutMs?: number | undefined
+  /** Ends the program. */
+  readonly signal?: AbortSignal
   readonly onStderrLine?: (line: string) => void
 }
 
@@ -28,7 +30,7 @@ export type Ended = {
   /** Last nonempty stderr line. */
   readonly lastWords: string
   /** Why the program was killed; undefined if it was not. */
-  readonly cut: 'timeout' | 'too_large' | undefined
+  readonly cut: 'timeout' | 'too_large' | 'stopped' | undefined
   /** Why the program could not start; undefined if it did. */
   readonly failure: string | undefined
 }
@@ -58,6 +60,9 @@ export async function runProgram(program: ProviderProgram): Promise<Ended> {
     forced = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS)
   }
   const timer = program.timeoutMs === undefined ? undefined : setTimeout(() => stop('timeout'), program.timeoutMs)
+  const onAbort = () => stop('stopped')
+  program.signal?.addEventListener('abort', onAbort)
+  if (program.signal?.aborted) onAbort()
   const stdout = collect(child, { maxBytes: program.maxStdoutBytes, onFull: () => stop('too_large') })
   const stderr = readLines(child, program.onStderrLine ?? (() => undefined))
   child.stdin?.on('error', () => undefined) // it need not read its input
@@ -65,12 +70,16 @@ export async function runProgram(program: ProviderProgram): Promise<Ended> {
   const code = await closed.promise
   clearTimeout(timer)
   clearTimeout(forced)
+  program.signal?.removeEventListener('abort', onAbort)
+  // Whoever may end the program also ends what it left in the background.
+  if (program.signal !== undefined) signalGroup(child, 'SIGKILL')
   running.delete(child)
   return { code, stdout: stdout(), lastWords: stderr(), cut, failure }
 }
 
 function start({ line, shell, cwd, env }: ProviderProgram): ChildProcess {
-  const [program, ...words] = shell ? (['/bin/sh', '-c', line] as const) : splitWords(line)
+  const typed = () => (shell ? (['/bin/sh', '-c', String(line)] as const) : splitWords(String(line)))
+  const [program, ...words] = typeof line === 'string' ? typed() : line
   const child = spawn(program, words, { detached: true, env, ...compact({ cwd }) })
   running.add(child)
   if (!isWatching) process.once('exit', endAll)
@@ -78,8 +87,8 @@ function start({ line, shell, cwd, env }: ProviderProgram): ChildProcess {
   return child
 }
 
-/** Kills all running programs when this process exits. */
-function endAll(): void {
+/** Kills all running programs. Called when this process exits. */
+export function endAll(): void {
   for (const child of running) signalGroup(child, 'SIGKILL')
 }
 

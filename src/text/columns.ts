@@ -53,3 +53,9 @@ export function fitColumns(needs: readonly ColumnNeed[], room: number, gap: numb
   }
   return widths
 }
+
+/** A quoted CSV cell. If a spreadsheet would run the cell as a formula, an apostrophe is put before it. */
+export function csvText(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}

@@ -225,6 +225,8 @@ export type OpenOptions = {
   readonly keys?: Host['keys']
   readonly elsewhere?: Host['elsewhere']
   readonly save?: Host['save']
+  readonly programs?: Host['programs']
+  readonly reload?: HostOptions['reload']
   readonly edit?: Host['edit']
   readonly putOffFile?: HostOptions['putOffFile']
   readonly keptViews?: HostOptions['keptViews']

@@ -165,12 +165,12 @@ function Card({ host, look, view, size, painter, face }: PartProps & { readonly 
 const noEvidence: DialogEvidence = { name: 'no evidence', fetch: async () => ({ ok: true, value: () => [] }) }
 
 function Body({ host, screen, ...part }: PartProps & { readonly host: Host; readonly screen: Screen }) {
-  const { view, face } = part
+  const { view, face, size } = part
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   const { name, fetch } = view.ui.dialog?.spec.evidence ?? noEvidence
   const evidence = useQuery(fetch, { name, every: ONCE_MS })
   const box = boxOf()
-  useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0 }))
+  useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0, frame }))
   const card = cardQuery(host, view.ui.picker)
   useQuery(card.fetch, { name: card.name, every: SLOW_EVERY_MS })
   const named = namedQuery(host, view.ui.picker, useSettled(view.ui.picker?.text ?? '', host.clock))
@@ -178,6 +178,11 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
   const { area } = view
   return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} view={{ ...view, hints: drawn.hints }} />
+
+  function frame(): readonly Line[] {
+    const plain = { ...view, hints: drawn.hints, ui: { ...view.ui, picker: undefined, dialog: undefined } }
+    return frameLines(withMessage(drawn.draw(area), plain, drawn.problem), plain, size)
+  }
 
   function bodyLines(): readonly Line[] {
     const lines = drawn.draw(area)
@@ -208,8 +213,11 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
 }
 
 function Whole({ body, view, size, look, painter }: PartProps & { readonly body: readonly Line[] }) {
-  const lines = [...linesAbove(view, size), ...toHeight(body, view.area.height), ...linesBelow(view, size)]
-  return <Rows {...{ lines, size, look, painter }} />
+  return <Rows lines={frameLines(body, view, size)} {...{ size, look, painter }} />
+}
+
+function frameLines(body: readonly Line[], view: FrameView, size: Size): readonly Line[] {
+  return [...linesAbove(view, size), ...toHeight(body, view.area.height), ...linesBelow(view, size)]
 }
 
 type RowsProps = Pick<PartProps, 'look' | 'size' | 'painter'> & { readonly lines: readonly Line[] }

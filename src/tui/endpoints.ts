@@ -7,11 +7,12 @@ import type { ScreenColumn } from './parts/table.ts'
 import { refuse } from './shell/ask.ts'
 import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
 import { beginLine } from './shell/commands.ts'
-import { findingOf, listHead, listTable, narrowed, sortActions, titlesOf, viewWords } from './shell/finding.ts'
+import { findingOf, listHead, listTable, narrowed, sortActions, viewWords } from './shell/finding.ts'
 import type { Door } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
 import { useQuery } from './shell/query.ts'
+import { listOf } from './shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
 
@@ -46,7 +47,7 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
-    columns: titlesOf(columns),
+    list: listOf({ columns, rows: doors, idOf }),
     draw: (area) => endpointLines({ ...view, all, doors, chosen: chosenIndex(view.ui, ids) }, area),
     actions: {
       ...sortActions(host, 'endpoints', doorFields),
@@ -170,6 +171,7 @@ const columns: readonly ScreenColumn<CalledDoor>[] = [
   {
     title: 'LAST 12 H',
     value: ({ calls }) => accent(spark(calls?.byHour.slice(-SPARK_HOURS) ?? [], SPARK_HOURS)),
+    plain: ({ calls }) => calls?.byHour.slice(-SPARK_HOURS).join(' '),
     exact: true,
     drop: 2,
   },

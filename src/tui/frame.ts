@@ -148,6 +148,11 @@ const pickerHints = {
     { key: 'tab', word: 'the other party' },
     { key: 'esc', word: 'close' },
   ],
+  save: [
+    { key: 'enter', word: 'saves it' },
+    { key: '↑↓', word: 'choose' },
+    { key: 'esc', word: 'close' },
+  ],
   putOff: [
     { key: 'enter', word: 'snoozes it' },
     { key: '↑↓', word: 'choose' },
@@ -296,6 +301,7 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
 
 const titles = {
   ...{ palette: 'Go or do', help: 'Keys', columns: 'Columns', putOff: 'Snooze', output: 'Output', card: 'Person' },
+  save: 'Save this screen',
 } as const
 const PICKER_COLUMNS_MAX = 96
 /** Share of the body's height that a picker takes, but at least `PICKER_ROWS_LEAST` rows. */

@@ -28,6 +28,11 @@ export type HostOptions = {
   readonly snapshot: Host['snapshot']
   readonly lastWords?: Host['lastWords']
   readonly commandLine: Host['commandLine']
+  readonly programs?: Host['programs']
+  readonly reload?: Host['reload']
+  readonly look?: Look
+  /** Draws everything in other colors. */
+  readonly restyle?: (look: Look) => void
   readonly save?: Host['save']
   readonly edit?: Host['edit']
   readonly elsewhere?: Host['elsewhere']
@@ -39,7 +44,7 @@ export type HostOptions = {
   readonly frameGapMs: number
 }
 
-export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere'> & {
+export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere' | 'restyle'> & {
   /** Names of the other marketplaces. Undefined if the cockpit cannot switch. */
   readonly others: (() => readonly string[]) | undefined
   /** `ink` lets Ink draw. `own` uses the painter, which writes only what changed. */
@@ -62,7 +67,10 @@ export function faceless(screen: ScreenId): Face {
 /** Creates what all screens share. Every event makes queries fetch soon, since their data may have changed. */
 export function createHost(options: HostOptions): Host {
   const { link, clock, screen, refreshMs, readonly, copy, snapshot, commandLine, frameGapMs } = options
-  const { keys = bindings, notice, lastWords, elsewhere } = options
+  const { notice, lastWords, elsewhere, reload: read } = options
+  const labeled = (keys: readonly Binding[]) => (options.ascii ? inWords(keys) : keys)
+  let shown = labeled(options.keys ?? bindings)
+  let { look } = options
   const toast: Toast | undefined = notice === undefined ? undefined : { text: `! ${notice}`, tone: 'warn', stays: true }
   const ui = createStore<Ui>({ ...withKeptViews(firstUi(screen), options.keptViews?.read()), toast })
   if (options.keptViews !== undefined) keepViews(ui, options.keptViews)
@@ -75,7 +83,23 @@ export function createHost(options: HostOptions): Host {
     queries,
     refreshMs,
     readonly,
-    keys: options.ascii ? inWords(keys) : keys,
+    get keys() {
+      return shown
+    },
+    look: () => look,
+    programs: options.programs,
+    reload:
+      read &&
+      (async (theme) => {
+        const found = await read(theme)
+        if (!found.ok) return found
+        shown = labeled(found.value.keys)
+        look = found.value.look
+        options.restyle?.(look)
+        // Draws again with the new keys.
+        ui.set({ ...ui.get() })
+        return found
+      }),
     putOffs: createPutOffs(options.putOffFile),
     copy,
     snapshot,

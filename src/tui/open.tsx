@@ -4,6 +4,7 @@ import { showTimesIn } from '../text/time.ts'
 import { Cockpit } from './cockpit.tsx'
 import { type CockpitOptions, createHost } from './host.ts'
 import { createPainter } from './painter.ts'
+import type { Look } from './parts/theme.ts'
 import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
@@ -22,13 +23,18 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
   const host = createHost({
     ...options,
     ascii: look.ascii,
+    restyle(next) {
+      painter?.restyle(next)
+      cockpit.rerender(drawn(next))
+    },
     clock: clockOf(options.now),
     frameGapMs: FRAME_GAP_MS,
     elsewhere: others && { names: others, go },
     copy: (text) => stdout.write(clipboardSequence(text)),
   })
   const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: (text) => stdout.write(text) })
-  const cockpit = render(<Cockpit {...{ host, look, painter }} onSuspend={stopThisJob} />, {
+  const drawn = (now: Look) => <Cockpit {...{ host, look: now, painter }} onSuspend={stopThisJob} />
+  const cockpit = render(drawn(look), {
     stdin,
     stdout,
     alternateScreen: true,

@@ -16,6 +16,8 @@ export type Painter = {
   readonly show: (lines: readonly Line[], size: Size) => void
   /** Rewrites all rows. */
   readonly again: () => void
+  /** Rewrites all rows in other colors. */
+  readonly restyle: (look: Look) => void
   /** While `isHeld`, nothing is written, because another program uses the terminal. */
   readonly hold: (isHeld: boolean) => void
 }
@@ -33,7 +35,8 @@ type Row = {
   readonly isNarrow: boolean
 }
 
-export function createPainter({ look, write }: PainterOptions): Painter {
+export function createPainter({ write, ...options }: PainterOptions): Painter {
+  let { look } = options
   let shown: readonly Row[] = []
   let columns = 0
   let held = false
@@ -67,6 +70,11 @@ export function createPainter({ look, write }: PainterOptions): Painter {
       )
     },
     again: () => put(shown, []),
+    restyle(next) {
+      look = next
+      const rows = shown.map(({ line }) => rowOf(line, undefined))
+      put(rows, [])
+    },
     hold: (isHeld) => {
       held = isHeld
     },

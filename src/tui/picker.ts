@@ -7,8 +7,9 @@ import { accent, blank, dim, type Line, sized } from './parts/line.ts'
 import { marked } from './parts/table.ts'
 import { type Card, cardRows, openCard } from './people/card.ts'
 import type { FoundByName } from './people/named.ts'
+import { pipeRows } from './programs.ts'
 import { screens } from './screens.ts'
-import { askUser, refuse } from './shell/ask.ts'
+import { askUser, refuse, showToast } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
 import {
   commandDialog,
@@ -20,11 +21,12 @@ import {
   showOutput,
   whyNot,
 } from './shell/commands.ts'
-import { isPutAway, turnColumn } from './shell/finding.ts'
+import { savedForms, savedName, saveScreen } from './shell/copy.ts'
+import { turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
 import { placeOf } from './shell/places.ts'
 import type { CommandLine, Host, LineWord, ScreenArea } from './shell/screen.ts'
-import { goTo, type Picker, type ShopView } from './shell/ui.ts'
+import { goTo, isPutAway, type Picker, type ShopView } from './shell/ui.ts'
 
 /** A choice in a picker. Enter runs it or inserts its text. */
 export type Pick = {
@@ -59,8 +61,9 @@ export function helpPicks(where: Where, typed: string): readonly Pick[] {
 
 /** Columns of the list, and whether each is shown. */
 export function columnPicks(host: Host, typed: string): readonly Pick[] {
-  const { columns = [] } = host.face.current
-  return columns
+  const { titles = [] } = host.face.current.list ?? {}
+  return titles
+    .slice(1)
     .filter((title) => title.toLowerCase().includes(typed.toLowerCase()))
     .map((title) => ({
       words: title,
@@ -83,6 +86,19 @@ export function putOffPicks(host: Host, typed: string): readonly Pick[] {
   return putOffChoices(host)
     .filter(({ words }) => words.includes(typed.toLowerCase()))
     .map((choice) => ({ ...choice, key: '', does: 'do' }))
+}
+
+/** Forms in which the screen is saved. An ending in the typed name selects one. */
+export function savePicks(host: Host, typed: string): readonly Pick[] {
+  const { list, screen } = host.face.current
+  const forms = savedForms.filter(({ isRows }) => list !== undefined || !isRows)
+  const named = forms.find(({ ending }) => typed.toLowerCase().endsWith(`.${ending}`))
+  return (named === undefined ? forms : [named]).map((form) => {
+    const { ending, summary } = form
+    const stem = named === undefined ? `${typed}.${ending}` : typed
+    const name = typed === '' ? savedName(host, screen, ending) : stem
+    return { ...done(name, summary, () => void saveScreen(host, form, name)), key: ending }
+  })
 }
 
 /** Lines of the output that contain the typed words. Choosing a line with an id opens that record. */
@@ -111,6 +127,7 @@ type Palette = {
 export function palettePicks(palette: Palette): readonly Pick[] {
   const { host, typed, next, named } = palette
   if (typed.startsWith('@')) return elsewherePicks(host, typed.slice(1))
+  if (typed.startsWith('!')) return shellPicks(host, typed.slice(1).trim())
   const line = host.commandLine
   const words = line?.split(typed) ?? []
   const whole = line === undefined ? [] : linePicks(host, line, words)
@@ -128,7 +145,14 @@ export function palettePicks(palette: Palette): readonly Pick[] {
       }),
     )
   const found = named === undefined ? [] : namedPicks(host, typed.trim(), named)
-  const picks = [...recordPicks(host, typed.trim()), ...whole, ...screenPicks(host, typed), ...found, ...completed]
+  const picks = [
+    ...recordPicks(host, typed.trim()),
+    ...ownPicks(host, words),
+    ...whole,
+    ...screenPicks(host, typed),
+    ...found,
+    ...completed,
+  ]
   return picks.slice(0, PICKS_MAX)
 }
 
@@ -155,6 +179,29 @@ function recordPicks(host: Host, id: string): readonly Pick[] {
 }
 /** Ids of receipts and HTTP requests: they are in no list, but `souk why` traces them. */
 const TRACED = /^(?:rcp|req)_[0-9a-f]{16}$/
+
+/** A choice that runs the typed shell command. */
+function shellPicks(host: Host, line: string): readonly Pick[] {
+  const summary = host.face.current.list === undefined ? 'run in a shell' : 'pipe the rows into it, as JSON lines'
+  return line === '' ? [] : [done(`! ${line}`, summary, () => void pipeRows(host, line))]
+}
+
+/** Choices that read keys and colors again. */
+function ownPicks(host: Host, [first, theme, ...more]: readonly string[]): readonly Pick[] {
+  if (host.reload === undefined || more.length > 0) return []
+  if (first === 'reload' && theme === undefined)
+    return [done('reload', 'read keys.json and the skin again', () => void reload(host))]
+  if (first !== 'theme' || theme === undefined) return []
+  return [done(`theme ${theme}`, 'use this theme or skin', () => void reload(host, theme))]
+}
+
+async function reload(host: Host, theme?: string): Promise<void> {
+  const found = await host.reload?.(theme)
+  if (found === undefined) return
+  const [fault] = found.ok ? found.value.faults : [found.problem.sentence]
+  if (fault !== undefined) refuse(host, safe(fault))
+  else showToast(host, { text: '✓ keys and colors are read again', tone: 'good', stays: false })
+}
 
 /** Other marketplaces whose name begins with the typed text. */
 function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
@@ -297,7 +344,7 @@ function pickLine({ words, summary, key }: Pick, kind: Picker['kind'], inner: nu
   ]
 }
 
-const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/', card: '' } as const
+const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/', card: '', save: '' } as const
 
 const placeholders = {
   palette: '  a screen or a command, such as jobs --filter "late:yes"',
@@ -306,6 +353,7 @@ const placeholders = {
   putOff: '  saved on this machine only; souk attention still lists it',
   output: '  type to search',
   card: '  type to search',
+  save: '  type another name; .csv, .ndjson, .txt or .svg',
 } as const
 
 const noneWords = {
@@ -315,4 +363,5 @@ const noneWords = {
   putOff: '  no such duration',
   output: '  no matching line',
   card: '  asking…',
+  save: '  no rows here: a name may end in .txt or .svg',
 } as const

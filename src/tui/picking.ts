@@ -3,7 +3,16 @@ import { atEnd, edited, inserted, type Written } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
 import { type Card, cardTitle, fetchCard } from './people/card.ts'
 import { fetchNamed } from './people/named.ts'
-import { cardPicks, columnPicks, helpPicks, outputPicks, type Pick, palettePicks, putOffPicks } from './picker.ts'
+import {
+  cardPicks,
+  columnPicks,
+  helpPicks,
+  outputPicks,
+  type Pick,
+  palettePicks,
+  putOffPicks,
+  savePicks,
+} from './picker.ts'
 import { saveOutput } from './shell/copy.ts'
 import { SLOW_EVERY_MS } from './shell/queries.ts'
 import { type Fetch, ONCE_MS } from './shell/query.ts'
@@ -62,6 +71,7 @@ export function picksOf(host: Host, picker: Picker): readonly Pick[] {
   if (picker.kind === 'help') return helpPicks({ screen, readonly: host.readonly, keys: host.keys }, picker.text)
   if (picker.kind === 'columns') return columnPicks(host, picker.text)
   if (picker.kind === 'output') return outputPicks(host, picker.text)
+  if (picker.kind === 'save') return savePicks(host, picker.text)
   if (picker.kind === 'putOff') return putOffPicks(host, picker.text)
   if (picker.kind === 'card') return cardPicks(host, cardOf(host, picker), picker.text)
   const next = host.queries.open(nextWordsName(picker), nextWords(host, picker), ONCE_MS).get().value ?? []

@@ -1,7 +1,8 @@
 import type { KeyFault, KeyWish } from '../model/cockpit-files.ts'
 import { nearest } from '../text/text.ts'
-import { type Key, keyLabel, neverArrives, pressable } from './parts/keys.ts'
-import { type Action, type Binding, bindings } from './shell/bindings.ts'
+import { keyLabel, neverArrives, pressable } from './parts/keys.ts'
+import { isEntry, withRunbooks } from './runbooks.ts'
+import { type Action, type Binding, bindings, meet } from './shell/bindings.ts'
 
 type Rebound = { readonly keys: readonly Binding[]; readonly faults: readonly KeyFault[] }
 
@@ -14,17 +15,22 @@ const WISHES_MAX = 200
 type Good = { readonly action: Action; readonly keys: Binding['keys']; readonly line: number }
 
 /**
- * Merges the user's keys into the key table. Invalid entries are reported, and their actions keep the default keys.
+ * Merges the user's keys and commands into the key table. Invalid entries are reported, and their actions keep the default keys.
  * Whether an action asks for confirmation does not depend on its key.
  */
 export function rebind(wishes: readonly KeyWish[]): Rebound {
-  const read = wishes.slice(0, WISHES_MAX).map(readWish)
+  const kept = wishes.slice(0, WISHES_MAX)
+  const isOwn = ({ act, keys }: KeyWish) => isEntry(keys) && !bindings.some(({ action }) => action === act)
+  const read = kept.filter((wish) => !isOwn(wish)).map(readWish)
   const faults = read.filter((one) => 'words' in one)
   let good = read.filter((one) => 'keys' in one)
   for (;;) {
     const keys = tableOf(good)
     const clash = firstClash(keys, good)
-    if (clash === undefined) return { keys, faults: faults.toSorted((a, b) => a.line - b.line) }
+    if (clash === undefined) {
+      const own = withRunbooks(keys, kept.filter(isOwn))
+      return { keys: own.keys, faults: [...faults, ...own.faults].toSorted((a, b) => a.line - b.line) }
+    }
     faults.push(clash.fault)
     good = good.filter((one) => one !== clash.of)
   }
@@ -80,10 +86,4 @@ function firstClash(table: readonly Binding[], good: readonly Good[]): Clash | u
     return { of, fault: { line: of.line, words } }
   }
   return undefined
-}
-
-function meet(one: Binding, other: Binding): boolean {
-  const isTogether =
-    one.on === undefined || other.on === undefined || one.on.some((screen) => other.on?.includes(screen))
-  return isTogether && one.keys.some((key: Key) => other.keys.includes(key))
 }

@@ -7,10 +7,11 @@ import { atEnd, type Cursor, edited, inserted, type Written } from './parts/edit
 import { type Key, type KeyFlags, keysOf } from './parts/keys.ts'
 import { openCard } from './people/card.ts'
 import { pickerKey, pickerPaste } from './picking.ts'
+import { askRunbook } from './programs.ts'
 import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { startDaemon } from './shell/commands.ts'
-import { copy, copyCommand, saveScreen } from './shell/copy.ts'
+import { copy, copyCommand } from './shell/copy.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
 import { markAll, markChosen, meant } from './shell/marks.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
@@ -79,7 +80,8 @@ export function createRouter(parts: RouterParts): Router {
     press(input, flags) {
       const keys = keysOf(withoutAnswer(input), flags)
       if (keys.length > 0) touched()
-      if (keys.includes('ctrl-c')) parts.quit()
+      // Ends a running program first, and quits if none runs.
+      if (keys.includes('ctrl-c') && !host.programs?.stop()) parts.quit()
       waiting = [...waiting, ...keys].slice(0, KEYS_WAITING_MAX)
       go()
     },
@@ -129,7 +131,8 @@ function onScreen(parts: RouterParts, key: Key): void {
   const { host } = parts
   const { screen } = host.ui.get()
   const binding = bindingOf(key, { screen, readonly: host.readonly, keys: host.keys })
-  if (binding) act(parts, binding.action, key)
+  if (binding?.runbook) askRunbook(host, binding.runbook)
+  else if (binding) act(parts, binding.action, key)
 }
 
 function act(parts: RouterParts, action: Action, key: Key): void {
@@ -211,7 +214,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   },
   mark: onUi((ui, { face }) => markChosen(ui, face.current.ids)),
   markAll: onUi((ui, { face }) => markAll(ui, face.current.ids)),
-  save: ({ host }) => saveScreen(host),
+  save: onUi((ui) => ({ ...ui, picker: { kind: 'save', text: '', at: 0 } })),
   refresh: ({ host }) => host.queries.refetch(),
   repaint: ({ repaint }) => repaint(),
   freeze: ({ host }) => {

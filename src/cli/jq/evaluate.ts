@@ -1,4 +1,5 @@
 import { isObject, type Json, parseJson } from '../../core/json.ts'
+import { csvText } from '../../text/columns.ts'
 import { jsonText } from '../../text/text.ts'
 import { usage } from '../exit.ts'
 import { arithmetic, type FilterCall, functions } from './functions.ts'
@@ -233,12 +234,6 @@ function slice(value: Json, from: Json, to: Json): Json {
     throw new JqError(`Cannot slice ${shown(value)}`)
   }
   return value.slice(Number(from ?? 0), to === null ? undefined : Number(to))
-}
-
-/** A quoted CSV cell. If a spreadsheet would run the cell as a formula, an apostrophe is put before it. */
-function csvText(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
 }
 
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }

@@ -36,7 +36,7 @@ const environment = [
   `${'SOUK_PASSPHRASE_FILE'.padEnd(VARIABLE_COLUMNS)}file with the passphrase of an encrypted wallet`,
   `${'SOUK_WEBHOOK_SECRET'.padEnd(VARIABLE_COLUMNS)}secret for souk webhooks verify (default: the saved one)`,
   `${'SOUK_PAGER'.padEnd(VARIABLE_COLUMNS)}pager for long output (default: $PAGER)`,
-  `${'SOUK_THEME'.padEnd(VARIABLE_COLUMNS)}cockpit background: dark or light (default: ask the terminal)`,
+  `${'SOUK_THEME'.padEnd(VARIABLE_COLUMNS)}cockpit theme: dark, light or a skin (default: ask the terminal)`,
   `${'NO_COLOR'.padEnd(VARIABLE_COLUMNS)}any value turns colors off, like CLICOLOR=0; CLICOLOR_FORCE=1 forces them on`,
   `${'XDG_CONFIG_HOME'.padEnd(VARIABLE_COLUMNS)}wallets, remotes, settings (default: ~/.config)`,
   `${'XDG_DATA_HOME'.padEnd(VARIABLE_COLUMNS)}data of the daemon (default: ~/.local/share)`,

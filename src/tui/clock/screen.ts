@@ -9,11 +9,12 @@ import type { ScreenColumn } from '../parts/table.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
+import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import { type ClockFacts, type Due, type DueFacts, dueCrons, dueKinds, fetchClockFacts, fetchDue } from './facts.ts'
@@ -36,7 +37,7 @@ export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']
   return {
     ids,
     problem: finding.problem,
-    columns: titlesOf(columnsOf(view.now)),
+    list: listOf({ columns: columnsOf(view.now), rows, idOf: ({ id }) => id }),
     draw: (area) => clockLines(model, area),
     actions: { ...sortActions(host, 'clock', dueFields), add: onClock(moveDialog), pauseCron: onClock(freezeDialog) },
   }

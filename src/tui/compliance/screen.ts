@@ -12,7 +12,7 @@ import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import { type DialogSpec, type Field, needed, reasonField } from '../shell/dialog.ts'
 import { fetchRiver } from '../shell/figures.ts'
-import { findingOf, listTable, sortActions, sortedWords, titlesOf, typedWords, useListQuery } from '../shell/finding.ts'
+import { findingOf, listTable, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { pageActions, sliceWords } from '../shell/pane.ts'
@@ -20,6 +20,7 @@ import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
+import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, goTo } from '../shell/ui.ts'
 import { ATTEMPTS_PAGE, fetchAttempts, fetchSanctions } from './facts.ts'
@@ -37,11 +38,14 @@ export function useCompliance(host: Host, view: View): ReturnType<Screen['use']>
   const now = businessNow(useClock(host), view.now)
   const rows = attempts.value?.attempts ?? []
   const ids = rows.map(({ id }) => id)
+  const fetch = (page: number) => fetchAttempts(host.link, { ...which, page })
+  const rowsOf = (page: { readonly attempts: readonly VerificationAttempt[] }) => page.attempts
+  const paged = { total: attempts.value?.total, size: ATTEMPTS_PAGE, fetch, rowsOf }
   const model: Model = { attempts, ...watched, rows, chosen: chosenIndex(view.ui, ids), now, view }
   return {
     ids,
     problem: finding.problem,
-    columns: titlesOf(columnsOf(now)),
+    list: listOf({ columns: columnsOf(now), rows, idOf: verification.idOf, paged }),
     draw: (area) => complianceLines(model, area),
     actions: {
       ...pageActions(host, attempts.value?.total ?? 0, ATTEMPTS_PAGE),

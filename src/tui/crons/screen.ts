@@ -18,11 +18,12 @@ import {
   runWords,
   stateCounts,
 } from '../shell/cron-facts.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, titlesOf, typedWords } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type Crons, fetchCrons } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
+import { listOf } from '../shell/rows.ts'
 import { type Face, type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 
@@ -52,8 +53,8 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
     ui: view.ui,
   }
   const actions = { ...sortActions(host, 'crons', cronFields), ...actionsOn(host, crons) }
-  const columns = titlesOf(columnsOf(model, view.area.width))
-  return { ids, problem: finding.problem, columns, draw: (area) => cronLines(model, area), actions }
+  const list = listOf({ columns: columnsOf(model, view.area.width), rows: crons, idOf: ({ name }) => name })
+  return { ids, problem: finding.problem, list, draw: (area) => cronLines(model, area), actions }
 }
 
 const cronFields = {

@@ -24,7 +24,6 @@ import {
   noMatchWords,
   noneHere,
   sortActions,
-  titlesOf,
   useElsewhere,
   useListQuery,
   useSettled,
@@ -36,6 +35,7 @@ import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
+import { listOf } from '../shell/rows.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
@@ -63,7 +63,11 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
     fetchIn: (view) => fetchJobs(host.link, { ...which, view, page: 0 }),
   })
   const here = { fields: jobFields, factsOf: (job: Job) => factsOf(job, now), now: now ?? view.now }
-  const jobs = admin ? found : narrowed(found, finding, here)
+  const narrow = (some: readonly Job[]) => (admin ? some : narrowed(some, finding, here))
+  const jobs = narrow(found)
+  const fetch = (page: number) => fetchJobs(host.link, { ...which, page })
+  const rowsOf = (page: Jobs) => narrow(page.jobs)
+  const paged = { total: listed.value?.total, size: JOBS_PAGE, fetch, rowsOf }
   const ids = jobs.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const { detail, lines } = useDetail(host, view, { id: ids[chosen] ?? '', admin, now })
@@ -74,7 +78,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   return {
     ids,
     problem: finding.problem,
-    columns: titlesOf(columnsOf(now)),
+    list: listOf({ columns: columnsOf(now), rows: jobs, idOf: job.idOf, paged }),
     draw: (at) => jobLines(model, at),
     actions: {
       ...pageActions(host, listed.value?.total ?? 0, JOBS_PAGE),

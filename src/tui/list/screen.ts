@@ -4,7 +4,7 @@ import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts, ListFields } from '../../core/filter.ts'
 import { compact } from '../../core/record.ts'
 import type { ScreenId } from '../../model/words.ts'
-import { columnsIn, type NounColumn, type Toned } from '../../nouns/columns.ts'
+import { columnsIn, type NounColumn, type Toned, textOf } from '../../nouns/columns.ts'
 import { type ListName, type Noun, type NounFact, type NounPage, rowsOf } from '../../nouns/noun.ts'
 import { count, padEnd, safe, widthOf, wrap } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
@@ -21,13 +21,13 @@ import {
   listTable,
   narrowed,
   sortActions,
-  titlesOf,
   useSettled,
 } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, type ShownList, sliceWords } from '../shell/pane.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Fetch, type Query, useQuery } from '../shell/query.ts'
+import { listOf } from '../shell/rows.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 
@@ -102,14 +102,22 @@ export function listScreen<R extends object>(screen: ListScreen<R>) {
     const { ui, area } = view
     const { filter, sort, problem } = findingOf(ui, where, fields)
     const wanted = { page: ui.pages[where] ?? 0, filter: useSettled(filter, host.clock), sort }
-    const fetch = own === undefined ? fetchRows(host.link, screen, wanted) : own.fetch(host.link, wanted, ui)
+    const fetchPage = (wish: ListWish) =>
+      own === undefined ? fetchRows(host.link, screen, wish) : own.fetch(host.link, wish, ui)
     const name = `${where} ${parts.key ?? ''} ${noun.plural} ${JSON.stringify(wanted)}`
-    const listed = useQuery(fetch, { name, every: SLOW_EVERY_MS })
+    const listed = useQuery(fetchPage(wanted), { name, every: SLOW_EVERY_MS })
     const now = businessNow(useClock(host), view.now)
-    const found = listed.value?.rows ?? []
-    const rows =
+    const narrow = (found: readonly R[]) =>
       own === undefined ? found : narrowed(found, { filter, sort, problem }, { ...own, fields, now: now ?? view.now })
+    const rows = narrow(listed.value?.rows ?? [])
     const ids = rows.map(noun.idOf)
+    const rowsOf = (page: NounRows<R>) => narrow(page.rows)
+    const paged = {
+      total: listed.value?.total,
+      size: PAGE,
+      fetch: (page: number) => fetchPage({ ...wanted, page }),
+      rowsOf,
+    }
     const chosen = chosenIndex(ui, ids)
     const row = rows[chosen]
     const more = useMore(host, row)
@@ -120,7 +128,7 @@ export function listScreen<R extends object>(screen: ListScreen<R>) {
     return {
       ids,
       problem,
-      columns: titlesOf(columns(now)),
+      list: listOf({ columns: columns(now), rows, idOf: noun.idOf, paged }),
       draw: (at) => listLines(model, at),
       actions: {
         ...pageActions(host, listed.value?.total ?? 0, PAGE),
@@ -249,9 +257,21 @@ export function screenColumns<R>(noun: Noun<R>, now: number | undefined): readon
   const { stateOf } = noun
   const columns = columnsIn(noun.columns, 'screen').filter(({ kind }) => kind !== 'state')
   const [ids, others] = [columns.filter(({ kind }) => kind === 'id'), columns.filter(({ kind }) => kind !== 'id')]
+  const status = noun.columns.find(({ kind }) => kind === 'state')
   const state: ScreenColumn<R>[] =
-    stateOf === undefined ? [] : [{ title: 'STATE', value: (row) => piece(stateOf(row, now)) }]
+    stateOf === undefined
+      ? []
+      : [{ title: 'STATE', value: (row) => piece(stateOf(row, now)), plain: status && plainOf(status, now) }]
   return [...state, ...[...others, ...ids].map((column) => screenColumn(column, now))]
+}
+
+/** The value of a column for programs, without signs. */
+function plainOf<R>(column: NounColumn<R>, now: number | undefined): NonNullable<ScreenColumn<R>['plain']> {
+  return (row) => {
+    if (column.plain) return column.plain(row)
+    const shown = textOf(column.value(row, now))
+    return typeof shown === 'string' ? shown.replace(/^(?:→ |\$)/, '') : shown
+  }
 }
 
 function screenColumn<R>(column: NounColumn<R>, now: number | undefined): ScreenColumn<R> {
@@ -266,6 +286,7 @@ function screenColumn<R>(column: NounColumn<R>, now: number | undefined): Screen
     ...looks[kind],
     title: all,
     value: kind === 'money' || kind === 'id' ? toned[kind] : plain,
+    plain: plainOf(column, now),
     ...compact({ drop, min }),
   }
 }

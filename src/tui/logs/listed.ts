@@ -5,10 +5,11 @@ import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import { listHead, listTable, sortActions, titlesOf, viewWords } from '../shell/finding.ts'
+import { listHead, listTable, sortActions, viewWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, paneActions } from '../shell/pane.ts'
 import type { Query } from '../shell/query.ts'
+import { listOf } from '../shell/rows.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type LogTab, logPart, logTabs, logViews, paneBeside, type Ui, unnarrowed } from '../shell/ui.ts'
 
@@ -55,7 +56,7 @@ export function listedFace<R extends object>(host: Host, listed: Listed<R>, own:
   return {
     ids,
     problem: own.problem,
-    columns: titlesOf(columns),
+    list: listOf({ columns, rows, idOf }),
     draw: (at) => listedLines(listed, at),
     actions: {
       ...sortActions(host, 'logs', own.fields),

@@ -1,40 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { palettes } from '../../text/text.ts'
+import { contrastFaults, skinOf } from './contrast.ts'
 import { dim, good, grounded, strong } from './line.ts'
-import { depths, markTones, textTones, themes, themesOf } from './palettes.ts'
-import { channels, type Look, paint, stylesOf } from './theme.ts'
+import { depths, themes, themesOf } from './palettes.ts'
+import { type Look, paint, stylesOf } from './theme.ts'
 
 /* Everybody can read it: contrast is reckoned as WCAG 2 does, against every ground that a terminal of the kind has. */
-
-const TEXT = 4.5
-const MARKS = 3
-const grounds = {
-  dark: ['#000000', '#0D1117', '#1E1E1E', '#282C34'],
-  light: ['#FFFFFF', '#FDF6E3', '#F0F2F6'],
-} as const
-
-type Rgb = readonly number[]
-
-function luminance(color: Rgb): number {
-  const [r = 0, g = 0, b = 0] = color.map((value) => {
-    const share = value / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b
-}
-
-function contrast(one: Rgb, other: Rgb): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
-  return (light + 0.05) / (dark + 0.05)
-}
-
-/** Of the 256 colors of xterm, those that no terminal lets its owner change. */
-function xterm(place: number): Rgb {
-  if (place >= 232) return Array(3).fill(8 + (place - 232) * 10)
-  const cube = place - 16
-  const level = (step: number) => (step === 0 ? 0 : 55 + step * 40)
-  return [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map(level)
-}
 
 const colored = palettes.filter((name) => name !== 'mono')
 const all = colored.flatMap((palette) =>
@@ -42,22 +13,8 @@ const all = colored.flatMap((palette) =>
 )
 
 describe.each(all)('%s, %s, %s', (palette, theme, depth) => {
-  const { tones, onAccent, grounds: painted } = themesOf[palette][theme]
-  const of = (color: { rgb: string; xterm: number }): Rgb =>
-    depth === '256' ? xterm(color.xterm) : channels(color.rgb)
-  const under = [...grounds[theme].map(channels), ...Object.values(painted).map(of)]
-
-  it.each(textTones)('%s can be read on every ground', (tone) => {
-    for (const ground of under) expect(contrast(of(tones[tone].color), ground)).toBeGreaterThanOrEqual(TEXT)
-  })
-
-  it.each(markTones)('%s can be told on every ground', (tone) => {
-    for (const ground of under) expect(contrast(of(tones[tone].color), ground)).toBeGreaterThanOrEqual(MARKS)
-  })
-
-  it('the tab in sight can be read', () => {
-    expect(contrast(of(onAccent), of(tones.accent.color))).toBeGreaterThanOrEqual(TEXT)
-    expect(contrast(of(onAccent), of(tones.bad.color))).toBeGreaterThanOrEqual(TEXT)
+  it('every text and chart can be read on every ground', () => {
+    expect(contrastFaults(themesOf[palette][theme], theme, depth)).toEqual([])
   })
 })
 
@@ -78,5 +35,46 @@ describe('without colors of its own', () => {
   it('every look has a style for every tone', () => {
     const looks = palettes.flatMap((palette) => depths.map((depth) => look({ palette, depth })))
     for (const one of looks) expect(Object.keys(stylesOf(one).tones)).toHaveLength(14)
+  })
+})
+
+describe('a skin', () => {
+  const look = { palette: 'default', theme: 'dark', depth: 'truecolor' } as const
+
+  it('changes the colors that it names, and keeps the others of its base', () => {
+    const { theme, skin, faults } = skinOf({ base: 'light', accent: '#5B3FA8', chosen: '#EEEEEE' }, look)
+    expect([theme, faults]).toEqual(['light', []])
+    expect(skin?.tones.accent.color).toMatchObject({ rgb: '#5B3FA8', xterm: 61 })
+    expect(skin?.grounds.chosen.rgb).toBe('#EEEEEE')
+    expect(skin?.tones.good).toEqual(themesOf.default.light.tones.good)
+    const row = grounded([{ text: 'a', tone: 'accent' }], 'chosen')
+    expect(paint(row, { ...look, ascii: false, theme, skin })).toBe('\u001B[38;2;91;63;168;48;2;238;238;238ma\u001B[0m')
+  })
+
+  it.each([
+    [
+      'text too dark to read',
+      { good: '#333333' },
+      /^good #333333 on a terminal of #000000 has contrast 1\.7; it needs 4\.5$/,
+    ],
+    ['a background that hides text', { chosen: '#98A1AB' }, /^strong #F0F6FC on chosen has contrast/],
+    ['a chart that cannot be seen', { chart1: '#111111' }, /^chart1 .* it needs 3$/],
+    ['an unreadable active tab', { onAccent: '#8AA4FF' }, /^onAccent #8AA4FF on accent has contrast 1\.0/],
+    ['an unknown name', { acent: '#8AA4FF' }, /there is no color "acent".*accent/],
+    ['no color', { accent: 'blue' }, /accent must be a color such as/],
+    ['an escape sequence', { accent: '#8AA4FF\u001B[2J' }, /accent must be a color such as/],
+    ['an unknown base', { base: 'dim' }, /"base" is "dark" or "light"/],
+    ['a list', ['#8AA4FF'], /it must be an object/],
+    ['no object', null, /it must be an object/],
+  ])('with %s is not used, and says why', (_, written, why) => {
+    const { skin, faults } = skinOf(written, look)
+    expect(skin).toBeUndefined()
+    expect(faults[0]).toMatch(why)
+  })
+
+  it('is checked with the colors that the terminal has', () => {
+    const tight = { dim: '#7F8790' }
+    expect(skinOf(tight, { ...look, depth: '16' }).faults).toEqual([])
+    expect(skinOf(tight, { ...look, depth: '256' }).faults[0]).toMatch(/^dim #7F8790 on/)
   })
 })

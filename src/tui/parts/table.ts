@@ -9,6 +9,8 @@ const MARK_COLUMNS = 2
 export type ScreenColumn<R> = {
   readonly title: string
   readonly value: (row: R) => Piece
+  /** Value for programs (default: the text of `value`). */
+  readonly plain?: ((row: R) => string | number | boolean | null | undefined) | undefined
   readonly align?: 'right'
   /** Never cut. */
   readonly exact?: true

@@ -9,6 +9,8 @@ export type Look = {
   readonly ascii: boolean
   readonly theme: ThemeName
   readonly depth: Depth
+  /** Colors of the user's own (default: those of palette and theme). */
+  readonly skin?: Theme | undefined
 }
 
 /** SGR parameters by tone and background. Empty if a tone has none. */
@@ -40,14 +42,14 @@ const mono: Styles = {
   isTurned: true,
 }
 
-const known = new Map<string, Styles>()
+const known = new WeakMap<Theme, Partial<Record<Depth, Styles>>>()
 
 /** The SGR parameters for a look. */
-export function stylesOf({ palette = 'mono', theme, depth }: Look): Styles {
+export function stylesOf({ palette = 'mono', theme: name, depth, skin }: Look): Styles {
   if (palette === 'mono') return mono
-  const name = `${palette} ${theme} ${depth}`
-  const found = known.get(name) ?? colored(themesOf[palette][theme], depth)
-  known.set(name, found)
+  const theme = skin ?? themesOf[palette][name]
+  const found = known.get(theme)?.[depth] ?? colored(theme, depth)
+  known.set(theme, { ...known.get(theme), [depth]: found })
   return found
 }
 

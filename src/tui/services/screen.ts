@@ -16,23 +16,15 @@ import { refuse } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
-import {
-  findingOf,
-  listHead,
-  listTable,
-  narrowed,
-  sortActions,
-  titlesOf,
-  useListQuery,
-  useSettled,
-} from '../shell/finding.ts'
+import { findingOf, listHead, listTable, narrowed, sortActions, useListQuery, useSettled } from '../shell/finding.ts'
 import { askAllAnyway, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
-import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { listOf } from '../shell/rows.ts'
+import type { FaceList, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
 import { editListing } from './edit.ts'
 import type { ServiceFacts } from './facts.ts'
@@ -58,7 +50,7 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
 function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
-  const { listed, services, isPublic, problem } = useListed(host, view, now)
+  const { listed, services, isPublic, problem, list } = useListed(host, view, now)
   const shop = useShop(host, view)
   const ids = services.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
@@ -74,7 +66,7 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
     ids,
     hints: { testHook: isOwn ? undefined : false, raw: canEdit ? 'edit' : undefined },
     problem,
-    columns: titlesOf(columns),
+    list,
     draw: (at) => serviceLines(model, at),
     actions: {
       ...pageActions(host, total, SERVICES_PAGE),
@@ -109,6 +101,7 @@ type Listed = {
   readonly services: readonly ServiceFacts[]
   readonly isPublic: boolean
   readonly problem: string | undefined
+  readonly list: FaceList
 }
 
 /** A React hook that returns a page of listings. The public catalog has no filter, so its rows are filtered here. */
@@ -118,10 +111,14 @@ function useListed(host: Host, { ui, where }: View, now: number): Listed {
   const search = { admin, page: ui.pages.services ?? 0, asked: useListQuery(host, finding, serviceFields) }
   const name = `services ${JSON.stringify(search)}`
   const listed = useQuery(fetchServices(host.link, search), { name, every: SLOW_EVERY_MS })
-  const all = listed.value?.services ?? []
   const isPublic = listed.value?.isPublic === true
-  const services = admin && !isPublic ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
-  return { listed, services, isPublic, problem: finding.problem }
+  const rowsOf = ({ services: all }: Pick<Services, 'services'>) =>
+    admin && !isPublic ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
+  const services = rowsOf(listed.value ?? { services: [] })
+  const fetch = (page: number) => fetchServices(host.link, { ...search, page })
+  const paged = { total: listed.value?.total, size: SERVICES_PAGE, fetch, rowsOf }
+  const list = listOf({ columns, rows: services, idOf: ({ id }) => id, paged })
+  return { listed, services, isPublic, problem: finding.problem, list }
 }
 
 function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
@@ -271,7 +268,14 @@ const columns: readonly ScreenColumn<ServiceFacts>[] = [
   { title: 'KIND', value: ({ kind }) => kinds[kind] ?? kind, drop: 3 },
   { title: 'BUYER PAYS', value: paysWord, align: 'right', exact: true },
   { title: 'REP', value: ({ score, isNew }) => repWord(score, isNew), align: 'right', drop: 1 },
-  { title: `SOLD ${SOLD_DAYS}D`, value: soldWord, align: 'right', exact: true, drop: 2 },
+  {
+    title: `SOLD ${SOLD_DAYS}D`,
+    value: soldWord,
+    plain: ({ selling }) => selling?.sold,
+    align: 'right',
+    exact: true,
+    drop: 2,
+  },
   { title: 'REFUND', value: refundWord, align: 'right', drop: 4 },
   { title: 'ENDPOINT', value: hookSign },
   { title: 'SERVICE', value: ({ id }) => dim(id), exact: true, drop: 5 },

@@ -1,7 +1,10 @@
 import { type ScreenId, screenIds } from '../../model/words.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
 
-export const groups = ['MOVE', 'GO', 'FIND', 'LIVE', 'ACT', 'SAFE'] as const
+export const groups = ['MOVE', 'GO', 'FIND', 'LIVE', 'ACT', 'OWN', 'SAFE'] as const
+
+/** A command of the user's own. Its words may contain values of the row, such as `{id}`. */
+export type Runbook = { readonly name: string; readonly title: string; readonly command: readonly string[] }
 
 type BindingOf<A extends string> = {
   readonly action: A
@@ -25,6 +28,8 @@ type BindingOf<A extends string> = {
   readonly changes?: true
   /** Names of the keys as shown (default: `keyLabel`). */
   readonly labels?: readonly string[]
+  /** What the action `run` runs. */
+  readonly runbook?: Runbook
 }
 
 /** Screens with a list to filter, sort and mark. */
@@ -241,7 +246,7 @@ const table = [
   { action: 'suspend', keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
 ] as const satisfies readonly BindingOf<string>[]
 
-export type Action = (typeof table)[number]['action']
+export type Action = (typeof table)[number]['action'] | 'run'
 export type Binding = BindingOf<Action>
 
 export const bindings: readonly Binding[] = table
@@ -274,6 +279,13 @@ export function bindingOf(key: Key, where: Where): Binding | undefined {
 }
 
 export type KeyHint = { readonly key: string; readonly word: string }
+
+/** Whether two bindings share a key on a screen. */
+export function meet(one: Binding, other: Binding): boolean {
+  const isTogether =
+    one.on === undefined || other.on === undefined || one.on.some((screen) => other.on?.includes(screen))
+  return isTogether && one.keys.some((key: Key) => other.keys.includes(key))
+}
 
 /** What the key row shows. The most important hints come first at the left. */
 export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {

@@ -92,8 +92,7 @@ export function isRead({ name, rest }: Named): boolean {
 
 /** Runs a command that only reads, and shows its output in a picker. */
 export async function showOutput(host: Host, line: CommandLine, { name, rest }: Named): Promise<void> {
-  const { ui, link } = host
-  const { option } = link.place
+  const { option } = host.link.place
   const words = [...name.split(' '), ...rest]
   showToast(host, { text: `● souk ${words.join(' ')} …`, tone: 'dim', stays: false })
   const done = await line.run([...(option === '' ? [] : option.split(' ')), ...words, '--no-input'])
@@ -101,10 +100,18 @@ export async function showOutput(host: Host, line: CommandLine, { name, rest }: 
     refuse(host, [done.problem.sentence, ...done.problem.facts].join('  '))
     return
   }
+  showLines(host, `souk ${words.join(' ')}`, done.value)
+}
+
+/** Shows lines in the pane, below those that it already shows. */
+export function showLines(host: Host, title: string, text: string): void {
+  const { ui } = host
+  const { picker, output } = ui.get()
   // Tabs become blanks, so that columns stay aligned.
-  const output = done.value.split('\n').map((one) => one.replaceAll(/[^\S ]/g, '   ').replaceAll(/\S+/g, safe))
-  const picker = { kind: 'output', title: safe(`souk ${words.join(' ')}`), text: '', at: 0 } as const
-  ui.set({ ...ui.get(), toast: undefined, picker, output })
+  const lines = text.split('\n').map((one) => one.replaceAll(/[^\S ]/g, '   ').replaceAll(/\S+/g, safe))
+  const before = picker?.kind === 'output' ? output : []
+  const next = { kind: 'output', title: safe(title), text: '', at: 0 } as const
+  ui.set({ ...ui.get(), toast: undefined, picker: next, output: [...before, ...lines] })
 }
 
 /** Opens the palette with the beginning of a command. The user completes and confirms it. */

@@ -1,8 +1,10 @@
+import type { Outcome } from '../../client/link.ts'
 import type { ScreenId } from '../../model/words.ts'
 import { clip } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import { refuse, showToast } from './ask.ts'
 import { shellCommand } from './pause-dialog.ts'
+import { allRows, csvOf, ndjsonOf } from './rows.ts'
 import type { Host } from './screen.ts'
 
 /** Longest text that is copied, since terminals drop longer ones. */
@@ -23,22 +25,78 @@ export function copy(host: Host, text: string): void {
 /** Area on which a saved screen is drawn, large enough for all its lines. */
 const SAVED_AREA = { width: 160, height: 1_000 }
 
-/** Saves all lines of the screen as text, with the current filter and columns. */
-export function saveScreen(host: Host): void {
-  const { screen, draw } = host.face.current
-  saveLines(host, screen, draw(SAVED_AREA).map(textOf))
+type SavedForm = {
+  readonly ending: string
+  readonly summary: string
+  /** Whether it saves the rows of a list. */
+  readonly isRows: boolean
+  readonly textOf: (host: Host) => Promise<Outcome<Saved>>
+}
+/** A text, and how many rows it has, in words. */
+type Saved = { readonly text: string; readonly words: string }
+
+/** What a screen is saved as, by the ending of the file's name. */
+export const savedForms: readonly SavedForm[] = [
+  { ending: 'csv', summary: 'all rows of the filter, shown columns', isRows: true, textOf: rowsAs(csvOf) },
+  { ending: 'ndjson', summary: 'all rows of the filter, as JSON lines', isRows: true, textOf: rowsAs(ndjsonOf) },
+  {
+    ending: 'txt',
+    summary: 'the screen as text',
+    isRows: false,
+    textOf: async ({ face }) => whole(linesText(face.current.draw(SAVED_AREA).map(textOf))),
+  },
+  {
+    ending: 'svg',
+    summary: 'the frame as a picture',
+    isRows: false,
+    async textOf({ face, look }) {
+      const lines = face.current.frame?.() ?? []
+      return whole((await import('../parts/svg.ts')).svgOf(lines, look() ?? { theme: 'dark' }))
+    },
+  },
+]
+
+const whole = (text: string): Outcome<Saved> => ({ ok: true, value: { text, words: '' } })
+
+function rowsAs(form: typeof csvOf): SavedForm['textOf'] {
+  return async ({ face, ui }) => {
+    const { list } = face.current
+    if (list === undefined) return whole('')
+    const shown = ui.get()
+    const all = await allRows(list, new AbortController().signal)
+    if (!all.ok) return all
+    return { ok: true, value: { text: form(all.value.rows, list, shown), words: all.value.words } }
+  }
+}
+
+const linesText = (lines: readonly string[]) =>
+  `${lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trimEnd()}\n`
+
+/** Name of a new file. */
+export function savedName({ clock }: Host, name: string, ending: string): string {
+  return `souk-${name}-${clock.now()}.${ending}`
+}
+
+/** Saves the screen to a file in the form that its ending names. */
+export async function saveScreen(host: Host, { textOf: read }: SavedForm, name: string): Promise<void> {
+  const found = await read(host)
+  if (found.ok) saveText(host, name, found.value)
+  else refuse(host, found.problem.sentence)
 }
 
 export function saveOutput(host: Host): void {
-  saveLines(host, 'output', host.ui.get().output)
+  saveText(host, savedName(host, 'output', 'txt'), { text: linesText(host.ui.get().output), words: '' })
 }
 
-function saveLines(host: Host, name: string, lines: readonly string[]): void {
-  const text = lines.map((line) => line.trimEnd()).join('\n')
-  const saved = host.save?.(name, `${text.trimEnd()}\n`)
+function saveText(host: Host, name: string, { text, words }: Saved): void {
+  const saved = host.save?.(name, text)
   if (saved === undefined) refuse(host, 'This cockpit cannot save files.')
   else if (!saved.ok) refuse(host, saved.problem.sentence)
-  else showToast(host, { text: `✓ saved  ${saved.value}`, tone: 'good', stays: false })
+  else
+    showToast(host, { text: `✓ saved  ${saved.value}${words === '' ? '' : `  ${words}`}`, tone: 'good', stays: false })
 }
 
 const moneyWords: readonly (readonly [string, readonly string[]])[] = [

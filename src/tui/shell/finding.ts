@@ -17,7 +17,7 @@ import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.
 import { type Binding, keyFor } from './bindings.ts'
 import { type Fetch, ONCE_MS, useQuery } from './query.ts'
 import type { Face, Host } from './screen.ts'
-import type { Ui } from './ui.ts'
+import { isPutAway, type Ui } from './ui.ts'
 
 const SETTLED_AFTER_MS = 200
 
@@ -236,15 +236,6 @@ function columnsShown<R>(ui: Ui, columns: readonly ScreenColumn<R>[]): readonly 
   // Without hidden columns the same array is returned, so that drawings stay cached.
   if (!columns.some(({ title }) => isPutAway(ui, title))) return columns
   return columns.filter(({ title }, i) => i === 0 || !isPutAway(ui, title))
-}
-
-export function isPutAway(ui: Ui, title: string): boolean {
-  return ui.putAway[ui.screen]?.includes(title) ?? false
-}
-
-/** Hideable columns. */
-export function titlesOf<R>(columns: readonly ScreenColumn<R>[]): readonly string[] {
-  return columns.slice(1).map(({ title }) => title)
 }
 
 /** Toggles a column. */

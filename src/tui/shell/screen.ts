@@ -2,11 +2,12 @@ import type { Link, LinkClock, ListingChanges, Outcome, Place, Whereabouts } fro
 import type { PutOff } from '../../model/cockpit-files.ts'
 import type { ScreenId } from '../../model/words.ts'
 import type { Line } from '../parts/line.ts'
+import type { Look } from '../parts/theme.ts'
 import type { Action, Binding, HintWords } from './bindings.ts'
 import type { HealthFacts } from './health.ts'
 import type { Needs } from './needs.ts'
 import type { BusinessClock } from './queries.ts'
-import type { Queries, Query, StateStore } from './query.ts'
+import type { Fetch, Queries, Query, StateStore } from './query.ts'
 import type { EventStream } from './stream.ts'
 import type { Ui } from './ui.ts'
 
@@ -24,10 +25,48 @@ export type CommandLine = {
   readonly run: (words: readonly string[]) => Promise<Outcome<string>>
 }
 
+/** How a program ended. */
+export type ProgramEnd = {
+  readonly text: string /** Why it failed or was ended. Empty if neither. */
+  readonly problem: string
+}
+
+/** Runs programs of the user on this machine, one at a time. */
+export type ProgramRunner = {
+  readonly run: (program: {
+    readonly words: readonly [string, ...string[]]
+    readonly input: (signal: AbortSignal) => Promise<Outcome<string>>
+  }) => Promise<ProgramEnd>
+  readonly isBusy: () => boolean
+  /** Ends the running program. @returns false if none runs, or if it is already being ended */
+  readonly stop: () => boolean
+}
+
+/** What the user may change while the cockpit runs. */
+export type OwnStyle = { readonly keys: readonly Binding[]; readonly look: Look; readonly faults: readonly string[] }
+
 export const WIDE_COLUMNS = 100
 export const NARROW_COLUMNS = 70
 
 export type ScreenArea = { readonly width: number; readonly height: number }
+
+export type ListedRow = {
+  readonly id: string
+  /** Values of all columns, not clipped. */
+  readonly cells: readonly (string | number | boolean | null | undefined)[]
+  /** The row as the API returns it. */
+  readonly record: unknown
+}
+
+/** The list of a screen: its columns, and its rows on all pages. */
+export type FaceList = {
+  /** Titles of all columns. The first column cannot be hidden. */
+  readonly titles: readonly string[]
+  /** The rows on the screen. */
+  readonly rows: () => readonly ListedRow[]
+  readonly pages: number
+  readonly page: (at: number) => Fetch<readonly ListedRow[]>
+}
 
 /** What the current screen shows and can do. The router runs its actions, the frame draws it. */
 export type Face = {
@@ -40,8 +79,10 @@ export type Face = {
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
   /** True if the window is too small to draw the screen. Its keys are then ignored. */
   readonly isCard?: true
-  /** Titles of the columns that can be hidden. Undefined if the screen has no list. */
-  readonly columns?: readonly string[] | undefined
+  /** Undefined if the screen has no list. */
+  readonly list?: FaceList | undefined
+  /** Draws the whole frame, without what floats over it. */
+  readonly frame?: () => readonly Line[]
   /** Texts of the chosen row that may contain a person's id. Default: only the row's id. */
   readonly who?: () => readonly (string | null | undefined)[]
   /** How far the evidence of the open dialog scrolls, in lines. */
@@ -76,6 +117,12 @@ export type Host = {
   readonly lastWords: (() => Promise<string>) | undefined
   /** Undefined if the cockpit cannot run commands. */
   readonly commandLine: CommandLine | undefined
+  /** Undefined if the cockpit cannot run programs. */
+  readonly programs?: ProgramRunner | undefined
+  /** Reads keys and colors again. @param theme - theme or skin to use from now on */
+  readonly reload?: ((theme?: string) => Promise<Outcome<OwnStyle>>) | undefined
+  /** Colors in use, if known. */
+  readonly look: () => Look | undefined
   /** Saves text to a new file and returns its path. `save` itself is undefined if the cockpit cannot save. */
   readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
   /** Opens a listing in the user's editor. Undefined if the cockpit cannot. */

@@ -61,7 +61,7 @@ export type Toast = {
 
 /** A list that is drawn over the screen and filtered by typed text. */
 export type Picker = {
-  readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output' | 'card'
+  readonly kind: 'help' | 'palette' | 'columns' | 'putOff' | 'output' | 'card' | 'save'
   /** People whose card can be shown, the shown one first. */
   readonly who?: readonly { readonly id: string; readonly role: string }[]
   /** Title of the box (default: by kind). */
@@ -179,6 +179,11 @@ export function goForward(ui: Ui): Ui {
   const [screen, ...future] = ui.future
   if (screen === undefined) return ui
   return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, ...unopened }
+}
+
+/** Whether the user has hidden a column. */
+export function isPutAway(ui: Ui, title: string): boolean {
+  return ui.putAway[ui.screen]?.includes(title) ?? false
 }
 
 /** Resets filter, sort, page and marks, which may not fit another view. */

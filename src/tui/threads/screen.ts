@@ -18,7 +18,6 @@ import {
   noMatchWords,
   noneHere,
   sortActions,
-  titlesOf,
   useElsewhere,
   useListQuery,
   useSettled,
@@ -28,6 +27,7 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
+import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
 import { threadActs, threadHints } from './acts.ts'
@@ -55,7 +55,12 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const elsewhere = useOtherViews(host, which, listed.value)
   const now = businessNow(useClock(host), view.now)
   const found = listed.value?.threads ?? []
-  const threads = admin ? found : narrowed(found, finding, { fields: threadFields, factsOf, now: now ?? view.now })
+  const here = { fields: threadFields, factsOf, now: now ?? view.now }
+  const narrow = (some: readonly Thread[]) => (admin ? some : narrowed(some, finding, here))
+  const threads = narrow(found)
+  const fetch = (page: number) => fetchThreads(host.link, { ...which, page })
+  const rowsOf = (page: Threads) => narrow(page.threads)
+  const paged = { total: listed.value?.total, size: THREADS_PAGE, fetch, rowsOf }
   const ids = threads.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const id = useSettled(ids[chosen] ?? '', host.clock)
@@ -66,24 +71,14 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
   const isOpen = ui.pane.open !== 'beside' && thread !== undefined
   const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
-  const model: Model = {
-    listed,
-    elsewhere,
-    threads,
-    chosen,
-    thread,
-    admin,
-    isForeign: foreign !== undefined,
-    isOpen,
-    now,
-    view,
-  }
+  const isForeign = foreign !== undefined
+  const model: Model = { listed, elsewhere, threads, chosen, thread, admin, isForeign, isOpen, now, view }
   const voice = { me, speaker: ui.speaker, foreign }
   const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
   return {
     ids,
     problem: finding.problem,
-    columns: titlesOf(columnsOf(now)),
+    list: listOf({ columns: columnsOf(now), rows: threads, idOf: conversation.idOf, paged }),
     draw: (at) => threadLines(model, at),
     actions: {
       ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
