@@ -5,7 +5,7 @@ import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobsOf } from './jobs/jobs.testkit.ts'
 import type { Key } from './parts/keys.ts'
-import { type Action, bindings, bindingsOn, keysLabel } from './shell/bindings.ts'
+import { type Action, bindings, bindingsOn, hintsOn, keysLabel } from './shell/bindings.ts'
 import { firstUi, type Ui } from './shell/ui.ts'
 
 let open: Opened | undefined
@@ -94,6 +94,13 @@ async function startOver(opened: Opened, screen: ScreenId, action: Action): Prom
 
 /** What these do is to be seen outside of the frame: the end, a shell, and the same picture written once more. */
 const elsewhere: readonly Action[] = ['quit', 'quitNow', 'suspend', 'repaint']
+
+it('the key row of requests offers nothing that only the poster may do', () => {
+  const keys = hintsOn({ screen: 'requests', readonly: false, admin: true }).left.map(({ key }) => key)
+  expect(keys).toContain('v')
+  expect(keys).not.toContain('A')
+  expect(keys).not.toContain('X')
+})
 
 describe.each(screenIds)('on %s', (screen) => {
   it('each key of the help does something', async () => {

@@ -187,9 +187,9 @@ const table = [
     group: 'ACT',
     label: 'accept, add',
     hint: 'accept/add',
-    hintAt: { threads: 'accept', compliance: 'add wallet', requests: 'award', clock: 'move' },
+    hintAt: { threads: 'accept', compliance: 'add wallet', clock: 'move' },
     on: ['overview', 'threads', 'compliance', 'requests', 'clock'],
-    hintOn: ['threads', 'compliance', 'requests', 'clock'],
+    hintOn: ['threads', 'compliance', 'clock'],
     changes: true,
   },
   {
@@ -198,8 +198,9 @@ const table = [
     group: 'ACT',
     label: 'decline, remove',
     hint: 'decline/remove',
-    hintAt: { threads: 'decline', compliance: 'remove wallet', requests: 'cancel' },
+    hintAt: { threads: 'decline', compliance: 'remove wallet' },
     on: ['threads', 'compliance', 'requests'],
+    hintOn: ['threads', 'compliance'],
     changes: true,
   },
   {
