@@ -26,6 +26,15 @@ export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Pr
   throw new AppError('conflict', 'The provider is suspended: its services cannot be bought now.')
 }
 
+type Provided = { readonly id: string; readonly provider_id: string }
+
+/** Provider of an existing row. */
+export async function providerOf(t: ReadTx, row: Provided): Promise<ParticipantRow> {
+  const provider = await t.table(participants).get(row.provider_id)
+  if (!provider) throw new Error(`${row.id} has no provider`)
+  return provider
+}
+
 /** The status shown to other users. For them, `suspended` becomes `inactive`. */
 export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'> | 'inactive' {
   return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now

@@ -2,7 +2,8 @@ import { AppError } from '../../src/core/error.ts'
 import type { PartyRole } from '../../src/model/words.ts'
 import { type OffsetPage, type OffsetSlice, offsetPage } from '../store/offset-page.ts'
 import type { Collection, ReadTx, Row, Scalar, Tx } from '../store/port.ts'
-import { type ParticipantRow, type PartyRow, participants } from './rows.ts'
+import { providerOf } from './participant.ts'
+import type { ParticipantRow, PartyRow } from './rows.ts'
 
 /**
  * A job, thread or subscription. A write of a subject also updates the rows of its two parties. A party's list by
@@ -19,8 +20,7 @@ type Parties = Collection<PartyRow>
 type Place = { readonly subject: Subject; readonly at: number }
 
 export async function insertParties(t: Tx, parties: Parties, { subject, at }: Place): Promise<void> {
-  const provider = await t.table(participants).get(subject.provider_id)
-  if (!provider) throw new Error(`${subject.id} has no provider`)
+  const provider = await providerOf(t, subject)
   const sides = [
     ['buyer', subject.buyer_wallet],
     ['provider', provider.wallet],

@@ -4,9 +4,9 @@ import { AppError, notFound } from '../../../src/core/error.ts'
 import { isObject } from '../../../src/core/json.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { schemas } from '../../engines/schemas.ts'
-import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import { providerOf, refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import { refuseUnsendable } from '../../kernel/web.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -114,8 +114,7 @@ type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly 
 
 /** The changed listing. A new endpoint starts without health history. */
 async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<ServiceRow> {
-  const provider = await t.table(participants).get(held.provider_id)
-  if (!provider) throw new Error(`listing ${held.id} has no provider`)
+  const provider = await providerOf(t, held)
   const url = endpointUrl(changed, provider)
   const isSame = url === endpointUrl(held, provider) && changed.fulfillment_type === held.fulfillment_type
   return isSame ? changed : withLiveness(changed, await untried(t, changed, { url, now }))

@@ -8,7 +8,7 @@ import { compact } from '../../../src/core/record.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { pageCache } from '../../endpoint/page-cache.ts'
-import { participants } from '../../kernel/rows.ts'
+import { providerOf } from '../../kernel/participant.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { MAX_LISTINGS } from '../listings/write.ts'
 import { catalog } from './search/catalog.ts'
@@ -98,8 +98,7 @@ export async function viewOf(
   service: ServiceRow,
   options: { detail: boolean },
 ) {
-  const provider = await ctx.store.table(participants).get(service.provider_id)
-  if (!provider) throw new Error(`listing ${service.id} has no provider`)
+  const provider = await providerOf(ctx.store, service)
   return listingView(ctx.store, { service, provider, now, baseUrl: ctx.baseUrl() }, options)
 }
 

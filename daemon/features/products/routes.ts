@@ -8,9 +8,9 @@ import { parsePrice } from '../../../src/core/price.ts'
 import { productStatuses } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
 import { defineMachine, transition } from '../../kernel/machine.ts'
-import { refuseSuspendedNow, shownStatus } from '../../kernel/participant.ts'
+import { providerOf, refuseSuspendedNow, shownStatus } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { type OffsetPage, type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
@@ -25,14 +25,12 @@ const listAllProducts: FreeHandler<typeof marketAdminApi.listAllProducts> = asyn
   const place = { rows: products, index: 'newest', prefix: [] }
   const list = { ...place, fields: productFields, factsOf: factsIn(ctx.store) }
   const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const shown = await ctx.store.read((t) =>
-    Promise.all(rows.map(async (row) => productView(row, await ownerOf(t, row)))),
-  )
+  const shown = await ctx.store.read((t) => viewsOf(t, rows))
   return { products: shown, ...found }
 }
 
 const factsIn = (t: ReadTx) => async (row: ProductRow, uses: (field: keyof typeof productFields) => boolean) => {
-  const owner = uses('provider') || uses('price') ? await ownerOf(t, row) : undefined
+  const owner = uses('provider') || uses('price') ? await providerOf(t, row) : undefined
   return {
     id: row.id,
     name: row.name,
@@ -43,12 +41,6 @@ const factsIn = (t: ReadTx) => async (row: ProductRow, uses: (field: keyof typeo
     sold: BigInt(row.sold),
     age: row.listed_at,
   }
-}
-
-async function ownerOf(t: ReadTx, { id, provider_id }: ProductRow): Promise<ParticipantRow> {
-  const owner = await t.table(participants).get(provider_id)
-  if (!owner) throw new Error(`${id} has no provider`)
-  return owner
 }
 
 export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllProducts'>> = { listAllProducts }
@@ -134,9 +126,7 @@ async function viewsOf(t: ReadTx, rows: readonly ProductRow[]) {
 }
 
 async function viewOf(t: ReadTx, row: ProductRow) {
-  const provider = await t.table(participants).get(row.provider_id)
-  if (!provider) throw new Error(`product ${row.id} has no provider`)
-  return productView(row, provider)
+  return productView(row, await providerOf(t, row))
 }
 
 /** Only the owner sees a draft. */

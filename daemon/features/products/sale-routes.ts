@@ -4,8 +4,8 @@ import { AppError, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
-import { refuseSuspendedProvider } from '../../kernel/participant.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { providerOf, refuseSuspendedProvider } from '../../kernel/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -89,12 +89,6 @@ async function forSale(t: ReadTx, id: string): Promise<ProductRow> {
   const product = await t.table(products).get(id)
   if (product?.status !== 'active') throw notFound('The product')
   return product
-}
-
-async function providerOf(t: ReadTx, product: ProductRow): Promise<ParticipantRow> {
-  const provider = await t.table(participants).get(product.provider_id)
-  if (!provider) throw new Error(`product ${product.id} has no provider`)
-  return provider
 }
 
 function registeredPayer({ participant }: Payer): ParticipantRow {

@@ -4,11 +4,12 @@ import { SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { formatPrice, type Usdc } from '../../../src/core/money.ts'
 import { type NamedService, namedServices, namedSlugs } from '../../../src/model/service.ts'
+import { providerOf } from '../../kernel/participant.ts'
 import type { Platform } from '../../kernel/switches.ts'
 import { type Change, type ReadTx, type Store, type Write, writtenRow } from '../../store/port.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { splitOf } from '../listings/versions.ts'
-import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
+import { planSplit } from '../subscriptions/plan-view.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 
 type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>

@@ -1,10 +1,11 @@
 import { planFields, subscriptionFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import { providerOf } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
-import { planSplit, planView, providerOf, subscriptionView } from './plan-view.ts'
+import { planSplit, planView, subscriptionView } from './plan-view.ts'
 import { type PlanRow, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
 const stored = { active: 'active', inactive: 'suspended' } as const

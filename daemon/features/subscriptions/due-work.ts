@@ -1,7 +1,7 @@
 import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
 import { type DueWork, dueWork } from '../../crons/due-work.ts'
+import { providerOf } from '../../kernel/participant.ts'
 import { countRefusal } from '../../kernel/refusals.ts'
-import { participants } from '../../kernel/rows.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -44,7 +44,7 @@ async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
   const bundle = await agreedBundle(t, subscription)
   if (!bundle) return ending(subscription, at)
-  if (await isProviderSuspended(t, subscription)) {
+  if ((await providerOf(t, subscription)).suspended_at !== null) {
     return { event: 'hold', change: { paused_at: at, failures: 0, past_due_since: null } }
   }
   const isServed = bundle.every(({ status }) => status === 'active')
@@ -64,11 +64,6 @@ function failing(
 ): Omit<SubscriptionStep, 'by' | 'at'> {
   const failures = before + 1
   return { event: isLastTry(failures) ? 'expire' : 'fail', change: { failures, past_due_since: since ?? at } }
-}
-
-async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Promise<boolean> {
-  const provider = await t.table(participants).get(provider_id)
-  return provider !== undefined && provider.suspended_at !== null
 }
 
 export const subscriptionWork: readonly DueWork[] = kinds.map(({ event, rests, stepOf }) =>

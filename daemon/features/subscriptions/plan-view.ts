@@ -3,8 +3,8 @@ import { Plan, Subscription } from '../../../src/api/sections/plans.ts'
 import { pick } from '../../../src/core/record.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
-import { shownStatus } from '../../kernel/participant.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { providerOf, shownStatus } from '../../kernel/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type Split, split } from '../ledger/split.ts'
 import { services } from '../listings/rows.ts'
@@ -59,13 +59,6 @@ export function hasAccess(facts: Omit<Facts, 'failures' | 'past_due_since'>, now
 
 export function planSplit(plan: Pick<PlanRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
   return split(provider.first_party ? 'first_party' : 'third_party', plan.price)
-}
-
-/** Provider of an existing plan or listing. */
-export async function providerOf(t: ReadTx, row: { readonly id: string; readonly provider_id: string }) {
-  const provider = await t.table(participants).get(row.provider_id)
-  if (!provider) throw new Error(`${row.id} has no provider`)
-  return provider
 }
 
 export async function planView(t: ReadTx, plan: PlanRow): Promise<z.output<typeof Plan>> {
