@@ -109,7 +109,7 @@ describe('the proxy of a browser', () => {
     site.pages['/'] = { body: 'here' }
     const counting = await open(site.web())
     for (let i = 0; i < MAX_CONNECTIONS; i += 1) await ask(counting, 'GET', site.at('/'))
-    expect([counting.traffic().connections, exceeded.length]).toEqual([MAX_CONNECTIONS, 0])
+    expect(exceeded).toEqual([])
     expect(await ask(counting, 'GET', site.at('/'))).toBe(0)
     expect(await ask(counting, 'CONNECT', 'site.test:443')).toBe(403)
     expect(exceeded).toEqual([`The page opens more than ${MAX_CONNECTIONS} connections`])

@@ -10,7 +10,6 @@ export type GuardedProxy = {
   readonly port: number
   /** Origins that were refused or unreachable, with the reason. */
   readonly refusals: ReadonlyMap<string, WebError>
-  readonly traffic: () => { readonly connections: number; readonly bytes: number; readonly refused: number }
   readonly close: () => Promise<void>
 }
 
@@ -45,12 +44,12 @@ type Books = {
   readonly options: ProxyOptions
   readonly refusals: Map<string, WebError>
   readonly aborted: AbortController
-  readonly count: { connections: number; bytes: number; sent: number; refused: number }
+  readonly count: { connections: number; bytes: number; sent: number }
 }
 
 /** Opens a proxy on a free port. It resolves host names itself, and connects only to addresses that it has checked. */
 export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
-  const count = { connections: 0, bytes: 0, sent: 0, refused: 0 }
+  const count = { connections: 0, bytes: 0, sent: 0 }
   const books: Books = { options, refusals: new Map(), aborted: new AbortController(), count }
   const sockets = new Set<Socket>()
   const server = createServer(
@@ -71,7 +70,6 @@ export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     refusals: books.refusals,
-    traffic: () => ({ ...count }),
     close: async () => {
       books.aborted.abort()
       for (const socket of sockets) socket.destroy()
@@ -91,7 +89,6 @@ async function dial({ options, aborted, count, refusals }: Books, url: string): 
     aborted.signal.throwIfAborted()
     return await options.web.dial(url, aborted.signal)
   } catch (error) {
-    count.refused += 1
     const why = asWebError(error, { connected: false, isTls: false })
     if (refusals.size < MAX_REFUSALS) refusals.set(origin, why)
     throw why

@@ -27,7 +27,6 @@ it('fails once, and not again where nobody listens, when the browser goes while 
   const proxy: GuardedProxy = {
     port: 1,
     refusals: new Map(),
-    traffic: () => ({ connections: 0, bytes: 0, sent: 0, refused: 0 }),
     close: async () => undefined,
   }
   const screen = { width: 1, height: 1, deviceScaleFactor: 1, mobile: false }

@@ -23,7 +23,7 @@ const DAY_S = 86_400
 const MIN_HSTS_DAYS = 180
 const MAX_VALUE_CHARS = 2_000
 
-export type Hsts = { readonly days: number; readonly subdomains: boolean; readonly preload: boolean }
+export type Hsts = { readonly days: number; readonly subdomains: boolean }
 
 /** Parses Strict-Transport-Security (RFC 6797); undefined without `max-age`. */
 export function hstsOf(value: string | undefined): Hsts | undefined {
@@ -32,7 +32,6 @@ export function hstsOf(value: string | undefined): Hsts | undefined {
   return {
     days: Math.floor(Number(seconds) / DAY_S),
     subdomains: /includesubdomains/i.test(value),
-    preload: /preload/i.test(value),
   }
 }
 
