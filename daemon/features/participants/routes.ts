@@ -129,7 +129,7 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
     if (!locked) throw notFound('The participant')
     const rotated = body.rotate_webhook_secret ? rotatedSecret(locked, newWebhookSecret(draw), wall) : locked
     const header = sealedHeader(ctx, { owner: locked, given: body.endpoint_header, iv: draw.bytes(SEAL_IV_BYTES) })
-    const { endpoint_header: _, ...others } = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
+    const { endpoint_header: _, ...others } = { ...rotated, ...givenFields(body, now), updated_at: now }
     const changed = { ...others, ...header }
     const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
     if (written.webhook_url !== locked.webhook_url) await forgetHealthOfAll(t, written.id, now)
@@ -141,14 +141,10 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
 
 type ProfileBody = z.output<(typeof participantsApi.updateParticipant)['body']['schema']>
 
-function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Partial<ParticipantRow> {
+function givenFields(body: ProfileBody, now: number): Partial<ParticipantRow> {
+  const { name, description, webhook_url, capabilities, links, listable } = body
   return {
-    name: body.name ?? row.name,
-    description: body.description ?? row.description,
-    webhook_url: body.webhook_url === undefined ? row.webhook_url : body.webhook_url,
-    capabilities: body.capabilities ?? row.capabilities,
-    links: body.links ?? row.links,
-    listable: body.listable === undefined ? row.listable : body.listable,
+    ...compact({ name, description, webhook_url, capabilities, links, listable }),
     ...(body.accept_terms === undefined ? {} : { terms_version: body.accept_terms, terms_accepted_at: now }),
   }
 }

@@ -5,6 +5,7 @@ import type { StoredFile } from '../../../src/core/codecs.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
+import { compact } from '../../../src/core/record.ts'
 import { productStatuses } from '../../../src/model/words.ts'
 import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
 import { defineMachine, transition } from '../../kernel/machine.ts'
@@ -82,10 +83,10 @@ const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ quer
 }
 
 type ProductFilter = (row: ProductRow) => boolean
-type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
+type ProductIndex = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: ProductFilter | undefined }
 
 /** The index that serves a query best, and a filter for its other parts. @throws AppError 401 for `mine` without key */
-function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
+function placeOf({ q, category, provider, mine }: Query, caller: Caller): ProductIndex {
   const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const hasWords: ProductFilter = (row) => {
     const text = `${row.name}\n${row.description}\n${row.category}`.toLowerCase()
@@ -213,17 +214,11 @@ function withWindow(held: ProductRow, product: ProductRow, wall: number): Produc
   return previous === undefined ? product : { ...product, previous }
 }
 
-function changed(
-  row: ProductRow,
-  { name, description, price, category, status }: ProductChange,
-  now: number,
-): ProductRow {
+function changed(row: ProductRow, { price, status, ...rest }: ProductChange, now: number): ProductRow {
   return {
     ...row,
-    name: name ?? row.name,
-    description: description ?? row.description,
+    ...compact(rest),
     price: price === undefined ? row.price : parsePrice(price),
-    category: category ?? row.category,
     status: status === undefined ? row.status : movedTo(row.status, status),
     updated_at: now,
   }

@@ -3,6 +3,7 @@ import { type maintenancePlanApi, SUBSCRIBING } from '../../../src/api/sections/
 import type { plansApi } from '../../../src/api/sections/plans.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { parsePrice } from '../../../src/core/price.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -73,11 +74,7 @@ const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, bod
     if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
     const changed = {
       ...locked,
-      name: body.name ?? locked.name,
-      description: body.description ?? locked.description,
-      billing_period: body.billing_period ?? locked.billing_period,
-      service_ids: body.service_ids ?? locked.service_ids,
-      price: price ?? locked.price,
+      ...compact({ ...body, price }),
       updated_at: now,
     }
     const plan = await t.table(plans).put(editedPlan(locked, changed, wall))
