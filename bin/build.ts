@@ -14,7 +14,7 @@ import { lightDrawing, lightOwn } from './light-imports.ts'
 
 /**
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
- * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/flite.ts`, what draws the
+ * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/speech.ts`, what draws the
  * reference by `daemon/features/discovery/docs.ts`, what recovers signatures by
  * `daemon/ports/chain/signature.ts`, LevelDB by what `nativeBeside` puts in the place of a file of its package.
  */

@@ -6,7 +6,7 @@ import type { Person } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'
 import { providerSettlement } from '../payouts/provider-settlement.ts'
-import { countWork } from '../reputation/count.ts'
+import { countWork } from '../reputation/reputation.ts'
 import { countedJobs } from '../reputation/rows.ts'
 
 /* What a buyer was told when it paid is what happens, whatever happens to the daemon, its provider or itself. */

@@ -13,8 +13,7 @@ import { termsOf } from '../../store/fulltext/terms.ts'
 import { openMemoryStore } from '../../store/memory/open.testkit.ts'
 import type { Store } from '../../store/port.ts'
 import { type PostingRow, postings } from './rows.ts'
-import { openPostingSearch, type PostingSearch } from './search.ts'
-import { MAX_RANKED, type PostingQuery } from './search-select.ts'
+import { MAX_RANKED, openPostingSearch, type PostingQuery, type PostingSearch } from './search.ts'
 
 let folder: string
 let path: string
