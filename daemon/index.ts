@@ -153,7 +153,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
   }
 }
 
-type Parts = {
+type AppParts = {
   readonly config: Config
   readonly ports: Ports
   readonly store: Store
@@ -176,7 +176,7 @@ type Opened = {
   readonly close: () => Promise<void>
 }
 
-async function buildContext({ chain: settled, ...parts }: Parts): Promise<Opened> {
+async function buildContext({ chain: settled, ...parts }: AppParts): Promise<Opened> {
   const { config, ports, store, opened, log, machine, recover, entropy, taken, step } = parts
   const { chain } = settled
   const clock = ports.businessClock ?? (await openClock(store, chain, machine))

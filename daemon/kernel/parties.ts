@@ -17,9 +17,9 @@ export type Subject = {
 }
 
 type Parties = Collection<PartyRow>
-type Place = { readonly subject: Subject; readonly at: number }
+type PartyUpdate = { readonly subject: Subject; readonly at: number }
 
-export async function insertParties(t: Tx, parties: Parties, { subject, at }: Place): Promise<void> {
+export async function insertParties(t: Tx, parties: Parties, { subject, at }: PartyUpdate): Promise<void> {
   const provider = await providerOf(t, subject)
   const sides = [
     ['buyer', subject.buyer_wallet],
@@ -31,7 +31,7 @@ export async function insertParties(t: Tx, parties: Parties, { subject, at }: Pl
   }
 }
 
-export async function moveParties(t: Tx, parties: Parties, { subject, at }: Place): Promise<void> {
+export async function moveParties(t: Tx, parties: Parties, { subject, at }: PartyUpdate): Promise<void> {
   for (const role of ['buyer', 'provider'] as const) {
     const id = keyOf(subject, role)
     const party = await t.table(parties).getForUpdate(id)

@@ -128,7 +128,7 @@ export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
   }
 }
 
-type Parts = {
+type ThreadsOptions = {
   readonly file: string
   readonly limits: PoolLimits
   readonly next: () => WaitingTask | undefined
@@ -136,7 +136,7 @@ type Parts = {
   readonly size: () => number
 }
 
-function openThreads({ file, limits, next, size }: Parts) {
+function openThreads({ file, limits, next, size }: ThreadsOptions) {
   const threads = new Set<Thread>()
 
   /** Assigns tasks to free threads. Starts another thread if tasks remain. */
@@ -170,7 +170,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   function hear(thread: Thread, said: ThreadReply): void {
     if (!threads.has(thread)) return
     const { task } = thread
-    tellRan(thread)
+    reportRan(thread)
     if ('ready' in said) thread.isReady = true
     else if (task) settleTask(task, said)
     begin(thread)
@@ -181,7 +181,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   function end(thread: Thread, why?: ThreadError): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.timer)
-    tellRan(thread)
+    reportRan(thread)
     if (why) (thread.task ?? (thread.isReady ? undefined : next()))?.reject(why)
     if (thread.task) void thread.worker.terminate()
     else void endThread(thread.worker)
@@ -191,7 +191,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   return { threads, pump, end, close: (why: ThreadError) => endAll([...threads], (thread) => end(thread, why)) }
 }
 
-function tellRan({ task, since }: Thread): void {
+function reportRan({ task, since }: Thread): void {
   task?.onRan?.(performance.now() - since)
 }
 
@@ -221,7 +221,7 @@ type Heard = {
   readonly end: (thread: Thread, why: ThreadError) => void
 }
 
-function startThread({ file, limits }: Pick<Parts, 'file' | 'limits'>, { hear, end }: Heard): Thread {
+function startThread({ file, limits }: Pick<ThreadsOptions, 'file' | 'limits'>, { hear, end }: Heard): Thread {
   const resourceLimits = { maxOldGenerationSizeMb: limits.maxHeapMb }
   const worker = new Worker(file, { env: {}, resourceLimits, workerData: limits.data })
   const thread: Thread = { worker, task: undefined, since: 0, isReady: false, timer: undefined }

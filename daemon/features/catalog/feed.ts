@@ -55,16 +55,16 @@ type Feed = {
   readonly stop: () => Promise<void>
 }
 
-type Parts = Pick<Context, 'store' | 'log'> & { readonly catalog: Catalog; readonly pages: PageCache }
+type FeedContext = Pick<Context, 'store' | 'log'> & { readonly catalog: Catalog; readonly pages: PageCache }
 /** Facts of each provider as last copied into its listings. */
 type Shown = Map<string, string>
-type Feeding = Parts & { readonly shownOf: Shown }
+type Feeding = FeedContext & { readonly shownOf: Shown }
 
 /**
  * Updates catalog and cached pages after each commit.
  * @returns a catalog whose queries see every change that was durable when the query was made.
  */
-export function followChanges(parts: Parts): Feed {
+export function followChanges(parts: FeedContext): Feed {
   const { store, catalog, pages, log } = parts
   const shownOf: Shown = new Map()
   let last = Promise.resolve()
@@ -118,7 +118,7 @@ async function apply(parts: Feeding, change: Change): Promise<void> {
   }
 }
 
-async function putService(parts: Parts, key: string, row: ServiceRow | null): Promise<void> {
+async function putService(parts: FeedContext, key: string, row: ServiceRow | null): Promise<void> {
   const provider = row && (await parts.store.table(participants).get(row.provider_id))
   if (row?.status === 'active' && provider) await parts.catalog.put(await docOf(parts.store, row, provider))
   else await parts.catalog.remove(key)

@@ -142,7 +142,7 @@ const proposePrice: FreeHandler<typeof negotiationApi.proposePrice> = async ({ p
     const previous = replacedBy(proposal, thread, { now, wall })
     const step = { event: 'propose', by: 'provider', proposal, previous, body: sentenceOf(proposal), at: now } as const
     const changed = await negotiate(t, draw, { thread, step })
-    await tellBuyer(t, draw, { thread: changed, proposal, service, baseUrl: ctx.baseUrl(), now })
+    await notifyBuyer(t, draw, { thread: changed, proposal, service, baseUrl: ctx.baseUrl(), now })
     return threadView(changed, now)
   })
 }
@@ -161,7 +161,7 @@ type Offered = {
   readonly now: number
 }
 
-async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl, now }: Offered): Promise<void> {
+async function notifyBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl, now }: Offered): Promise<void> {
   if (thread.agent_id === null) return
   await enqueue(t, draw, {
     participantId: thread.agent_id,

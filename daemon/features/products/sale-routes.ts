@@ -58,7 +58,7 @@ const purchaseProduct: PaidHandler<Row> = {
     await refuseOwned(t, product.id, payer)
     const purchase = await t.table(purchases).insert(purchaseOf(draw, fulfilment, product))
     await t.table(products).put({ ...product, sold: product.sold + 1 })
-    await tellBoth(t, draw, { purchase, now })
+    await notifyBoth(t, draw, { purchase, now })
     const { provider_id: providerId } = product
     const split: Split = { agent: purchase.amount, net: purchase.provider_amount, fee: purchase.fee }
     const referrers = await referrersOf(t, { buyer: { wallet: payer.wallet }, providerId })
@@ -136,7 +136,7 @@ function purchaseOf(
 
 type Sold = { readonly purchase: PurchaseRow; readonly now: number }
 
-async function tellBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<void> {
+async function notifyBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<void> {
   const { id, product_id, product_name } = purchase
   for (const participantId of [purchase.provider_id, purchase.buyer_id]) {
     await emit(t, draw, {

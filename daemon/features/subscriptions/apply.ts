@@ -24,7 +24,7 @@ type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'pause
 
 type SubscriptionNotification = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
 
-export async function tell(
+export async function notifyParties(
   t: Tx,
   draw: Draw,
   { subscription: row, word, at }: SubscriptionNotification,
@@ -95,7 +95,7 @@ export async function applyStep(
   const changed = await putSubscription(t, settled(changedBy(subscription, arrow, step), at))
   if (isCharged) await followCoverage(t, changed, await bundleNow(t, changed))
   else if (!changed.live) await followCoverage(t, changed, new Map())
-  if (effects.includes('tell')) await tell(t, draw, { subscription: changed, word: wordOf(arrow), at })
+  if (effects.includes('tell')) await notifyParties(t, draw, { subscription: changed, word: wordOf(arrow), at })
   return changed
 }
 

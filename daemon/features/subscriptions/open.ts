@@ -5,7 +5,7 @@ import type { Draft, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import { referrersOf } from '../referrals/referrals.ts'
-import { settled, tell } from './apply.ts'
+import { notifyParties, settled } from './apply.ts'
 import { followCoverage } from './coverage.ts'
 import type { PaidPeriod } from './offer.ts'
 import { firstPeriod } from './periods.ts'
@@ -64,7 +64,7 @@ export async function openSubscription(
   }
   const subscription = await insertSubscription(t, settled(draft, now))
   await followCoverage(t, subscription, bundle)
-  await tell(t, draw, { subscription, word: 'created', at: now })
+  await notifyParties(t, draw, { subscription, word: 'created', at: now })
   const { participant_id: participantId, provider_id: providerId } = subscription
   const referrers = await referrersOf(t, { buyer: { participantId }, providerId })
   return { subscription, legs: legsOf.instantSale({ source, providerId: plan.provider_id, split, referrers }) }

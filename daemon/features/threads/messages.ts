@@ -59,7 +59,7 @@ export async function addMessage(
     created_at: now,
   })
   const changed = await putThread(t, { ...thread, message_count: row.number, updated_at: now })
-  await tellOtherSide(t, draw, { thread: changed, message: row })
+  await notifyOtherSide(t, draw, { thread: changed, message: row })
   return { message: row, thread: changed }
 }
 
@@ -75,7 +75,7 @@ export function refuseClosed(thread: ThreadRow): void {
 const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
 
 /** Emits an event to the other side. It has no text, because only the parties may read the text. */
-async function tellOtherSide(
+async function notifyOtherSide(
   t: Tx,
   draw: Draw,
   { thread, message }: { thread: ThreadRow; message: MessageRow },

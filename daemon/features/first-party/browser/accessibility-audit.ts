@@ -50,13 +50,13 @@ const withoutLayout = [
   'frames',
 ] as const
 
-type Asked = { readonly html: string; readonly url: string; readonly entry: string }
+type AuditedPage = { readonly html: string; readonly url: string; readonly entry: string }
 
 /**
  * Runs the rules over a parsed page. Scripts do not run and nothing is fetched.
  * @throws AppError provider_failed for a page with too many elements
  */
-async function runAxeInDom({ html, url, entry }: Asked): Promise<AxeReport> {
+async function runAxeInDom({ html, url, entry }: AuditedPage): Promise<AxeReport> {
   // Count tags before parsing, since each element takes kilobytes of memory.
   if ((html.match(TAG)?.length ?? 0) > MAX_ELEMENTS) throw tooMuch()
   const { JSDOM, VirtualConsole }: Jsdom = (await import(pathToFileURL(entry).href)).default

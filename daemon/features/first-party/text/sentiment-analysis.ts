@@ -28,7 +28,7 @@ const MAX_REASON_CHARS = 160
 const NORM = 15
 
 /** VADER scores of a sentence: positive share, negative share, and the compound score. */
-type Said = { readonly pos: number; readonly neg: number; readonly compound: number }
+type Polarity = { readonly pos: number; readonly neg: number; readonly compound: number }
 
 /**
  * Rates an English text sentence by sentence: by VADER, or by AFINN's words if VADER knows none of the sentence's
@@ -52,7 +52,7 @@ function plain(text: string): string {
   return text.replace(/[‘’]/g, "'").replace(/(?<![\p{L}\p{N}])\p{Lu}(?=\p{Ll})/gu, (first) => first.toLowerCase())
 }
 
-function saidIn(written: string): Said {
+function saidIn(written: string): Polarity {
   const sentence = plain(written)
   const { pos, neg, compound } = SentimentIntensityAnalyzer.polarity_scores(sentence)
   if (pos > 0 || neg > 0) return { pos, neg, compound }
@@ -63,22 +63,22 @@ function saidIn(written: string): Said {
   return { pos: part(1), neg: part(-1), compound: sum / Math.sqrt(sum * sum + NORM) }
 }
 
-function isSaying({ pos, neg }: Said): boolean {
+function isSaying({ pos, neg }: Polarity): boolean {
   return pos > 0 || neg > 0
 }
 
-function meanOf(said: readonly Said[], part: keyof Said): number {
+function meanOf(said: readonly Polarity[], part: keyof Polarity): number {
   return said.length === 0 ? 0 : said.reduce((sum, one) => sum + one[part], 0) / said.length
 }
 
-function labelOf({ pos, neg, compound }: Said): Sentiment['sentiment'] {
+function labelOf({ pos, neg, compound }: Polarity): Sentiment['sentiment'] {
   const [less, more] = pos < neg ? [pos, neg] : [neg, pos]
   if (less >= MIXED_PART && less / more >= MIXED_SHARE) return 'mixed'
   if (Math.abs(compound) < NEUTRAL_SCORE) return 'neutral'
   return compound > 0 ? 'positive' : 'negative'
 }
 
-function confidenceOf(sentiment: Sentiment['sentiment'], { pos, neg, compound }: Said): number {
+function confidenceOf(sentiment: Sentiment['sentiment'], { pos, neg, compound }: Polarity): number {
   if (sentiment === 'neutral') return NEUTRAL_CONFIDENCE * (1 - pos - neg)
   const agreement = Math.abs(pos - neg) / (pos + neg)
   if (sentiment === 'mixed') return MAX_CONFIDENCE * (1 - agreement) * Math.min(1, pos + neg)
