@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { AppError } from '../../src/core/error.ts'
+import { dropOldest } from '../../src/core/record.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import type { Validation } from '../../src/schema/compile.ts'
@@ -46,8 +47,7 @@ function openUnpaid(maxMs = MAX_UNPAID_MS): UnpaidTime {
     },
     remember({ who, id }, ms) {
       delivered.set(id, { who, ms })
-      const [oldest] = delivered.keys()
-      if (delivered.size > MAX_REMEMBERED && oldest !== undefined) delivered.delete(oldest)
+      if (delivered.size > MAX_REMEMBERED) dropOldest(delivered)
     },
     async wentBack(id) {
       const work = delivered.get(id)

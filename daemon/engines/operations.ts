@@ -1,3 +1,4 @@
+import { dropOldest } from '../../src/core/record.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { TOO_LARGE } from '../../src/schema/compile.ts'
 import { exampleInput } from '../../src/schema/example.ts'
@@ -50,8 +51,7 @@ function parsed(text: string): unknown {
   const known = parsedTexts.get(text)
   if (known !== undefined) return known
   const schema: unknown = JSON.parse(text)
-  const [oldest] = parsedTexts.keys()
-  if (parsedTexts.size >= MAX_PARSED && oldest !== undefined) parsedTexts.delete(oldest)
+  if (parsedTexts.size >= MAX_PARSED) dropOldest(parsedTexts)
   parsedTexts.set(text, schema)
   return schema
 }

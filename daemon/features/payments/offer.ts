@@ -100,7 +100,7 @@ export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unkn
 
 /** The 402 for x402 versions 1 and 2 (decisions §4), always with `accepts`. */
 function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: OfferRefusal): ReplyOut {
-  const noticed = noticeOf(quote)
+  const noticed = compact({ notice: quote.notice })
   const code = refusal.code ?? 'payment_required'
   exchange.facts.code = refusal.fault ?? code
   exchange.facts.price = quote.price
@@ -144,10 +144,6 @@ function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusa
     },
     body: JSON.stringify(document),
   }
-}
-
-function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
-  return notice === undefined ? {} : { notice }
 }
 
 /** The `bazaar` extension of x402 v2, short enough for a header. The discovery list has the full input schema. */

@@ -14,7 +14,6 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { tellUnpaid } from '../jobs/notify.ts'
 import { type JobOrder, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
-import type { JobRow } from '../jobs/rows.ts'
 import { legsOf } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import type { Tender } from '../listings/quote-window.ts'
@@ -53,7 +52,8 @@ const InstantRun = z.strictObject({
 export const purchaseService: PaidHandler<Row> = {
   async quote({ params, body }, { ctx, buyer, tender, now, wall }) {
     const service = await activeService(ctx, params.id)
-    const cover = buyer ? await coverFor(ctx, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
+    const asked = buyer && { wallet: buyer.wallet, serviceId: service.id, now }
+    const cover = asked && (await ctx.store.read((t) => coverOf(t, asked)))
     const coveredBy = cover?.subscription.id
     const { split, terms } = cover ? coveredOffer(service, { cover, wall }) : fixedOffer(service, { tender, wall })
     await refuseUnfulfilled(ctx, service, terms)
@@ -110,10 +110,6 @@ export const purchaseService: PaidHandler<Row> = {
 
 /** Price of a purchase that a subscription covers (decisions §5). */
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
-
-function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
-  return ctx.store.read((t) => coverOf(t, asked))
-}
 
 type Sold = Pick<ListingOffer, 'split' | 'terms'>
 
@@ -200,10 +196,6 @@ async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Ful
   return { service, order: { service, terms: sold, payer, payment, split, input, subscriptionId, now } }
 }
 
-function underSubscription({ subscription_id }: JobRow) {
-  return subscription_id === undefined ? {} : { subscription_id }
-}
-
 type Selling = { readonly fulfilment: Fulfilment<Row>; readonly sale: Sale }
 
 async function sellInstant(t: Tx, draw: Draw, { fulfilment, sale }: Selling): Promise<Fulfilled<Row>> {
@@ -224,7 +216,7 @@ async function sellInstant(t: Tx, draw: Draw, { fulfilment, sale }: Selling): Pr
       result,
       deliverables: [result],
       amount: job.amount,
-      ...underSubscription(job),
+      ...compact({ subscription_id: job.subscription_id }),
       receipt_id: job.receipt_id,
       ...(accessToken ? { access_token: accessToken } : {}),
     },
@@ -249,7 +241,7 @@ async function sellEscrowed(t: Tx, draw: Draw, { fulfilment, sale }: Selling): P
       service_id: job.service_id,
       status_url: `${fulfilment.baseUrl}/v1/jobs/${job.id}`,
       amount: job.amount,
-      ...underSubscription(job),
+      ...compact({ subscription_id: job.subscription_id }),
       receipt_id: job.receipt_id,
       ...(accessToken ? { access_token: accessToken } : {}),
     },

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { dropOldest } from '../../../src/core/record.ts'
 
 const DAMAGED: ReadonlySet<number> = new Set([11, 26])
 
@@ -22,8 +23,7 @@ export function statementsOf(db: DatabaseSync): Prepared {
   return (sql) => {
     const kept = known.get(sql)
     if (kept) return kept
-    const [oldest] = known.keys()
-    if (oldest !== undefined && known.size >= MAX_STATEMENTS) known.delete(oldest)
+    if (known.size >= MAX_STATEMENTS) dropOldest(known)
     const made = db.prepare(sql)
     known.set(sql, made)
     return made
