@@ -91,6 +91,12 @@ export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
+/** The value. @throws AppError 404 when there is none */
+export function existing<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw notFound(what)
+  return value
+}
+
 export function notFound(what: string): AppError {
   return new AppError('not_found', `${what} was not found.`)
 }

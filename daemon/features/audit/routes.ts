@@ -1,6 +1,6 @@
 import { holdFields, payoutFields } from '../../../src/api/endpoint/list-fields.ts'
 import { auditApi } from '../../../src/api/sections/money.ts'
-import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -161,8 +161,7 @@ type Adjustment = {
 }
 
 async function adjust(t: Tx, draw: Draw, { id, amount, reason, settles, call }: Adjustment) {
-  const participant = await t.table(participants).get(id)
-  if (!participant) throw notFound('The participant')
+  const participant = existing(await t.table(participants).get(id), 'The participant')
   if (settles !== undefined) await settleUnserved(t, { id: settles, participantId: id, now: call.now })
   await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
   const subject = { kind: 'participant', id }

@@ -1,4 +1,4 @@
-import { notFound } from '../../../src/core/error.ts'
+import { existing } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
 import { transition } from '../../kernel/machine.ts'
 import { notYours } from '../../kernel/parties.ts'
@@ -22,9 +22,7 @@ export type JobAsked = {
 /** @throws AppError 404 for an unknown job or conversation; if a conversation has no job, 409 or, for outsiders, 403 */
 export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {
   const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
-  const job = await t.table(jobs).get(jobId)
-  if (!job) throw notFound('The job')
-  return job
+  return existing(await t.table(jobs).get(jobId), 'The job')
 }
 
 function jobIdOf(thread: ThreadRow, { event, by, isTheirs }: JobAsked): string {
@@ -36,9 +34,7 @@ function jobIdOf(thread: ThreadRow, { event, by, isTheirs }: JobAsked): string {
 
 /** @throws AppError 404 */
 export async function threadById(t: ReadTx, id: string): Promise<ThreadRow> {
-  const thread = await t.table(threads).get(id)
-  if (!thread) throw notFound('The thread')
-  return thread
+  return existing(await t.table(threads).get(id), 'The thread')
 }
 
 /** @throws AppError 403 for any wallet but that of the job's buyer */

@@ -1,5 +1,5 @@
 import type { jobsApi } from '../../../src/api/sections/jobs.ts'
-import { notFound } from '../../../src/core/error.ts'
+import { existing, notFound } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
 import type { FreeHandler, TokenBearer } from '../../endpoint/handler.ts'
 import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
@@ -15,8 +15,7 @@ import { jobSummary, jobView, placeOf, strangersView } from './view.ts'
 
 const getJob: PaidHandler<typeof jobsApi.getJob> = {
   async free({ params }, { ctx, caller, now }) {
-    const job = await ctx.store.table(jobs).get(params.id)
-    if (!job) throw notFound('The job')
+    const job = existing(await ctx.store.table(jobs).get(params.id), 'The job')
     return jobSideOf(job, caller, now) ? jobView(placeOf(ctx), job) : undefined
   },
 
@@ -25,8 +24,7 @@ const getJob: PaidHandler<typeof jobsApi.getJob> = {
   },
 
   async fulfil(t, draw, { input, payer, source, payment }) {
-    const job = await t.table(jobs).get(input.params.id)
-    if (!job) throw notFound('The job')
+    const job = existing(await t.table(jobs).get(input.params.id), 'The job')
     const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined
     return fixedFee(
       { payment, source },
@@ -51,8 +49,7 @@ const getJobMessages: FreeHandler<typeof jobsApi.getJobMessages> = async ({ para
 const postJobMessage: FreeHandler<typeof jobsApi.postJobMessage> = async ({ params, body }, { ctx, caller, now }) =>
   commit(ctx, async (t, draw) => {
     const { thread: seen, side } = await conversationOf(t, params.id, { caller, now })
-    const thread = await t.table(threads).getForUpdate(seen.id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).getForUpdate(seen.id), 'The thread')
     refuseClosed(thread)
     const said = { author_role: side, type: 'message' as const, body: body.message, now }
     return messageView((await addMessage(t, draw, { thread, message: said })).message)
@@ -66,8 +63,7 @@ type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly
  * @throws AppError 404 for an unknown job, 401 for a wrong token, 403 for any other caller
  */
 async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker): Promise<Conversation> {
-  const job = await t.table(jobs).get(jobId)
-  if (!job) throw notFound('The job')
+  const job = existing(await t.table(jobs).get(jobId), 'The job')
   const side = jobSideOf(job, caller, now)
   if (!side) throw notYours('The job')
   const thread = await t.table(threads).get(job.thread_id)

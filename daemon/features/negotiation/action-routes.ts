@@ -1,5 +1,5 @@
 import type { threadActionsApi } from '../../../src/api/sections/thread-actions.ts'
-import { notFound } from '../../../src/core/error.ts'
+import { existing } from '../../../src/core/error.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { notYours, sideOf } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
@@ -59,8 +59,7 @@ const declineThread: FreeHandler<typeof threadActionsApi.declineThread> = async 
   { ctx, caller, now },
 ) => {
   const declined = await commit(ctx, async (t, draw) => {
-    const thread = await t.table(threads).getForUpdate(params.id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).getForUpdate(params.id), 'The thread')
     const side = sideOf(thread, caller)
     if (!side) throw notYours('The thread')
     const detail = body.reason ?? ''

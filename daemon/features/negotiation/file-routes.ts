@@ -1,6 +1,6 @@
 import type { threadFilesApi } from '../../../src/api/sections/thread-files.ts'
 import type { StoredFile } from '../../../src/core/codecs.ts'
-import { notFound } from '../../../src/core/error.ts'
+import { existing, notFound } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
 import type { Call, FreeHandler, FreeHandlers, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
@@ -74,8 +74,7 @@ function readByOperator(
   call: Pick<Call, 'ctx' | 'requestId' | 'now' | 'wall'>,
 ): Promise<StoredFile> {
   return commit(call.ctx, async (t, draw) => {
-    const thread = await t.table(threads).get(id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).get(id), 'The thread')
     const file = await fileIn(t, thread, fileId)
     const detail = { thread_id: id, job_id: thread.job_id, sha256: file.sha256 }
     await audit(t, draw, { act: 'file.read', subject: { kind: 'file', id: fileId }, changed: false, detail, by: call })
@@ -84,8 +83,7 @@ function readByOperator(
 }
 
 async function fileIn(t: ReadTx, thread: ThreadRow, fileId: string): Promise<StoredFile> {
-  const row = await fileOfThread(t, thread.id, fileId)
-  if (!row) throw notFound('The file')
+  const row = existing(await fileOfThread(t, thread.id, fileId), 'The file')
   return row.file
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { inquiryApi, negotiationApi } from '../../../src/api/sections/negotiation.ts'
 import type { threadsApi } from '../../../src/api/sections/threads.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { jsonIn } from '../../../src/core/json.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
@@ -37,8 +37,7 @@ const listThreads: FreeHandler<typeof threadsApi.listThreads> = async ({ query }
 
 const getThread: FreeHandler<typeof threadsApi.getThread> = async ({ params, query }, { ctx, caller, now }) =>
   ctx.store.read(async (t) => {
-    const thread = await t.table(threads).get(params.id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).get(params.id), 'The thread')
     if (!(await threadSideOf(t, thread, { caller, now }))) throw notYours('The thread')
     return { ...threadView(thread, now), messages: (await readMessages(t, thread, query)).messages }
   })
@@ -48,8 +47,7 @@ const postThreadMessage: FreeHandler<typeof threadsApi.postThreadMessage> = asyn
   { ctx, caller, now },
 ) =>
   commit(ctx, async (t, draw) => {
-    const thread = await t.table(threads).getForUpdate(params.id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).getForUpdate(params.id), 'The thread')
     const side = sideOf(thread, caller)
     if (!side) throw notYours('The thread')
     refuseClosed(thread)
@@ -264,9 +262,7 @@ async function inputOf(t: ReadTx, thread: ThreadRow, service: ServiceRow): Promi
 }
 
 async function lockThread(t: Tx, id: string): Promise<ThreadRow> {
-  const thread = await t.table(threads).getForUpdate(id)
-  if (!thread) throw notFound('The thread')
-  return thread
+  return existing(await t.table(threads).getForUpdate(id), 'The thread')
 }
 
 async function serviceOf(t: ReadTx, thread: ThreadRow): Promise<ServiceRow> {

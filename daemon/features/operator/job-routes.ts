@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
 import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
-import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, invalidField } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -137,8 +137,7 @@ const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }
 /** Logs an operator's access to a job's contents before sending them. */
 const getJobBundle: FreeHandler<typeof rulingsApi.getJobBundle> = async ({ params }, call) => {
   const { ctx, now } = call
-  const bundle = await jobBundle(ctx, params.id, now)
-  if (!bundle) throw notFound('The job')
+  const bundle = existing(await jobBundle(ctx, params.id, now), 'The job')
   const detail = { messages: bundle.thread.messages?.length ?? 0, files: bundle.files.length }
   const subject = { kind: 'job', id: bundle.job.id }
   await commit(ctx, (t, draw) => auditRead(t, draw, { act: 'job.read', subject, detail, by: call }))
@@ -152,8 +151,7 @@ const resolveJob: FreeHandler<typeof rulingsApi.resolveJob> = async ({ params, b
     throw invalidField('buyer_amount', outcome === 'split' ? 'required for a split' : 'only allowed for a split')
   }
   const job = await commit(ctx, async (t, draw) => {
-    const locked = await lockJob(t, params.id)
-    if (!locked) throw notFound('The job')
+    const locked = existing(await lockJob(t, params.id), 'The job')
     if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > locked.amount)) {
       throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(locked.amount)} (the held amount)`)
     }
@@ -170,8 +168,7 @@ const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params,
   const { ctx, now } = call
   const paid = await paidByContract(ctx, params.id)
   const job = await commit(ctx, async (t, draw) => {
-    const locked = await lockJob(t, params.id)
-    if (!locked) throw notFound('The job')
+    const locked = existing(await lockJob(t, params.id), 'The job')
     const isPaid = paid !== undefined
     // Whether the contract's mirror has already recorded the contract's payment.
     const isNoted = isPaid && locked.escrow_status !== 'held'

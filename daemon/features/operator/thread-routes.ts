@@ -1,5 +1,5 @@
 import type { houseThreadsApi } from '../../../src/api/sections/admin-threads.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
@@ -31,8 +31,7 @@ const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async
 
 const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async ({ params, query }, call) =>
   commit(call.ctx, async (t, draw) => {
-    const thread = await t.table(threads).get(params.id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).get(params.id), 'The thread')
     const { messages } = await readMessages(t, thread, query)
     const detail = { job_id: thread.job_id, messages: messages.length }
     await auditRead(t, draw, { act: 'thread.read', subject: subjectOf(thread), detail, by: call })
@@ -42,8 +41,7 @@ const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async (
 /** The first-party provider has no key, so the operator writes for it, but for no other provider. */
 const answerForHouse: FreeHandler<typeof houseThreadsApi.answerForHouse> = async ({ params, body }, call) =>
   commit(call.ctx, async (t, draw) => {
-    const thread = await t.table(threads).getForUpdate(params.id)
-    if (!thread) throw notFound('The thread')
+    const thread = existing(await t.table(threads).getForUpdate(params.id), 'The thread')
     await refuseOthers(t, thread)
     refuseClosed(thread)
     const said = { author_role: 'provider' as const, type: 'message' as const, body: body.message, now: call.now }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Input } from '../../../src/api/endpoint/define.ts'
 import { participantFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { participantAdminApi } from '../../../src/api/sections/admin-participants.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing } from '../../../src/core/error.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -143,8 +143,7 @@ async function viewOf(t: ReadTx, row: ParticipantRow): Promise<View> {
 const setParticipant: FreeHandler<typeof participantAdminApi.setParticipant> = async ({ params, body }, call) => {
   const { ctx, now } = call
   return commit(ctx, async (t, draw) => {
-    const row = await t.table(participants).getForUpdate(params.id)
-    if (!row) throw notFound('The participant')
+    const row = existing(await t.table(participants).getForUpdate(params.id), 'The participant')
     if (row.first_party && body.suspended)
       throw new AppError('conflict', 'The first-party provider (house) cannot be suspended.')
     const state = stateOf(row, body, now)

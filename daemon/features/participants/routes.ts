@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { participantsApi, registrationApi } from '../../../src/api/sections/participants.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
@@ -110,8 +110,7 @@ function notRegistered(): AppError {
 }
 
 const getParticipant: FreeHandler<typeof participantsApi.getParticipant> = async ({ params }, { ctx, caller }) => {
-  const row = await ctx.store.read((t) => participantNamed(t, params.id))
-  if (!row) throw notFound('The participant')
+  const row = existing(await ctx.store.read((t) => participantNamed(t, params.id)), 'The participant')
   return row.id === caller?.id ? ownParticipantView(row, false) : participantView(row)
 }
 
@@ -122,11 +121,9 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
   refuseOtherVersion('accept_terms', body.accept_terms)
   refuseUnsendable(ctx, body.webhook_url)
   const row = await commit(ctx, async (t, draw) => {
-    const named = await participantNamed(t, params.id)
-    if (!named) throw notFound('The participant')
+    const named = existing(await participantNamed(t, params.id), 'The participant')
     if (named.id !== caller.id) throw notYours('The profile')
-    const locked = await t.table(participants).getForUpdate(named.id)
-    if (!locked) throw notFound('The participant')
+    const locked = existing(await t.table(participants).getForUpdate(named.id), 'The participant')
     const rotated = body.rotate_webhook_secret ? rotatedSecret(locked, newWebhookSecret(draw), wall) : locked
     const header = sealedHeader(ctx, { owner: locked, given: body.endpoint_header, iv: draw.bytes(SEAL_IV_BYTES) })
     const { endpoint_header: _, ...others } = { ...rotated, ...givenFields(body, now), updated_at: now }

@@ -1,6 +1,6 @@
 import { api } from '../../../src/api/index.ts'
 import type { termsApi } from '../../../src/api/sections/terms.ts'
-import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, invalidField } from '../../../src/core/error.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -50,8 +50,7 @@ const getTerms: FreeHandler<typeof termsApi.getTerms> = async (_input, { ctx }) 
 const acceptTerms: FreeHandler<typeof termsApi.acceptTerms> = async ({ body }, { ctx, caller, now }) => {
   refuseOtherVersion('version', body.version)
   return commit(ctx, async (t, draw) => {
-    const row = await t.table(participants).getForUpdate(caller.id)
-    if (!row) throw notFound('The participant')
+    const row = existing(await t.table(participants).getForUpdate(caller.id), 'The participant')
     const { id } = row
     // Repeating an acceptance keeps the time of the first one.
     if (row.terms_version === body.version && row.terms_accepted_at !== null) {

@@ -1,5 +1,5 @@
 import type { NewBid } from '../../../src/api/sections/posting-writes.ts'
-import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, invalidField } from '../../../src/core/error.ts'
 import { formatPrice, type Usdc, usdc } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -133,8 +133,7 @@ export async function withdrawBid(
 ): Promise<PlacedBid> {
   const posting = await lockPosting(t, postingId)
   await bidById(t, { id: bidId, postingId })
-  const bid = await t.table(bids).getForUpdate(bidId)
-  if (!bid) throw notFound('The bid')
+  const bid = existing(await t.table(bids).getForUpdate(bidId), 'The bid')
   if (bid.provider_id !== bidder.id) throw notYours('The bid')
   const { to } = transition(bidMachine, { event: 'withdraw', from: bidStatusAt(bid, { posting, now }), by: 'bidder' })
   const changed = await t.table(bids).put({ ...bid, status: to, live: false, updated_at: now })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
-import { notFound } from '../../../src/core/error.ts'
+import { existing, notFound } from '../../../src/core/error.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import { type JsonObject, KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
@@ -13,9 +13,7 @@ import { type AnyCollection, defineCollection, type ReadTx, stored, type Tx } fr
 
 /** @throws AppError 404 */
 export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {
-  const posting = await t.table(postings).get(id)
-  if (!posting) throw notFound('The request')
-  return posting
+  return existing(await t.table(postings).get(id), 'The request')
 }
 
 /** A request that everybody may see. @throws AppError 404 */
@@ -32,9 +30,7 @@ export function refuseHidden({ poster_suspended: isHidden }: PostingRow): void {
 
 /** Locks a request for this transaction. @throws AppError 404 */
 export async function lockPosting(t: Tx, id: string): Promise<PostingRow> {
-  const posting = await t.table(postings).getForUpdate(id)
-  if (!posting) throw notFound('The request')
-  return posting
+  return existing(await t.table(postings).getForUpdate(id), 'The request')
 }
 
 /** @throws AppError 404 if the request has no such bid */

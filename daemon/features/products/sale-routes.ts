@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { productSalesApi } from '../../../src/api/sections/products.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
@@ -52,8 +52,7 @@ const purchaseProduct: PaidHandler<Row> = {
 
   async fulfil(t, draw, fulfilment) {
     const { payer, baseUrl, now } = fulfilment
-    const product = await t.table(products).getForUpdate(fulfilment.input.params.id)
-    if (!product) throw notFound('The product')
+    const product = existing(await t.table(products).getForUpdate(fulfilment.input.params.id), 'The product')
     await refuseSuspendedProvider(t, product.provider_id)
     await refuseOwned(t, product.id, payer)
     const purchase = await t.table(purchases).insert(purchaseOf(draw, fulfilment, product))
@@ -152,8 +151,7 @@ async function notifyBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<v
 /** Download for buyers in every state of the product, and for its owner. */
 const downloadProduct: FreeHandler<typeof productSalesApi.downloadProduct> = async ({ params }, { ctx, caller }) =>
   ctx.store.read(async (t) => {
-    const product = await t.table(products).get(params.id)
-    if (!product) throw notFound('The product')
+    const product = existing(await t.table(products).get(params.id), 'The product')
     const bought = await purchaseBy(t, product.id, caller.wallet)
     if (bought) return bought.file
     if (product.provider_id !== caller.id)

@@ -3,7 +3,7 @@ import type { Answer } from '../../../src/api/endpoint/define.ts'
 import { api } from '../../../src/api/index.ts'
 import type { reputationApi } from '../../../src/api/sections/reputation.ts'
 import { Address } from '../../../src/core/codecs.ts'
-import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, invalidField, notFound } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -114,9 +114,7 @@ const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputatio
 type Reply = (typeof reputationApi.getOnchainReputation)['reply']['schema']
 
 async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> {
-  const subject = await ctx.store.read((t) => participantOfWallet(t, wallet))
-  if (!subject) throw notFound('The wallet')
-  return subject
+  return existing(await ctx.store.read((t) => participantOfWallet(t, wallet)), 'The wallet')
 }
 
 const getFeedbackFile: FreeHandler<typeof reputationApi.getFeedbackFile> = async ({ params }, { ctx }) =>

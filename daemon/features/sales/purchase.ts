@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { api } from '../../../src/api/index.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount, ZERO } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { type JsonObject, KnownJson, KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
@@ -187,8 +187,7 @@ type Sale = { readonly service: ServiceRow; readonly order: JobOrder }
 /** Reads the sale from the terms fixed in the payment, so that later changes of the listing have no effect. */
 async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Fulfilment<Row>): Promise<Sale> {
   const terms = Terms.parse(payment.terms)
-  const service = await t.table(services).get(terms.service_id)
-  if (!service) throw notFound('The service')
+  const service = existing(await t.table(services).get(terms.service_id), 'The service')
   const split = { agent: payment.price, net: amountOf(terms.net), fee: amountOf(terms.fee) }
   const input = terms.input ?? body
   const subscriptionId = terms.subscription_id

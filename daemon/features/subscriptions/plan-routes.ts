@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type maintenancePlanApi, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import type { plansApi } from '../../../src/api/sections/plans.ts'
-import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { AppError, existing, invalidField, notFound } from '../../../src/core/error.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -95,15 +95,12 @@ const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, {
 }
 
 async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
-  const plan = await t.table(plans).get(id)
-  if (!plan) throw notFound('The plan')
-  return plan
+  return existing(await t.table(plans).get(id), 'The plan')
 }
 
 /** Locks a plan for its owner. @throws AppError 404 for an unknown plan, 403 for any other caller */
 async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
-  const plan = await t.table(plans).getForUpdate(id)
-  if (!plan) throw notFound('The plan')
+  const plan = existing(await t.table(plans).getForUpdate(id), 'The plan')
   if (plan.provider_id !== caller.id) throw notYours('The plan')
   return plan
 }

@@ -1,5 +1,5 @@
 import type { subscriptionsApi } from '../../../src/api/sections/plans.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing } from '../../../src/core/error.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
@@ -25,8 +25,7 @@ const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = as
   { params },
   { ctx, caller, now },
 ) => {
-  const row = await ctx.store.table(subscriptions).get(params.id)
-  if (!row) throw notFound('The subscription')
+  const row = existing(await ctx.store.table(subscriptions).get(params.id), 'The subscription')
   if (!sideOf(row, caller)) throw notYours('The subscription')
   return subscriptionView(row, now)
 }
@@ -85,8 +84,7 @@ type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'even
  */
 async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act: Act) {
   const row = await commit(ctx, async (t, draw) => {
-    const locked = await lockSubscription(t, id)
-    if (!locked) throw notFound('The subscription')
+    const locked = existing(await lockSubscription(t, id), 'The subscription')
     if (locked.buyer_wallet !== caller.wallet) throw notYours('The subscription')
     const step = await act(locked, t)
     return step ? applyStep(t, draw, { subscription: locked, step: { ...step, by: 'subscriber', at: now } }) : locked

@@ -5,7 +5,7 @@ import {
   type verificationAdminApi,
   type verificationApi,
 } from '../../../src/api/sections/verification.ts'
-import { AppError, notFound } from '../../../src/core/error.ts'
+import { AppError, existing } from '../../../src/core/error.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import { MAX_NAME_CHARS } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -155,8 +155,7 @@ const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = 
 ) =>
   ctx.store.read(async (t) => {
     const attempt = await attemptOf(t, caller.token, { now, wall })
-    const participant = await t.table(participants).get(attempt.participant_id)
-    if (!participant) throw notFound('The participant')
+    const participant = existing(await t.table(participants).get(attempt.participant_id), 'The participant')
     return consentPage({ attempt, participant, token: caller.token, vendor: verificationVendor.of(ctx).name })
   })
 
@@ -170,8 +169,7 @@ const consentToVerification: FreeHandler<typeof verificationApi.consentToVerific
     const session = await openSession(ctx, { attemptId: id, operatorName: operator_name })
     const row = await commit(ctx, async (t, draw) => {
       await attemptOf(t, token, { now, wall })
-      const attempt = await t.table(attempts).getForUpdate(id)
-      if (!attempt) throw notFound('The attempt')
+      const attempt = existing(await t.table(attempts).getForUpdate(id), 'The attempt')
       const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
       return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
     })
@@ -255,8 +253,7 @@ const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerifica
   const { ctx, now, wall } = call
   const vendor = verificationVendor.of(ctx)
   if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides; an operator cannot.`)
-  const attempt = await ctx.store.table(attempts).get(params.id)
-  if (!attempt) throw notFound('The attempt')
+  const attempt = existing(await ctx.store.table(attempts).get(params.id), 'The attempt')
   const { decision: verdict, reason } = body
   const event = verdict === 'approved' ? 'approve' : 'reject'
   transition(verificationMachine, { event, from: attemptStatusAt(attempt, { now, wall }), by: 'vendor' })
