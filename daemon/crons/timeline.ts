@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CronRun } from '../../src/model/delivery.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
-import { settings } from '../kernel/rows.ts'
+import { putSetting, settings } from '../kernel/rows.ts'
 import type { ClockSetting, MovableClock } from '../ports/clock.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
@@ -21,12 +21,6 @@ const StoredSetting = z.strictObject({
 export async function readClockSetting(t: ReadTx): Promise<ClockSetting | undefined> {
   const row = await t.table(settings).get(CLOCK)
   return row && StoredSetting.parse(row.value)
-}
-
-async function writeClockSetting(t: Tx, setting: ClockSetting): Promise<void> {
-  const table = t.table(settings)
-  await table.getForUpdate(CLOCK)
-  await table.put({ id: CLOCK, value: setting })
 }
 
 /** Maximum number of jumps when the clock moves to a time. After them, one last jump goes there directly. */
@@ -115,7 +109,7 @@ async function goTo(
   const time = Math.max(at, clock.now())
   const setting = clock.settingAt(time, state)
   await commit(ctx, async (t, draw) => {
-    await writeClockSetting(t, setting)
+    await putSetting(t, CLOCK, setting)
     await also(t, draw)
   })
   clock.apply(clock.settingAt(time, 'frozen'))

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '../../src/model/service.ts'
-import { counters } from '../kernel/rows.ts'
+import { nextNumber } from '../kernel/rows.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import { emitAct } from './event-log.ts'
@@ -42,9 +42,7 @@ const ACT_COUNTER = 'admin_acts'
 
 /** Logs an administrator's action in the transaction `t`. An action that changed something also emits an event. */
 export async function audit(t: Tx, draw: Draw, act: AdminAct): Promise<void> {
-  const table = t.table(counters)
-  const seq = ((await table.getForUpdate(ACT_COUNTER))?.value ?? 0) + 1
-  await table.put({ id: ACT_COUNTER, value: seq })
+  const seq = await nextNumber(t, ACT_COUNTER)
   const { subject, by, changed, detail = {}, reason = null } = act
   await t.table(adminActs).insert({
     id: String(seq),

@@ -8,7 +8,7 @@ import type { Entropy } from '../../src/core/hex.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 import { defineResource } from './resource.ts'
-import { settings } from './rows.ts'
+import { putSetting, settings } from './rows.ts'
 
 /** Path of a packaged file or folder. Works in the sources and in the bundle, which differ in depth. */
 export function shipped(path: string): string {
@@ -60,8 +60,7 @@ export async function openIdentity(parts: { store: Store; entropy: Entropy; data
   const identity = { instance_id: known?.instance_id ?? randomUUID(), admin_key_hash: hashSecret(key) }
   await writeFile(file, `${key}\n`, { mode: PRIVATE_MODE })
   await commit(parts, async (t) => {
-    await t.table(settings).getForUpdate(IDENTITY)
-    await t.table(settings).put({ id: IDENTITY, value: identity })
+    await putSetting(t, IDENTITY, identity)
   })
   return { ...identity, adminKey: key }
 }

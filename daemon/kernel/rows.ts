@@ -103,6 +103,12 @@ export const settings = defineCollection('settings', {
   indexes: [],
 })
 
+/** Locks a setting and writes it. */
+export async function putSetting(t: Tx, id: string, value: z.infer<typeof SettingRow>['value']): Promise<void> {
+  await t.table(settings).getForUpdate(id)
+  await t.table(settings).put({ id, value })
+}
+
 export const tallies = defineCollection('tallies', { schema: TallyRow, indexes: [] })
 
 /** A collection of party rows. `parties.ts` writes them together with their subjects. */

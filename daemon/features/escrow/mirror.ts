@@ -1,7 +1,7 @@
 import type { Wallet } from '../../../src/core/hex.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
-import { settings } from '../../kernel/rows.ts'
+import { putSetting, settings } from '../../kernel/rows.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 import { everyRow } from '../../store/each-page.ts'
@@ -178,8 +178,7 @@ async function rememberContract({ store }: Context, value: Contract): Promise<vo
   const known = await store.table(settings).get(CONTRACT)
   if (JSON.stringify(known?.value) === JSON.stringify(value)) return
   await store.tx(async (t) => {
-    await t.table(settings).getForUpdate(CONTRACT)
-    await t.table(settings).put({ id: CONTRACT, value })
+    await putSetting(t, CONTRACT, value)
   })
 }
 

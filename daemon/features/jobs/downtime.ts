@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { settings } from '../../kernel/rows.ts'
+import { putSetting, settings } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { extendedDeadline, type Missed, withMissed } from './job-deadlines.ts'
@@ -46,8 +46,7 @@ export async function openDeadlineWatch(ctx: Context): Promise<void> {
 export async function beginWatch(t: Tx, now: number): Promise<void> {
   if (await isAnyWatched(t)) return
   const missed = [...((await readWatch(t))?.missed ?? [])]
-  await t.table(settings).getForUpdate(WATCH)
-  await t.table(settings).put({ id: WATCH, value: { at: now, wall: null, paused_at: null, missed } satisfies Watch })
+  await putSetting(t, WATCH, { at: now, wall: null, paused_at: null, missed } satisfies Watch)
 }
 
 async function isAnyWatched(t: ReadTx): Promise<boolean> {
@@ -72,8 +71,7 @@ export async function watchTime(ctx: Context, { now, isFirst = false }: Watching
     const before = known?.missed ?? []
     const missed = [...(span ? withMissed(before, span, MAX_MISSED) : before)]
     const paused_at = pausedAt === null ? null : (known?.paused_at ?? pausedAt)
-    await t.table(settings).getForUpdate(WATCH)
-    await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
+    await putSetting(t, WATCH, { at: now, wall, paused_at, missed })
   })
 }
 

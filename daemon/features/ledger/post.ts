@@ -9,7 +9,7 @@ import {
   linesOf,
   mayBeNegative,
 } from '../../../src/model/ledger.ts'
-import { counters } from '../../kernel/rows.ts'
+import { counters, nextNumber } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { rememberEarnings } from './earnings.ts'
@@ -41,7 +41,7 @@ export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string
   const lines = linesOf(entry.legs)
   if (lines.length === 0) return null
   const id = entry.id ?? draw.id('transaction')
-  const seq = await nextSeq(t)
+  const seq = await nextNumber(t, LEDGER_COUNTER)
   for (const line of lines) {
     const balance = await apply(t, line.account, line.delta)
     if (accountKind(line.account) === 'bal') await remember(t, { entry, id, seq, line, balance })
@@ -61,13 +61,6 @@ export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string
 
 export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(LEDGER_COUNTER))?.value ?? 0
-}
-
-async function nextSeq(t: Tx): Promise<number> {
-  const table = t.table(counters)
-  const seq = ((await table.getForUpdate(LEDGER_COUNTER))?.value ?? 0) + 1
-  await table.put({ id: LEDGER_COUNTER, value: seq })
-  return seq
 }
 
 /** An account at zero has no row, so that closed holds, escrows and payouts leave no rows. */

@@ -7,7 +7,7 @@ import { type Entropy, toWallet } from '../../../src/core/hex.ts'
 import { isKeyOf } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
 import { IDENTITY, shipped } from '../../kernel/identity.ts'
-import { participants, settings } from '../../kernel/rows.ts'
+import { participants, putSetting, settings } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
 import { houseOrder } from '../first-party/order.ts'
@@ -47,8 +47,7 @@ export async function planSeed(
 ): Promise<void> {
   await commit(parts, async (t) => {
     if (await t.table(settings).getForUpdate(IDENTITY)) return
-    await t.table(settings).getForUpdate(PLANNED)
-    await t.table(settings).put({ id: PLANNED, value: { name } })
+    await putSetting(t, PLANNED, { name })
   })
 }
 

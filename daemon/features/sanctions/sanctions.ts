@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineHook } from '../../kernel/hook.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { settings } from '../../kernel/rows.ts'
+import { putSetting, settings } from '../../kernel/rows.ts'
 import type { SdnSource } from '../../ports/sdn/source.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { Draft, ReadTx, Store, Tx } from '../../store/port.ts'
@@ -71,8 +71,7 @@ export async function readSdnState(t: ReadTx): Promise<SdnState> {
 }
 
 export async function writeSdnState(t: Tx, state: SdnState): Promise<void> {
-  await t.table(settings).getForUpdate(SDN)
-  await t.table(settings).put({ id: SDN, value: state })
+  await putSetting(t, SDN, state)
 }
 
 function everySanction(t: ReadTx): Promise<SanctionRow[]> {

@@ -7,7 +7,7 @@ import { dailyAt } from '../../crons/schedule.ts'
 import type { Visitor } from '../../endpoint/exchange.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { settings } from '../../kernel/rows.ts'
+import { putSetting, settings } from '../../kernel/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Draft, Store, Tx } from '../../store/port.ts'
 import { type WatchDayRow, watchCallers, watchDays } from './rows.ts'
@@ -142,8 +142,7 @@ export async function takeSnapshot({ store, now, signal }: Snapshot): Promise<vo
   }
   await store.tx(async (t) => {
     await dropOldDays(t)
-    await t.table(settings).getForUpdate(SNAPSHOT)
-    await t.table(settings).put({ id: SNAPSHOT, value: now })
+    await putSetting(t, SNAPSHOT, now)
   })
 }
 

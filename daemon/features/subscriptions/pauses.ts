@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../../kernel/context.ts'
-import { settings } from '../../kernel/rows.ts'
+import { putSetting, settings } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -26,8 +26,7 @@ const Pauses = z.array(Pause)
 export async function notePause(t: Tx, pause: Pause): Promise<void> {
   if (pause.to <= pause.from) return
   const pauses = await readPauses(t)
-  await t.table(settings).getForUpdate(PAUSES)
-  await t.table(settings).put({ id: PAUSES, value: [...pauses, pause] })
+  await putSetting(t, PAUSES, [...pauses, pause])
 }
 
 async function readPauses(t: ReadTx): Promise<readonly Pause[]> {
