@@ -99,7 +99,8 @@ async function buy(slug: string, body: string): Promise<number> {
   return answer.status
 }
 
-type Case = { readonly name: string; readonly run: () => Promise<unknown> }
+/** `prepare` makes the text, which takes time of its own, and returns what is watched. */
+type Case = { readonly name: string; readonly prepare: () => () => Promise<unknown> }
 type Field = { readonly type?: string; readonly maxLength?: number; readonly enum?: unknown }
 
 /** Every field that holds more than a word, at the largest size that is taken. */
@@ -114,10 +115,13 @@ function inputCases(slug: string): Case[] {
         : [...jsonShapes(bytes), ...blownUp({ a: { b: 'c' }, d: ['e'] }, bytes, textShapes)]
     return values.map(({ name: shape, text }) => ({
       name: `${name} of ${shape}`,
-      run: () => {
-        const others = Object.entries(JSON.parse(plainInput(slug))).filter(([other]) => other !== name)
-        const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`)
-        return buy(slug, `{${[...members, `${JSON.stringify(name)}:${text()}`].join()}}`)
+      prepare: () => {
+        const large = `${JSON.stringify(name)}:${text()}`
+        return () => {
+          const others = Object.entries(JSON.parse(plainInput(slug))).filter(([other]) => other !== name)
+          const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`)
+          return buy(slug, `{${[...members, large].join()}}`)
+        }
       },
     }))
   })
@@ -141,15 +145,18 @@ function answerCases(slug: string, path: string): Case[] {
   const types = body ? ['application/json'] : PAGE_TYPES
   return shapes.flatMap(({ name, text }, at) => ({
     name: `${path} of ${name}`,
-    run: async () => {
+    prepare: () => {
       // What a page begins with is what makes it one.
       const type = types[at % types.length] as string
       const start = type === 'text/html' ? '<!doctype html><title>Ducks</title><h1>API</h1><p>GET /v1/ducks</p>' : ''
-      world.site.pages[path] = { headers: { 'content-type': type }, body: `${start}${text()}` }
-      try {
-        await buy(slug, plainInput(slug))
-      } finally {
-        world.site.pages[path] = page
+      const large = { headers: { 'content-type': type }, body: Buffer.from(`${start}${text()}`) }
+      return async () => {
+        world.site.pages[path] = large
+        try {
+          await buy(slug, plainInput(slug))
+        } finally {
+          world.site.pages[path] = page
+        }
       }
     },
   }))
@@ -157,8 +164,8 @@ function answerCases(slug: string, path: string): Case[] {
 
 async function stalls(cases: readonly Case[]): Promise<string[]> {
   const found: string[] = []
-  for (const { name, run } of cases) {
-    const turn = await loop.longestTurn(run)
+  for (const { name, prepare } of cases) {
+    const turn = await loop.longestTurn(prepare())
     if (turn > loop.limitMs) found.push(`${name}: ${Math.round(turn)} ms`)
   }
   return found
