@@ -212,7 +212,11 @@ describe('a runbook', () => {
     ['an endless title', { ...whole, title: 'x'.repeat(61) }, /"title" of ticket must be/],
     ['a shell line', { ...whole, command: 'ticket {id}' }, /"command" of ticket must be a list of words/],
     ['no program', { ...whole, command: [''] }, /"command" of ticket must be a list of words/],
-    ['a program named by a value', { ...whole, command: ['{id}', 'x'] }, /"command" of ticket must begin with a program/],
+    [
+      'a program named by a value',
+      { ...whole, command: ['{id}', 'x'] },
+      /"command" of ticket must begin with a program/,
+    ],
     ['a null character', { ...whole, command: ['a', 'b\0'] }, /"command" of ticket must be a list of words/],
   ])('with %s is reported with its line', (_, value, why) => {
     const { keys, faults } = rebind([runbook(value), { act: 'refresh', keys: 'F', line: 9 }])
