@@ -26,7 +26,7 @@ const STARTING = ['up', 'tour', 'start', 'restart', 'daemon serve']
 /** Stands for whatever a command wants to be told. */
 const SOMETHING = 'something'
 /** What is refused alike is tried with one command in so many; the others are the turn of the next commits. */
-const ONE_IN = 8
+const ONE_IN = 6
 /** They draw on a terminal; the tests of the cockpit run them on one. */
 const ON_TERMINAL = ['tui']
 const apart = [...ON_TERMINAL]

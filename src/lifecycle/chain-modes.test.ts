@@ -12,7 +12,10 @@ import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
 
-/* The real program: a daemon in a process of its own on a chain in another, both of them killed. */
+/*
+ * The real program: a daemon in a process of its own on a chain in another, both of them killed.
+ * @deep processes and chains for every case
+ */
 
 let home: string
 let data: string

@@ -10,7 +10,10 @@ import { type Ran, type RunOptions, runLine } from '../../fixtures/kit/command-l
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 
-/* The real program on a chain with the number, the token and the contracts of a public one, on this machine. */
+/*
+ * The real program on a chain with the number, the token and the contracts of a public one, on this machine.
+ * @deep a chain of its own for each start
+ */
 
 const SDN = join(import.meta.dirname, '../../fixtures/sdn/sample.xml')
 const payTo = `0x${'1'.repeat(64)}` as const

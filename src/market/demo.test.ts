@@ -12,7 +12,7 @@ import { jobStatuses } from '../model/job.ts'
 import { openSink } from './hand.ts'
 import { DEMO_MS, liveDemo } from './seed.ts'
 
-// @slow months are lived through
+// @deep months are lived through
 
 const UNTIL = Date.now()
 /** What a machine draws anew: ids, keys and their hashes, wallets settings of the installation, signatures, ports of the test. */
