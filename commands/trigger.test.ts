@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 import { eventTypes } from '../src/model/event-types.ts'
+import { attentionKinds } from '../src/model/words.ts'
 
 let user: User
 beforeAll(async () => {
@@ -20,8 +21,19 @@ test('an event is made to happen by somebody whom one can act as', async () => {
 
 test('the list has every event of the catalogue, with its way or why there is none', async () => {
   const { events } = await user.json('trigger', '--list')
-  expect(events.map(({ type }: { type: string }) => type)).toEqual(Object.keys(eventTypes))
+  const problems = attentionKinds.map((kind) => `attention.${kind}`)
+  expect(events.map(({ type }: { type: string }) => type)).toEqual([...Object.keys(eventTypes), ...problems])
   for (const one of events) expect(one.why ?? one.moves_ms).not.toBeUndefined()
+})
+
+test('a problem is caused too, and shown where problems are shown', async () => {
+  const { souk, json } = user
+  const { event } = await json('trigger', 'attention.dispute', '--set', 'reason=It is blank')
+  expect(event).toMatchObject({ type: 'attention.dispute', id: `dispute ${event.subject.id}` })
+  const { items } = await json('attention')
+  expect(items.find(({ id }: { id: string }) => id === event.id).sentence).toContain('It is blank')
+  const { code, err } = await souk('trigger', 'attention.disk')
+  expect([code, err]).toEqual([6, expect.stringMatching(/it needs a full disk[\s\S]*souk doctor --only disk/)])
 })
 
 test('time is moved only by who agrees to it, and what cannot be made says why', async () => {

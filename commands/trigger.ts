@@ -5,23 +5,23 @@ import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { IdNoun } from '../src/core/id-prefixes.ts'
 import { at, isKeyOf } from '../src/core/record.ts'
-import type { Triggered } from '../src/market/situations/run.ts'
-import type { EventSettings, Sayable, SettingName } from '../src/market/situations/settings.ts'
-import { type EventType, eventTypes } from '../src/model/event-types.ts'
+import type { Trigger, Triggered, TriggerName } from '../src/market/situations/run.ts'
+import type { Makeable } from '../src/market/situations/scene.ts'
+import type { EventSettings, SettingName } from '../src/market/situations/settings.ts'
 import { bold, cyan, didYouMean, dim, green, span } from '../src/text/text.ts'
 
-const ALIASES: Readonly<Record<string, EventType>> = { 'delivery.dead': 'webhook.failed' }
+const ALIASES: Readonly<Record<string, TriggerName>> = { 'delivery.dead': 'webhook.failed' }
 
 const REPEATS_MAX = 100
 
 const args = z.object({
-  event: z.text({ description: 'event type, such as job.disputed; see --list' }),
+  event: z.text({ description: 'event such as job.disputed, or problem such as attention.overdue; see --list' }),
 })
 const options = z.object({
   for: z.text({ description: 'id of your object for the event; see --list', value: 'id' }),
   set: z.list({ description: 'event parameter, such as rating=2; see --list', value: 'name=value' }),
   repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
-  list: z.flag({ description: 'list events with their parameters' }),
+  list: z.flag({ description: 'list events and problems with their parameters' }),
 })
 type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
@@ -44,41 +44,35 @@ const columns: readonly Column<Listed>[] = [
 export const command = defineCommand({
   name: 'trigger',
   heading: 'Daemon',
-  summary: 'cause an event with the demo users, in a sandbox',
+  summary: 'cause an event or a problem with the demo users, in a sandbox',
   description:
-    'Demo users act until the event happens; nothing is faked. With --for they buy your listing, bid on your request or dispute your job; you perform your own actions yourself. Some events need time to pass: business time is then moved, after confirmation.',
+    'Demo users act until the event happens; nothing is faked. attention.KIND causes a problem that souk attention and the cockpit then show. With --for they buy your listing, bid on your request or dispute your job; you perform your own actions yourself. Some events need time to pass: business time is then moved, after confirmation.',
   args,
   options,
   examples: [
     'souk trigger job.disputed --set reason="The page is blank" --set category=quality',
     'souk trigger job.dispatched --for svc_0123456789abcdef --set input.text=hello',
     'souk trigger --list',
+    'souk trigger attention.delivery',
     'souk trigger plan.created --repeat 2 --json',
   ],
   async run(context) {
-    const { situations } = await import('../src/market/situations/run.ts')
-    if (context.options.list || context.args.event === undefined) return { events: Object.keys(eventTypes).map(listed) }
-    const type = eventType(context.args.event)
-    const situation = situations[type]
-    if ('why' in situation) throw new CliError('conflict', `${type} cannot be triggered: ${situation.why}.`)
+    const { triggers } = await import('../src/market/situations/run.ts')
+    if (context.options.list || context.args.event === undefined)
+      return { events: Object.entries(triggers).map(([type, one]) => listed(type, one)) }
+    const type = triggerName(context.args.event, triggers)
+    const situation = triggers[type]
+    if ('why' in situation) {
+      const { why, next = 'souk trigger --list' } = situation
+      throw new CliError('conflict', `${type} cannot be triggered: ${why}.`, { next: [next] })
+    }
     const words = await said(context, type, situation)
     const { repeat } = context.options
     const moves = (situation.moves ?? 0) * repeat
     wouldDo(context.globals, `cause ${type}${repeat > 1 ? ` ${repeat} times` : ''}`)
     if (moves > 0) await context.io.confirm(`Move business time ahead by ${span(moves)} for ${type}?`)
-    const events = await made(context, { type, ...words })
+    const events = await made(context, situation, { type, ...words })
     return { event: at(events, 0), made: events, moved_ms: moves }
-
-    function listed(name: string) {
-      const one = situations[name as EventType] // a key of the list
-      return {
-        type: name,
-        means: eventTypes[name as EventType],
-        ...('why' in one
-          ? { why: one.why }
-          : { moves_ms: one.moves ?? 0, about: one.about ?? [], settings: one.sets ?? [] }),
-      }
-    }
   },
   rows: (data) => ('events' in data ? data.events : undefined),
   columns,
@@ -90,24 +84,30 @@ export const command = defineCommand({
     }
     for (const { type, subject, id } of data.made) io.line(`${green('✓')} ${bold(type)}   ${subject.id}   ${dim(id)}`)
     if (data.moved_ms > 0) io.line(`  clock     moved ahead by ${span(data.moved_ms)}`)
-    io.note(
-      `  next      ${cyan(io.hint(`souk why ${data.event.subject.id}`))}   ${cyan(io.hint('souk trigger --list'))}`,
-    )
+    const { type, subject } = data.event
+    const next = type.startsWith('attention.') ? 'souk attention' : `souk why ${subject.id}`
+    io.note(`  next      ${cyan(io.hint(next))}   ${cyan(io.hint('souk trigger --list'))}`)
   },
 })
 
-/** @throws CliError `usage` that suggests the nearest name, for an unknown event type */
-function eventType(word: string): EventType {
+function listed(type: string, one: Trigger): Listed {
+  const { means } = one
+  if ('why' in one) return { type, means, why: one.why }
+  return { type, means, moves_ms: one.moves ?? 0, about: one.about ?? [], settings: one.sets ?? [] }
+}
+
+/** @throws CliError `usage` that suggests the nearest name, for an unknown event or problem */
+function triggerName(word: string, triggers: Readonly<Record<TriggerName, Trigger>>): TriggerName {
   const type = Object.hasOwn(ALIASES, word) ? (ALIASES[word] ?? word) : word
-  if (isKeyOf(eventTypes, type)) return type
-  const meant = didYouMean(word, Object.keys(eventTypes))
+  if (isKeyOf(triggers, type)) return type
+  const meant = didYouMean(word, Object.keys(triggers))
   throw usage(`There is no event "${word}"${meant}.`, { next: ['souk trigger --list'] })
 }
 
 type Words = { readonly on: string | undefined; readonly told: EventSettings }
 
 /** Checks the settings given for an event. @throws CliError usage that names the wrong setting */
-async function said({ options: given }: Context, type: EventType, situation: Sayable): Promise<Words> {
+async function said({ options: given }: Context, type: TriggerName, situation: Makeable): Promise<Words> {
   const { BadSetting, subjectOf, parseSettings } = await import('../src/market/situations/settings.ts')
   try {
     const on = subjectOf(type, situation, given.for)
@@ -118,13 +118,10 @@ async function said({ options: given }: Context, type: EventType, situation: Say
   }
 }
 
-async function made(context: Context, words: Words & { readonly type: EventType }) {
+async function made(context: Context, situation: Makeable, words: Words & { readonly type: TriggerName }) {
   const session = await context.session()
   const { castAt, inFolder } = await import('../src/market/stage.ts')
-  const { situations } = await import('../src/market/situations/run.ts')
   const { trigger } = await import('../src/market/situations/run.ts')
-  const situation = situations[words.type]
-  if ('why' in situation) throw new CliError('conflict', situation.why)
   const opened = await castAt(context, session)
   const headers = await session.adminHeaders()
   const events = (signal: AbortSignal) => session.open('streamEvents', { query: {}, headers, signal, timeoutMs: 0 })

@@ -62,14 +62,38 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   sanctions_list: { word: 'list', screen: 'compliance', mend: { act: 'runCron', verb: 'fetch now' } },
 }
 
+/** What each kind of problem is. */
+export const attentionMeans: Readonly<Record<AttentionKind, string>> = {
+  platform: 'Paid activity is paused.',
+  escrow: 'Escrow is paused: only refunds are possible.',
+  journal: 'The end of the journal was cut, so its last writes are lost.',
+  disk: 'The disk is full, so writes are rejected.',
+  chain: 'The chain has a fault, the books differ from it, or a server asks for another token.',
+  reversed: 'The chain reverted a settled payment.',
+  payout: 'A payout lacks a key, or was on hold for a blocked wallet.',
+  dispute: 'A dispute waits for your decision.',
+  overdue: 'A job is past its promised time.',
+  stuck: 'The next step of a job was not taken in time.',
+  unserved_period: 'A subscriber paid while the seller was suspended.',
+  past_due: 'A balance does not cover the renewal of a subscription.',
+  inquiry: 'A question of a buyer had no answer for a day.',
+  delivery: 'No endpoint accepted a webhook message.',
+  endpoint: 'The endpoint of a listing fails.',
+  cron: 'A scheduled job failed or is overdue.',
+  engine: 'A program that services need fails or is missing.',
+  sanctions_list: 'The sanctions list is stale.',
+}
+
 type Item = WireAnswer<Api['getAttention']>['items'][number]
 
 /** A row of attention items: one item, or several of one kind with their total amount and earliest time. */
 export type AttentionRow = { readonly item: Item; readonly of: readonly Item[]; readonly count: number }
 
-/** Action that fixes an item. Undefined if the item's command only shows a record. */
-export function mendOf({ kind, fix }: Pick<Item, 'kind' | 'fix'>): KindWords['mend'] {
-  return /^souk \S+ view /.test(fix) ? undefined : attentionWords[kind].mend
+type Fixable = Pick<Item, 'kind' | 'fix'>
+
+/** Action that fixes an item, or one of the items of a row. Undefined if their commands only show a record. */
+export function mendOf({ kind, fix, of = [{ fix }] }: Fixable & { readonly of?: readonly Pick<Item, 'fix'>[] }) {
+  return of.every((one) => /^souk \S+ view /.test(one.fix)) ? undefined : attentionWords[kind].mend
 }
 
 const NAMES = 3

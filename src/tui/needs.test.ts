@@ -9,7 +9,7 @@ import { createTransport } from '../client/transport.ts'
 import { DAY_MS, HOUR_MS } from '../core/time.ts'
 import { type Opened as Cast, joinCast } from '../market/cast.ts'
 import type { Stage } from '../market/hand.ts'
-import { situations, trigger } from '../market/situations/run.ts'
+import { trigger, triggers } from '../market/situations/run.ts'
 import type { EventType } from '../model/event-types.ts'
 import { type FakeLink, fakeLink, type Opened, openOn } from './cockpit.testkit.tsx'
 
@@ -53,7 +53,7 @@ const events = (signal: AbortSignal) =>
   })
 
 async function happens(type: EventType): Promise<void> {
-  const situation = situations[type]
+  const situation = triggers[type]
   if ('why' in situation) throw new Error(situation.why)
   await trigger({ ...cast, stage, type, folder, events }, situation)
 }

@@ -283,7 +283,7 @@ async function endpointsOf({ t }: Reading): Promise<FoundItems> {
       who: await nameOf(t, one.provider_id),
       since,
       sentence: `The endpoint of "${one.name}" failed ${tries} ${tries === 1 ? 'time' : 'times'} in a row: ${why}${wait}.`,
-      fix: `souk admin webhooks list --filter "service:${one.id} status:dead"`,
+      fix: `souk admin webhooks list --filter "service:${one.id} status:dead,pending"`,
     }
   })
 }

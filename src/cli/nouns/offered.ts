@@ -3,6 +3,8 @@ import { listRemotes } from '../../client/remotes.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { listWallets } from '../../client/wallets.ts'
 import { eventTypes } from '../../model/event-types.ts'
+import { attentionKinds } from '../../model/words.ts'
+import { attentionMeans } from '../../nouns/attention.ts'
 import type { CommandContext } from '../command.ts'
 import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds } from '../naming/kinds.ts'
 import { idOf, plainName } from '../naming/resolve.ts'
@@ -62,6 +64,8 @@ const topicsAndCommands: Source = ({ entries }, { before }) => {
 }
 
 const events: Source = () => Object.entries(eventTypes).map(([value, summary]) => ({ value, summary }))
+
+const problems = attentionKinds.map((kind) => ({ value: `attention.${kind}`, summary: attentionMeans[kind] }))
 
 /** Comma-separated values. */
 const listOf =
@@ -134,7 +138,7 @@ const sources: Readonly<Record<string, Source>> = {
   'config value': (_host, { before: [key = ''] }) => plain(choicesOf(key)),
   'help words': topicsAndCommands,
   'man words': topicsAndCommands,
-  'trigger event': events,
+  'trigger event': async (host, wanted) => [...(await events(host, wanted)), ...problems],
   '--events': listOf(eventPatterns),
   'services --input': inputs,
   'services --set': listingFields,

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../core/time.ts'
 import { fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
 import { bidOn, postRequest } from '../weeks.ts'
-import { listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
+import { listingOf, type Makeable, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS
 /** Business time after which an unpaid subscription has surely expired. A failed renewal is retried for three days. */
@@ -114,7 +114,7 @@ async function renewed(scene: Scene): Promise<void> {
   await scene.advance(MONTH_MS)
 }
 
-async function unserved(scene: Scene): Promise<void> {
+export async function unserved(scene: Scene): Promise<void> {
   const { seller } = await subscribed(scene)
   const params = { id: seller.id }
   await scene.operator.call('setParticipant', { params, body: { suspended: true, reason: 'A letter came.' } })
@@ -144,7 +144,7 @@ const request = { sets: ['title'] } as const
 const bid = { sets: ['title', 'price'] } as const
 const wares = { sets: ['name', 'price'] } as const
 const priced = { sets: ['price'] } as const
-const asTimePasses = (moves: number): Situation =>
+const asTimePasses = (moves: number): Makeable =>
   made(
     async (scene) => {
       await subscribed(scene)

@@ -4,7 +4,7 @@ import type { Person } from '../hand.ts'
 import { buyListing, listingOf, made, type Scene, type Situation, visitor } from './scene.ts'
 
 /** HTTP status "gone". */
-const GONE = 410
+export const GONE = 410
 
 const arrived = (scene: Scene): Promise<Person> =>
   visitor(scene, { name: scene.told.name, type: scene.told.role ?? 'agent' })
@@ -69,18 +69,17 @@ async function withdrawalFails(scene: Scene): Promise<void> {
   await sanctioned(scene, who, () => payOut(scene))
 }
 
-/** Sanctions a seller, which blocks its earnings. When the sanction ends, the next payout run unblocks them. */
-async function earningsBlocked(scene: Scene): Promise<void> {
+/** Sanctions a seller while its earnings are paid out, which puts them on hold until the next payout run. */
+export async function earningsBlocked(scene: Scene): Promise<void> {
   const seller = await visitor(scene, { type: 'provider' })
-  const job = await buyListing(await visitor(scene), await listingOf(seller))
-  await seller.call('updateJob', { params: { id: job }, body: { status: 'in_progress' } })
-  const buyer = await visitor(scene)
-  const product = await seller.call('createProduct', {
-    body: { name: 'A page', price: '1.00' },
-    file: await page(scene),
-  })
-  await buyer.pay('purchaseProduct', { params: { id: product.id }, body: {} })
+  const file = await page(scene)
+  const { id } = await seller.call('createProduct', { body: { name: 'A page', price: '1.00' }, file })
+  await (await visitor(scene)).pay('purchaseProduct', { params: { id }, body: {} })
   await sanctioned(scene, seller, () => payOut(scene))
+}
+
+async function earningsUnblocked(scene: Scene): Promise<void> {
+  await earningsBlocked(scene)
   await payOut(scene)
 }
 
@@ -132,14 +131,17 @@ async function rewardTaken(scene: Scene): Promise<void> {
   await referrer.call('withdrawReferrals', { body: { to: 'balance' } })
 }
 
-/** Sends a message to an endpoint that responds 410. */
-async function goneEndpoint(scene: Scene): Promise<void> {
-  const sink = await scene.sink(GONE)
+/** Sells to an endpoint that responds with a status. @returns the seller */
+export async function soldTo(scene: Scene, status: number): Promise<Person> {
+  const sink = await scene.sink(status)
   const seller = await visitor(scene, { type: 'provider' })
   const service = await listingOf(seller)
   await seller.call('updateParticipant', { params: { id: seller.id }, body: { webhook_url: sink.url } })
   await buyListing(await visitor(scene), service)
+  return seller
 }
+
+const goneEndpoint = (scene: Scene) => soldTo(scene, GONE)
 
 export const peopleSituations = {
   'participant.registered': made(arrived, { sets: ['name', 'role'] }),
@@ -160,8 +162,8 @@ export const peopleSituations = {
   'referral.withdrawn': made(rewardTaken),
   'payout.confirmed': made(arrivedMoney, { sets: ['amount'] }),
   'payout.failed': made(withdrawalFails, { sets: ['amount'] }),
-  'payout.blocked': made(earningsBlocked),
-  'payout.unblocked': made(earningsBlocked),
+  'payout.blocked': made(earningsUnblocked),
+  'payout.unblocked': made(earningsUnblocked),
   'webhook.failed': made(goneEndpoint),
   'webhook.disabled': made(goneEndpoint),
 } as const satisfies Readonly<Record<string, Situation>>

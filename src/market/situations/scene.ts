@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../../cli/exit.ts'
 import type { Play } from '../acts.ts'
 import type { Opened } from '../cast.ts'
@@ -22,14 +23,14 @@ export type Scene = Opened & {
   readonly told: EventSettings
 }
 
-/** How to cause an event, or why it is impossible. */
-export type Situation =
-  | (Sayable & {
-      readonly make: (scene: Scene) => Promise<void>
-      /** Milliseconds of business time that the situation needs. */
-      readonly moves?: number
-    })
-  | { readonly why: string }
+export type Makeable = Sayable & {
+  readonly make: (scene: Scene) => Promise<void>
+  /** Milliseconds of business time that the situation needs. */
+  readonly moves?: number
+}
+
+/** How to cause an event or a problem, or why it is impossible and what to look at instead. */
+export type Situation = Makeable | { readonly why: string; readonly next?: string }
 
 export type Registering = {
   readonly name?: string | undefined
@@ -82,10 +83,23 @@ export function ofCast({ cast }: Scene, id: string, does: string): Person {
 }
 
 /** A situation with its settings. */
-export const made = (
-  act: (scene: Scene) => Promise<unknown>,
-  more: Sayable & { readonly moves?: number } = {},
-): Situation => ({ ...more, make: async (scene) => void (await act(scene)) })
+export const made = (act: (scene: Scene) => Promise<unknown>, more: Omit<Makeable, 'make'> = {}): Makeable => ({
+  ...more,
+  make: async (scene) => void (await act(scene)),
+})
 
 export const buyListing = async (buyer: Person, id: string) =>
   (await buyer.pay('purchaseService', { params: { id }, body: {} })).job_id
+
+const LOOKS_MAX = 300
+const LOOK_MS = 100
+
+/** Looks again and again. @throws Error if nothing is found in half a minute */
+export async function found<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+    const one = await look()
+    if (one !== undefined) return one
+    await sleep(LOOK_MS)
+  }
+  throw new Error(`${what} did not come`)
+}

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../core/time.ts'
 import { attach, delivered, type Play } from '../acts.ts'
 import { sellerOf, type Ware } from '../cast.ts'
 import type { Person } from '../hand.ts'
-import { made, ofCast, type Scene, type Situation } from './scene.ts'
+import { type Makeable, made, ofCast, type Scene, type Situation } from './scene.ts'
 import type { SettingName } from './settings.ts'
 
 /** A job. `buyer` and `seller` throw CliError if this machine does not have that user's key. */
@@ -125,7 +125,7 @@ type Story = {
 }
 
 /** Takes a new job through the steps `before` and `last`; an existing job takes only `last`. */
-function story(last: Step | undefined, { ware = 'audit', before = [], sets = [], moves }: Story = {}): Situation {
+export function story(last: Step | undefined, { ware = 'audit', before = [], sets = [], moves }: Story = {}): Makeable {
   const act = async (scene: Scene) => {
     const deal = await dealOf(scene, ware)
     const steps = scene.on === deal.job ? [] : before

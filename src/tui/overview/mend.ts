@@ -32,7 +32,7 @@ async function dialogsFor(host: Host, need: Need): Promise<readonly DialogSpec[]
     case 'delivery':
       return mendable(need).map(({ subject, who, sentence }) => replayDialog(host, { id: subject, who, sentence }))
     case 'endpoint':
-      return deadOf(host, need)
+      return unsentTo(host, need)
     case 'unserved_period':
       return [settleDialog(host, need)]
     case 'platform':
@@ -71,9 +71,9 @@ function runOf(host: Host, name: string): readonly DialogSpec[] {
   return cron === undefined ? [] : [runDialog(host, cron)]
 }
 
-/** Dialogs that send a listing's failed deliveries again, one dialog for each delivery. */
-async function deadOf(host: Host, { subject, who }: Need): Promise<readonly DialogSpec[]> {
-  const query = { limit: String(SENT_AGAIN_MAX), filter: `service:${subject} status:dead` }
+/** Dialogs that send what a listing's endpoint has not accepted again, one dialog for each delivery. */
+async function unsentTo(host: Host, { subject, who }: Need): Promise<readonly DialogSpec[]> {
+  const query = { limit: String(SENT_AGAIN_MAX), filter: `service:${subject} status:dead,pending` }
   const found = await send(host.link, { name: 'getWebhooks', asked: { query } }, ({ deliveries }) => deliveries)
   return found.ok ? found.value.map((one) => replayDialog(host, replayOf(one, who))) : []
 }
