@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
-import { lookOf, readSkin, themes, wishedTheme } from '../src/cli/files/cockpit-style.ts'
+import { keptViewsFile, lookOf, putOffFile, readSkin, themes, wishedTheme } from '../src/cli/files/cockpit-style.ts'
 import { readKeyFile } from '../src/cli/files/key-file.ts'
 import * as z from '../src/cli/params.ts'
 import { splitWords } from '../src/cli/split-words.ts'
-import { readJson, shaped, writeJson } from '../src/client/files.ts'
+import { writeJson } from '../src/client/files.ts'
 import type { Outcome } from '../src/client/link.ts'
 import type { Places } from '../src/client/paths.ts'
 import { listRemotes } from '../src/client/remotes.ts'
@@ -17,7 +17,6 @@ import { LOCAL } from '../src/client/settings.ts'
 import { errnoOf } from '../src/core/error.ts'
 import { isObject } from '../src/core/json.ts'
 import { MINUTE_MS } from '../src/core/time.ts'
-import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../src/model/cockpit-files.ts'
 import { screenIds } from '../src/model/words.ts'
 import { createPrograms } from '../src/provider/cockpit-program.ts'
 import { oneLine } from '../src/text/text.ts'
@@ -33,6 +32,7 @@ const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'refresh interval', value: 'duration' }),
   readonly: z.flag({ description: 'disable keys that change data (default for remotes)' }),
   write: z.flag({ description: 'enable keys that change data on a remote' }),
+  mouse: z.flag({ description: 'read the mouse: click rows and tabs, turn the wheel' }),
   theme: z.string().optional().meta({
     description:
       'dark, light or a skin: a JSON file, or its name in the configuration folder (default: ask the terminal)',
@@ -93,29 +93,47 @@ async function plainly(context: Context): Promise<boolean> {
 }
 
 /** The typed options as words, for opening the cockpit again at another marketplace. */
-function sameOptions({ options: { refresh, readonly, write, theme } }: Context): readonly string[] {
+function sameOptions({ options: { refresh, readonly, write, mouse, theme } }: Context): readonly string[] {
   return [
     '--refresh',
     `${refresh}ms`,
     ...(readonly ? ['--readonly'] : []),
     ...(write ? ['--write'] : []),
+    ...(mouse ? ['--mouse'] : []),
     ...(theme === undefined ? [] : ['--theme', theme]),
   ]
 }
 
-/** Names of the marketplaces to switch to; undefined if the cockpit was opened by `--base-url`. */
+/** The marketplaces to switch to; undefined if the cockpit was opened by `--base-url`. */
 function othersOf(context: Context): CockpitOptions['others'] {
   if (context.globals.baseUrl !== undefined) return undefined
   const { places } = context
   const { name, guarded } = createLink(context).place
   const here = guarded ? name : LOCAL
-  const instances: string[] = []
+  const instances = new Map<string, Places>()
+  const links = new Map<string, CockpitOptions['link']>()
   // Loaded while the cockpit opens, because these modules are large.
   void import('../src/lifecycle/stop.ts').then(({ instancesBeside }) => {
     const others = instancesBeside(context).filter(({ instance }) => instance !== places.instance)
-    instances.push(...others.map(({ instance }) => `${LOCAL}:${instance}`))
+    for (const one of others) instances.set(`${LOCAL}:${one.instance}`, { ...one, config: places.config })
   })
-  return () => [LOCAL, ...instances, ...listRemotes(places).map((remote) => remote.name)].filter((one) => one !== here)
+  const linkTo = (name: string) => {
+    const remote = instances.has(name) ? LOCAL : name
+    return createLink({
+      ...context,
+      places: instances.get(name) ?? places,
+      globals: { ...context.globals, remote },
+    })
+  }
+  return {
+    names: () =>
+      [LOCAL, ...instances.keys(), ...listRemotes(places).map(({ name }) => name)].filter((one) => one !== here),
+    link(name) {
+      const link = links.get(name) ?? linkTo(name)
+      links.set(name, link)
+      return link
+    },
+  }
 }
 
 /**
@@ -151,6 +169,7 @@ function cockpitOptions(context: Context, link: CockpitOptions['link']): Cockpit
     look: lookOf(context),
     zone: context.io.settings.times === 'utc' ? 'utc' : 'local',
     screen: args.screen,
+    mouse: options.mouse,
     refreshMs: options.refresh,
     readonly: options.readonly || (link.place.guarded && !options.write),
     snapshot: snapshotsOf(context),
@@ -343,45 +362,4 @@ function run({ places, signal, system }: CommandsHost, words: readonly string[])
     })
     child.stdin?.end()
   })
-}
-
-const FILE = 'put-off.json'
-const Kept = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])
-
-/**
- * Reads and writes the file of items that were snoozed in cockpits on this machine. If it is unreadable, all items are
- * shown. If it cannot be written, snoozing lasts until the cockpit closes.
- */
-export function putOffFile({ state }: Pick<Places, 'state'>): {
-  readonly read: () => readonly PutOff[]
-  readonly write: (list: readonly PutOff[]) => void
-} {
-  const path = join(state, FILE)
-  return {
-    read: () => tried(() => readJson(path, Kept))?.slice(-PUT_OFF_MAX) ?? [],
-    write: (list) => tried(() => writeJson(path, list)),
-  }
-}
-
-const Views = shaped(['{', { filters: ['{', 's'], sorts: ['{', 's'], putAway: ['{', ['[', 's']], views: ['{', 's'] }])
-
-/** Saves the views and filters used at a marketplace, so that the next cockpit opens its lists in the same way. */
-export function keptViewsFile({ state }: Pick<Places, 'state'>, place: string) {
-  const path = join(state, 'cockpit-views.json')
-  const read = (): Readonly<Record<string, KeptViews>> => tried(() => readJson(path, Views)) ?? {}
-  return {
-    read: () => read()[place],
-    write(kept: KeptViews): void {
-      const others = Object.entries(read()).filter(([name]) => name !== place)
-      tried(() => writeJson(path, Object.fromEntries([...others, [place, kept]].slice(-KEPT_VIEWS_MAX))))
-    },
-  }
-}
-
-function tried<T>(act: () => T): T | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
 }

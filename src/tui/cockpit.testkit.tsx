@@ -12,6 +12,7 @@ import { Cockpit } from './cockpit.tsx'
 import { createHost, type HostOptions } from './host.ts'
 import { createPainter, type Painter } from './painter.ts'
 import { type Line, sized } from './parts/line.ts'
+import { withoutMouse } from './parts/mouse.ts'
 import type { Look } from './parts/theme.ts'
 import { loadScreen, screens } from './screens.ts'
 import type { Host } from './shell/screen.ts'
@@ -217,6 +218,7 @@ export type OpenOptions = {
   readonly screen?: ScreenId
   readonly readonly?: boolean
   readonly ascii?: boolean
+  readonly mouse?: boolean
   readonly snapshot?: Host['snapshot']
   readonly lastWords?: Host['lastWords']
   readonly commandLine?: Host['commandLine']
@@ -253,8 +255,13 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const painter = options.painter === 'ink' ? undefined : seenPainter(createPainter({ look, write: painted.write }))
   const frame = () => (painter === undefined ? stdout.frame() : painted.rows(stdout.rows).join('\n'))
   // What Ink uses of streams.
-  const streams = { stdout: stdout as unknown as NodeJS.WriteStream, stdin: stdin as unknown as NodeJS.ReadStream }
-  const cockpit = <Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />
+  const read = stdin as unknown as NodeJS.ReadStream
+  const heard = options.mouse
+    ? withoutMouse(read, { later: clock.later, point: (one) => host.point.current(one) })
+    : read
+  // And of this one.
+  const streams = { stdout: stdout as unknown as NodeJS.WriteStream, stdin: heard }
+  const cockpit = <Cockpit {...{ host, look, painter }} onSuspend={() => undefined} reportMouse={() => undefined} />
   const app = render(cockpit, { ...streams, ...inkOptions })
   void app.waitUntilExit().then(() => {
     hasExited = true

@@ -1,6 +1,7 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import type { ScreenId } from '../model/words.ts'
+import { usePlaces } from './elsewhere.ts'
 import {
   bodyArea,
   cardLines,
@@ -38,6 +39,8 @@ export type CockpitProps = {
   readonly host: Host
   readonly look: Look
   readonly onSuspend: () => void
+  /** Turns the terminal's mouse reports on or off. */
+  readonly reportMouse: (isOn: boolean) => void
   /** Undefined if Ink draws the frames. */
   readonly painter: Painter | undefined
 }
@@ -101,7 +104,7 @@ function useNow({ clock }: Host): number {
   return now
 }
 
-function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
+function useRouter({ host, onSuspend, reportMouse, painter }: CockpitProps): Router {
   const { exit, suspendTerminal } = useApp()
   const leave = useRef({ exit, suspendTerminal })
   useLayoutEffect(() => {
@@ -115,12 +118,17 @@ function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
     }
     host.lend.current = async (use) => {
       painter?.hold(true)
+      reportMouse(false)
       await leave.current.suspendTerminal(use).finally(() => painter?.hold(false))
+      reportMouse(true)
       back()
     }
     const suspend = () => void host.lend.current(onSuspend)
-    return createRouter({ host, digits, quit: () => leave.current.exit(), suspend, repaint: () => painter?.again() })
-  }, [host, onSuspend, painter])
+    const quit = () => leave.current.exit()
+    const made = createRouter({ host, digits, quit, suspend, repaint: () => painter?.again() })
+    host.point.current = made.point
+    return made
+  }, [host, onSuspend, reportMouse, painter])
   useInput(router.press)
   usePaste(router.paste)
   return router
@@ -170,14 +178,16 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   const { name, fetch } = view.ui.dialog?.spec.evidence ?? noEvidence
   const evidence = useQuery(fetch, { name, every: ONCE_MS })
   const box = boxOf()
-  useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0, frame }))
   const card = cardQuery(host, view.ui.picker)
   useQuery(card.fetch, { name: card.name, every: SLOW_EVERY_MS })
   const named = namedQuery(host, view.ui.picker, useSettled(view.ui.picker?.text ?? '', host.clock))
   useQuery(named.fetch, { name: named.name, every: ONCE_MS })
+  usePlaces(host)
   useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
   const { area } = view
-  return <Whole body={withMessage(bodyLines(), view, drawn.problem)} {...part} view={{ ...view, hints: drawn.hints }} />
+  const lines = frameLines(withMessage(bodyLines(), view, drawn.problem), { ...view, hints: drawn.hints }, size)
+  useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0, frame, lines }))
+  return <Rows lines={lines} {...part} />
 
   function frame(): readonly Line[] {
     const plain = { ...view, hints: drawn.hints, ui: { ...view.ui, picker: undefined, dialog: undefined } }

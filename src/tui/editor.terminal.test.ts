@@ -19,6 +19,7 @@ stty -a > "$HOME/stty"
 case "$(cat "$HOME/mode")" in
   change) sed -i 's/^pri[cs]e:.*/price: 0.75/' "$1" ;;
   empty) : > "$1" ;;
+  wait) while [ -f "$HOME/mode" ]; do sleep 0.05; done ;;
   break) sed -i 's/^price:.*/prise: 0.75/' "$1" ;;
 esac
 `
@@ -41,7 +42,7 @@ it.skipIf((await tmuxVersion()) === undefined)('e edits a listing, and gives the
     const fields = ['name=Proofreading', 'description=A person reads it', 'price=0.50', 'fulfillment_type=human']
     await souk('--as', 'seller', 'services', 'create', ...fields.flatMap((field) => ['--set', field]))
     await terminal.line('echo before the cockpit')
-    await terminal.line(`${process.execPath} ${PROGRAM} tui services --as seller; echo "ended $?"`)
+    await terminal.line(`${process.execPath} ${PROGRAM} tui services --mouse --as seller; echo "ended $?"`)
     await terminal.type('/Proofreading')
     await terminal.see(/1 of 1/)
     await terminal.press('Enter')
@@ -52,6 +53,13 @@ it.skipIf((await tmuxVersion()) === undefined)('e edits a listing, and gives the
     await terminal.see('Nothing was changed.')
     expect(await readFile(join(home, 'stty'), 'utf8')).toMatch(/ icanon /)
     expect(await terminal.modes()).toEqual({ alternate: true, cursor: false })
+    expect(await terminal.mouse()).toContain('sgr')
+    await mode('wait')
+    await terminal.type('e')
+    await expect.poll(terminal.mouse, { timeout: 30_000 }).toBe('')
+    await rm(join(home, 'mode'))
+    await terminal.see('Nothing was changed.')
+    await expect.poll(terminal.mouse, { timeout: 30_000 }).toContain('sgr')
     await mode('empty')
     await terminal.type('e')
     await terminal.see('The draft is empty')

@@ -8,6 +8,7 @@ import {
   flat,
   good,
   grounded,
+  hitting,
   type Line,
   lineWidth,
   type Piece,
@@ -146,7 +147,8 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
       const words = ` ${tab.digit} ${nameOf(tab)}${badgeOf(view, tab)} `
       const rest = ' '.repeat(Math.max(0, gap - 2))
       if (tab.id === current) return [active(words), rest]
-      return [dim(` ${tab.digit} `), nameOf(tab), ...badgePieces(view, tab), gap === 0 ? '' : ' ', rest]
+      const pieces = [dim(` ${tab.digit} `), nameOf(tab), ...badgePieces(view, tab), gap === 0 ? '' : ' ']
+      return [...hitting(pieces, { tab: tab.id }), rest]
     }),
     ...(alone === undefined || alone.digit !== undefined ? [] : [active(` : ${alone.title.split(' ')[0] ?? ''} `)]),
   ]

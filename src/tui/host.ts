@@ -45,11 +45,13 @@ export type HostOptions = {
 }
 
 export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs' | 'elsewhere' | 'restyle'> & {
-  /** Names of the other marketplaces. Undefined if the cockpit cannot switch. */
-  readonly others: (() => readonly string[]) | undefined
+  /** The other marketplaces. Undefined if the cockpit cannot switch. */
+  readonly others: Omit<NonNullable<Host['elsewhere']>, 'go'> | undefined
   /** `ink` lets Ink draw. `own` uses the painter, which writes only what changed. */
   readonly painter: 'ink' | 'own'
   readonly look: Look
+  /** Whether the mouse is read, instead of belonging to the terminal. */
+  readonly mouse: boolean
   /** Display zone. */
   readonly zone: 'local' | 'utc'
   readonly now: () => number
@@ -83,6 +85,7 @@ export function createHost(options: HostOptions): Host {
     queries,
     refreshMs,
     readonly,
+    point: { current: () => undefined },
     get keys() {
       return shown
     },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { keptViewsFile } from '../../commands/tui.ts'
+import { keptViewsFile } from '../cli/files/cockpit-style.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 

@@ -189,7 +189,11 @@ describe('o begins a look', () => {
 
 it('@ names other marketplaces, and leads to the one that is picked', async () => {
   const went: string[] = []
-  const elsewhere = { names: () => ['local', 'prod-eu', 'prod-us'], go: (name: string) => void went.push(name) }
+  const elsewhere = {
+    names: () => ['local', 'prod-eu', 'prod-us'],
+    link: () => market(),
+    go: (name: string) => void went.push(name),
+  }
   const { type, text } = await on({ elsewhere })
   await type('@prod')
   expect(text()).toContain('@prod-eu')

@@ -4,8 +4,10 @@ import { showTimesIn } from '../text/time.ts'
 import { Cockpit } from './cockpit.tsx'
 import { type CockpitOptions, createHost } from './host.ts'
 import { createPainter } from './painter.ts'
+import { MOUSE_OFF, MOUSE_ON, withoutMouse } from './parts/mouse.ts'
 import type { Look } from './parts/theme.ts'
 import { clipboardSequence } from './shell/copy.ts'
+import type { Host } from './shell/screen.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
 /** Shortest time between automatic redraws. Keys redraw immediately. */
@@ -13,7 +15,7 @@ const FRAME_GAP_MS = 400
 
 /** Runs the cockpit, then restores the terminal. @returns the marketplace to open next @throws the cockpit's error */
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
-  const { look, stdin, stdout, signal, others } = options
+  const { look, stdout, signal, others } = options
   showTimesIn(options.zone)
   let wanted: string | undefined
   const go = (name: string) => {
@@ -29,11 +31,12 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     },
     clock: clockOf(options.now),
     frameGapMs: FRAME_GAP_MS,
-    elsewhere: others && { names: others, go },
+    elsewhere: others && { ...others, go },
     copy: (text) => stdout.write(clipboardSequence(text)),
   })
   const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: (text) => stdout.write(text) })
-  const drawn = (now: Look) => <Cockpit {...{ host, look: now, painter }} onSuspend={stopThisJob} />
+  const { stdin, report: reportMouse, end: endMouse } = mouseOf(options, host)
+  const drawn = (now: Look) => <Cockpit {...{ host, look: now, painter, reportMouse }} onSuspend={stopThisJob} />
   const cockpit = render(drawn(look), {
     stdin,
     stdout,
@@ -51,6 +54,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     cockpit.unmount()
   }
   const leave = () => cockpit.unmount()
+  reportMouse(true)
   process.on('uncaughtException', broken)
   process.on('unhandledRejection', broken)
   signal.addEventListener('abort', leave)
@@ -62,10 +66,28 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     return wanted
   } finally {
     host.stream.stop()
+    endMouse()
     process.off('uncaughtException', broken)
     process.off('unhandledRejection', broken)
     signal.removeEventListener('abort', leave)
   }
+}
+
+/** The input without mouse reports, and how the terminal is told to send them. They end with the process at the latest. */
+function mouseOf({ mouse, stdin, stdout }: CockpitOptions, { clock, point }: Host) {
+  if (!mouse) return { stdin, report: () => undefined, end: () => undefined }
+  let isOpen = true
+  const report = (isOn: boolean) => {
+    // An editor may end after the cockpit, which then turns nothing on again.
+    if (isOpen) stdout.write(isOn ? MOUSE_ON : MOUSE_OFF)
+  }
+  const end = () => {
+    report(false)
+    isOpen = false
+    process.off('exit', end)
+  }
+  process.on('exit', end)
+  return { stdin: withoutMouse(stdin, { later: clock.later, point: (one) => point.current(one) }), report, end }
 }
 
 /** Timers that do not keep the process alive. */

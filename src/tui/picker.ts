@@ -1,5 +1,6 @@
 import { type ScreenId, screenIds } from '../model/words.ts'
 import { clip, count, padEnd, safe } from '../text/text.ts'
+import { placeRows } from './elsewhere.ts'
 import { putOffChoices } from './overview/put-off.ts'
 import { atEnd, writtenLine } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
@@ -33,6 +34,8 @@ export type Pick = {
   readonly words: string
   readonly summary: string
   readonly key: string
+  /** Draws the choice (default: by its words). */
+  readonly line?: (width: number) => Line
 } & (
   | { readonly does: 'do'; readonly act: () => void }
   | { readonly does: 'type'; readonly text: string }
@@ -203,12 +206,11 @@ async function reload(host: Host, theme?: string): Promise<void> {
   else showToast(host, { text: '✓ keys and colors are read again', tone: 'good', stays: false })
 }
 
-/** Other marketplaces whose name begins with the typed text. */
-function elsewherePicks({ elsewhere }: Host, typed: string): readonly Pick[] {
-  const names = elsewhere?.names() ?? []
-  return names
-    .filter((name) => name.startsWith(typed.trim()))
-    .map((name) => done(`@${name}`, 'open another marketplace', () => elsewhere?.go(name)))
+/** Marketplaces. */
+function elsewherePicks(host: Host, typed: string): readonly Pick[] {
+  return placeRows(host, typed.trim()).map(({ name, words, line }) => {
+    return { ...done(words, '', () => name !== undefined && host.elsewhere?.go(name)), line }
+  })
 }
 
 function screenPicks(host: Host, typed: string): readonly Pick[] {
@@ -328,7 +330,8 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
   return [typed, blank, ...rows, ...none]
 }
 
-function pickLine({ words, summary, key }: Pick, kind: Picker['kind'], inner: number): Line {
+function pickLine({ words, summary, key, line }: Pick, kind: Picker['kind'], inner: number): Line {
+  if (line) return line(inner)
   if (kind === 'output') return [' ', clip(words, inner - 1)]
   if (kind === 'card') return [' ', dim(padEnd(key, CARD_LABEL_COLUMNS)), cut(words, inner - CARD_LABEL_COLUMNS - 1)]
   if (kind !== 'palette') {

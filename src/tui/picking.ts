@@ -1,4 +1,5 @@
 import type { Outcome } from '../client/link.ts'
+import { listsPlaces } from './elsewhere.ts'
 import { atEnd, edited, inserted, type Written } from './parts/edit.ts'
 import type { Key } from './parts/keys.ts'
 import { type Card, cardTitle, fetchCard } from './people/card.ts'
@@ -53,9 +54,10 @@ const cardOf = (host: Host, picker: Picker) => {
   return host.queries.open(name, fetch, SLOW_EVERY_MS).get().value
 }
 
-/** The picker, with the person's name in the title of a card. */
+/** The picker, with a title that tells what it lists. */
 export function titled(host: Host, picker: Picker): Picker {
   const card = picker.kind === 'card' ? cardOf(host, picker) : undefined
+  if (listsPlaces(picker)) return { ...picker, title: 'Marketplaces' }
   return card ? { ...picker, title: cardTitle(card, picker.who?.[0]?.role ?? '') } : picker
 }
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { putOffFile } from '../../commands/tui.ts'
 import examples from '../api/answer-examples.json' with { type: 'json' }
+import { putOffFile } from '../cli/files/cockpit-style.ts'
 import { type FakeLink, NOW, type Opened, openOn } from './cockpit.testkit.tsx'
 import { health, market } from './fixtures.testkit.ts'
 

@@ -5,8 +5,10 @@ import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
 import { atEnd, type Cursor, edited, inserted, type Written } from './parts/edit.ts'
 import { type Key, type KeyFlags, keysOf } from './parts/keys.ts'
+import type { Pointer } from './parts/mouse.ts'
 import { openCard } from './people/card.ts'
 import { pickerKey, pickerPaste } from './picking.ts'
+import { createPointing, unfollowed } from './pointing.ts'
 import { askRunbook } from './programs.ts'
 import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
@@ -45,6 +47,7 @@ export type Router = {
   /** Handles a chunk of input. Each key sees what the key before it changed. */
   readonly press: (input: string, flags: KeyFlags) => void
   readonly paste: (text: string) => void
+  readonly point: (pointer: Pointer) => void
   /** Called after each draw. Handles the key presses that waited for it. */
   readonly drawn: () => void
 }
@@ -85,6 +88,11 @@ export function createRouter(parts: RouterParts): Router {
       waiting = [...waiting, ...keys].slice(0, KEYS_WAITING_MAX)
       go()
     },
+    point: createPointing({
+      host,
+      act: (action, key) => act(parts, action, key),
+      press: (key) => onKey(parts, key),
+    }),
     paste(text) {
       touched()
       const ui = host.ui.get()
@@ -148,12 +156,9 @@ const onUi =
   ({ host }) =>
     host.ui.set(change(host.ui.get(), host))
 
-/** Moves the cursor in a list without pages. In the logs this also stops following the newest row. */
+/** Moves the cursor in a list without pages. */
 const move = (change: (ui: Ui, ids: readonly string[]) => Ui): Act =>
-  onUi((ui, host) => {
-    const moved = change(ui, host.face.current.ids)
-    return { ...moved, logs: { ...moved.logs, follow: moved.logs.follow && ui.screen !== 'logs' } }
-  })
+  onUi((ui, host) => unfollowed(change(ui, host.face.current.ids)))
 
 /** Cycles matches. */
 const hit =

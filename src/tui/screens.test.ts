@@ -347,7 +347,7 @@ describe('requests', () => {
     expect(text()).toMatch(
       /▌ 14:02:50 +● bought +— +POST +\/v1\/services\/:id\/pur\S* +200 +31 ms +Bot7\uFFFD\[2J +\$0\.525 +2 steps/,
     )
-    expect(text()).toMatch(/ 14:02:50\.000 ✓ request {4}Bot7 bought it\. +31 ms in all /)
+    expect(text()).toMatch(/ 14:02:50\.000 ✓ request {4}Bot7 bought it\. +━{14} +31 ms /)
     expect(text()).toContain(' --:--:--       ✗ settlement $0.525  It was refused.')
     await type('vvvvvv')
     expect(text()).toContain('level ≥ info')

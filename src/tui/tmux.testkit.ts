@@ -34,6 +34,8 @@ export type Terminal = {
   readonly resize: (columns: number, rows: number) => Promise<void>
   /** Whether the alternate screen is on, and whether the cursor shows. */
   readonly modes: () => Promise<{ alternate: boolean; cursor: boolean }>
+  /** Which mouse reports are on; empty if none. */
+  readonly mouse: () => Promise<string>
   /** Waits for a text to be on the screen. */
   readonly see: (text: string | RegExp) => Promise<string[]>
   /** Waits for a text to be gone from it. */
@@ -76,6 +78,10 @@ export async function openTerminal({ columns, rows, folder, env }: TerminalOptio
     async modes() {
       const [alternate, cursor] = (await tmux('display', '-p', '#{alternate_on} #{cursor_flag}')).trim().split(' ')
       return { alternate: alternate === '1', cursor: cursor === '1' }
+    },
+    async mouse() {
+      const flags = '#{?mouse_any_flag,any,} #{?mouse_standard_flag,standard,} #{?mouse_sgr_flag,sgr,}'
+      return (await tmux('display', '-p', flags)).trim()
     },
     async see(wanted) {
       const isThere = (screen: string) => (typeof wanted === 'string' ? screen.includes(wanted) : wanted.test(screen))

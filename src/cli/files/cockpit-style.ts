@@ -1,5 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { readJson, shaped, writeJson } from '../../client/files.ts'
+import type { Places } from '../../client/paths.ts'
+import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
 import { colorsAllowed } from '../io.ts'
@@ -63,5 +66,46 @@ export function readSkin(
     return { shown, written: JSON.parse(text) }
   } catch {
     return { shown, written: text }
+  }
+}
+
+const PUT_OFF_FILE = 'put-off.json'
+const PutOffs = shaped(['[', { instance: 's', id: 's', 'until?': 'i', said: 's' }])
+
+/**
+ * Reads and writes the file of items that were snoozed in cockpits on this machine. If it is unreadable, all items are
+ * shown. If it cannot be written, snoozing lasts until the cockpit closes.
+ */
+export function putOffFile({ state }: Pick<Places, 'state'>): {
+  readonly read: () => readonly PutOff[]
+  readonly write: (list: readonly PutOff[]) => void
+} {
+  const path = join(state, PUT_OFF_FILE)
+  return {
+    read: () => tried(() => readJson(path, PutOffs))?.slice(-PUT_OFF_MAX) ?? [],
+    write: (list) => tried(() => writeJson(path, list)),
+  }
+}
+
+const Views = shaped(['{', { filters: ['{', 's'], sorts: ['{', 's'], putAway: ['{', ['[', 's']], views: ['{', 's'] }])
+
+/** Saves the views and filters used at a marketplace, so that the next cockpit opens its lists in the same way. */
+export function keptViewsFile({ state }: Pick<Places, 'state'>, place: string) {
+  const path = join(state, 'cockpit-views.json')
+  const read = (): Readonly<Record<string, KeptViews>> => tried(() => readJson(path, Views)) ?? {}
+  return {
+    read: () => read()[place],
+    write(kept: KeptViews): void {
+      const others = Object.entries(read()).filter(([name]) => name !== place)
+      tried(() => writeJson(path, Object.fromEntries([...others, [place, kept]].slice(-KEPT_VIEWS_MAX))))
+    },
+  }
+}
+
+function tried<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
   }
 }

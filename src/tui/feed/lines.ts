@@ -6,6 +6,7 @@ import {
   blank,
   dim,
   good,
+  hitting,
   type Line,
   lineWidth,
   type Piece,
@@ -49,13 +50,14 @@ export function liveLines({ events, state }: Stream, feed: Feed): Line[] {
     const time = whenOf(event.at, { now, isNarrow: width < AMOUNTS_FROM })
     const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
     const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
-    if (!ids) return marked(sized(left, width), from + i === chosen)
+    const choosable = (row: Line) => marked(hitting(row, { row: String(event.cursor) }), from + i === chosen)
+    if (!ids) return choosable(sized(left, width))
     const id = [dim(`  ${event.subject} `)]
     const row = placed(width, [
       [0, sized(left, width - lineWidth(id) - 1)],
       [width - lineWidth(id), id],
     ])
-    return marked(row, from + i === chosen)
+    return choosable(row)
   })
   const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
   return [

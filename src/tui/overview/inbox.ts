@@ -7,6 +7,7 @@ import {
   blank,
   dim,
   good,
+  hitting,
   type Line,
   lineWidth,
   type Piece,
@@ -67,7 +68,9 @@ export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
   // Long sentences get a second row if there are enough rows for all.
   const isRoomy = each.flat().length <= rows
   const lines = each.flatMap((all, i) =>
-    (isRoomy ? all : all.slice(0, 1)).map((line, at) => marked(line, at === 0 && from + i === chosen)),
+    (isRoomy ? all : all.slice(0, 1)).map((line, at) =>
+      marked(hitting(line, { row: shown[i]?.id ?? '' }), at === 0 && from + i === chosen),
+    ),
   )
   return [rule(width, `Open problems ${count(total)}`, hints), ...lines]
 }

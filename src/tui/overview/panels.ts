@@ -8,6 +8,7 @@ import {
   blank,
   dim,
   good,
+  hitting,
   type Line,
   lineWidth,
   type Piece,
@@ -361,7 +362,7 @@ export function cronLines(crons: readonly CronFacts[], { width, rows, now, chose
       [1, [sign, ` ${cron.name}`]],
       [width - lineWidth(right), right],
     ])
-    return marked(line, from + i === chosen)
+    return marked(hitting(line, { row: cron.name }), from + i === chosen)
   })
   return [rule(width, `Crons ${crons.length}`, [dim(stateCounts(crons))]), ...lines]
 }

@@ -101,6 +101,11 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
       ...panelActions(host, panelsIn(view.area)),
       ...actionsOn({ host, rows, panel: () => panelIn(host.ui.get(), view.area) }),
     },
+    choose(id) {
+      const panel = panelsIn(view.area).find((one) => idsIn(one, rows).includes(id))
+      const ui = host.ui.get()
+      if (panel !== undefined) host.ui.set({ ...ui, panel, chosen: { ...ui.chosen, overview: id } })
+    },
     who() {
       const ui = host.ui.get()
       const id = idsIn(panelIn(ui, view.area), rows)[chosenIndex(ui, ids)]

@@ -1,7 +1,13 @@
+import type { ScreenId } from '../../model/words.ts'
 import { clip, take, widthOf } from '../../text/text.ts'
 import type { Ground, Tone } from './palettes.ts'
 
-export type Piece = string | { readonly text: string; readonly tone: Tone; readonly ground?: Ground }
+/** What a click is on: the tab of a screen, or a row by its id. */
+export type Hit = { readonly tab: ScreenId } | { readonly row: string }
+
+export type Piece =
+  | string
+  | { readonly text: string; readonly tone: Tone; readonly ground?: Ground; readonly hit?: Hit | undefined }
 /** A screen row. */
 export type Line = readonly Piece[]
 
@@ -66,6 +72,11 @@ export function grounded(line: Line, ground: Ground): Line {
   return line.map((piece) =>
     typeof piece === 'string' ? { text: piece, tone: 'plain', ground } : { ...piece, ground },
   )
+}
+
+/** Makes a row clickable. */
+export function hitting(line: Line, hit: Hit): Line {
+  return line.map((piece) => (typeof piece === 'string' ? { text: piece, tone: 'plain', hit } : { ...piece, hit }))
 }
 
 /** A row with pieces at fixed columns. A piece is cut where the next one begins. */

@@ -1,6 +1,6 @@
 import { fitColumns } from '../../text/columns.ts'
 import { clip, padEnd, padStart, widthOf } from '../../text/text.ts'
-import { accent, dim, grounded, type Line, lineWidth, type Piece, sized } from './line.ts'
+import { accent, dim, grounded, hitting, type Line, lineWidth, type Piece, sized } from './line.ts'
 
 const MEASURED_ROWS_MAX = 500
 const GAP = '  '
@@ -35,6 +35,8 @@ export type ScreenTable<R> = {
   readonly columns: readonly ScreenColumn<R>[]
   readonly rows: readonly R[]
   readonly isMarked?: (row: R) => boolean
+  /** Id by which a click chooses a row (default: clicks do nothing). */
+  readonly idOf?: (row: R) => string
   /** Index of the chosen row. -1 if none. */
   readonly chosen: number
   readonly width: number
@@ -59,7 +61,7 @@ export function tableLines<R extends object>(table: ScreenTable<R>): { head: Lin
   const visible = table.rows.slice(first, first + table.height)
   const head: Line = [NO_MARK, ...placed.flatMap((one, i) => cell(one, dim(one.column.title), i))]
   const body = visible.map((row, i): Line => {
-    const line = rowLine(row, { widths, placed, width: table.width })
+    const line = rowLine(row, { widths, placed, table })
     return marked(table.isMarked?.(row) ? [' ', accent(MARKED), ...line.slice(1)] : line, first + i === table.chosen)
   })
   const missing = Array.from({ length: Math.max(0, table.height - body.length) }, () => [])
@@ -70,9 +72,8 @@ export function tableLines<R extends object>(table: ScreenTable<R>): { head: Lin
 export function marked(line: Line, isChosen: boolean): Line {
   if (!isChosen) return line
   const [first = '', ...rest] = line
-  const text = typeof first === 'string' ? first : first.text
-  const kept = typeof first === 'string' ? text.slice(1) : { ...first, text: text.slice(1) }
-  return grounded([accent(CHOSEN_MARK), kept, ...rest], 'chosen')
+  const whole = typeof first === 'string' ? { text: first, tone: 'plain' as const } : first
+  return grounded([{ ...whole, ...accent(CHOSEN_MARK) }, { ...whole, text: whole.text.slice(1) }, ...rest], 'chosen')
 }
 
 /** Index of the first visible row. The chosen row is in the middle, except near both ends. */
@@ -111,15 +112,16 @@ function widthsOf<R>({ columns, rows, width }: ScreenTable<R>): Widths {
   return widths
 }
 
-type Placing<R> = { readonly widths: Widths; readonly placed: readonly Placed<R>[]; readonly width: number }
+type Placing<R> = { readonly widths: Widths; readonly placed: readonly Placed<R>[]; readonly table: ScreenTable<R> }
 
 /** Drawings of rows, valid while the widths are the same object. */
 const drawn = new WeakMap<object, { readonly widths: Widths; readonly line: Line }>()
 
-function rowLine<R extends object>(row: R, { widths, placed, width }: Placing<R>): Line {
+function rowLine<R extends object>(row: R, { widths, placed, table }: Placing<R>): Line {
   const last = drawn.get(row)
   if (last?.widths === widths) return last.line
-  const line = sized([NO_MARK, ...placed.flatMap((one, at) => cell(one, one.column.value(row), at))], width)
+  const cells = sized([NO_MARK, ...placed.flatMap((one, at) => cell(one, one.column.value(row), at))], table.width)
+  const line = table.idOf === undefined ? cells : hitting(cells, { row: table.idOf(row) })
   drawn.set(row, { widths, line })
   return line
 }

@@ -225,10 +225,10 @@ type Listed<R> = Omit<ScreenTable<R>, 'isMarked'> & { readonly idOf: (row: R) =>
 /** Draws the table of a list with its marks. Columns that the user hid are left out. */
 export function listTable<R extends object>(
   ui: Ui,
-  { idOf, columns, ...table }: Listed<R>,
+  { columns, ...table }: Listed<R>,
 ): ReturnType<typeof tableLines<R>> {
   const marks = new Set(ui.marked[ui.screen])
-  return tableLines({ ...table, columns: columnsShown(ui, columns), isMarked: (row) => marks.has(idOf(row)) })
+  return tableLines({ ...table, columns: columnsShown(ui, columns), isMarked: (row) => marks.has(table.idOf(row)) })
 }
 
 /** The columns that are not hidden. The first one cannot be hidden. */

@@ -2,6 +2,7 @@ import type { Link, LinkClock, ListingChanges, Outcome, Place, Whereabouts } fro
 import type { PutOff } from '../../model/cockpit-files.ts'
 import type { ScreenId } from '../../model/words.ts'
 import type { Line } from '../parts/line.ts'
+import type { Pointer } from '../parts/mouse.ts'
 import type { Look } from '../parts/theme.ts'
 import type { Action, Binding, HintWords } from './bindings.ts'
 import type { HealthFacts } from './health.ts'
@@ -83,6 +84,10 @@ export type Face = {
   readonly list?: FaceList | undefined
   /** Draws the whole frame, without what floats over it. */
   readonly frame?: () => readonly Line[]
+  /** The rows of the terminal, as drawn last. */
+  readonly lines?: readonly Line[]
+  /** Chooses a clicked row (default: a row of the list). */
+  readonly choose?: (id: string) => void
   /** Texts of the chosen row that may contain a person's id. Default: only the row's id. */
   readonly who?: () => readonly (string | null | undefined)[]
   /** How far the evidence of the open dialog scrolls, in lines. */
@@ -105,6 +110,8 @@ export type Host = {
   readonly stream: EventStream
   readonly refreshMs: number
   readonly readonly: boolean
+  /** What the mouse does. */
+  readonly point: { current: (pointer: Pointer) => void }
   /** Key table. */
   readonly keys: readonly Binding[]
   /** Snoozed items. */
@@ -129,8 +136,15 @@ export type Host = {
   readonly edit?: ((listing: EditedListing) => Promise<Outcome<ListingChanges>>) | undefined
   /** Gives the terminal to another program while `use` runs. */
   readonly lend: { current: (use: () => void | Promise<void>) => Promise<void> }
-  /** Names of the other marketplaces, and how to open one. Undefined if the cockpit was opened by address. */
-  readonly elsewhere: { readonly names: () => readonly string[]; readonly go: (name: string) => void } | undefined
+  /** The other marketplaces. Undefined if the cockpit was opened by address. */
+  readonly elsewhere:
+    | {
+        readonly names: () => readonly string[]
+        readonly link: (name: string) => Link
+        /** Opens it in place of this one. */
+        readonly go: (name: string) => void
+      }
+    | undefined
   /** What the current screen shows. Each draw replaces it. */
   readonly face: { current: Face }
   /** Latest health report. */
