@@ -34,6 +34,9 @@ export function sourcesOf(files: Iterable<readonly [path: string, text: string]>
 
 export const isTest = ({ path }: Source): boolean => NOT_SOURCE.test(path)
 
+/** What the bound of all lines counts: the second engine of the store, which nobody needs to run a market, is apart. */
+export const isBounded = ({ path }: Source): boolean => !path.startsWith('daemon/store/postgres/')
+
 /** What is shipped: neither tests and what they share, nor the scripts of `bin/`. */
 export const isProduct = (source: Source): boolean => !isTest(source) && !source.path.startsWith('bin/')
 

@@ -44,9 +44,10 @@ export type StoreEngine = Store & {
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
-type ReadsOf = (collection: AnyCollection) => TableReads
+export type ReadsOf = (collection: AnyCollection) => TableReads
 
-function txHandle(options: { guard: ScopeGuard; readsOf: ReadsOf; freeze: boolean }, layers: Layer[]): Tx {
+/** Handle of a transaction body. @param layers - receives the layer of each table that the body uses */
+export function txHandle(options: { guard: ScopeGuard; readsOf: ReadsOf; freeze: boolean }, layers: Layer[]): Tx {
   const tables = new Map<string, unknown>()
   return {
     table<R extends Row>(collection: Collection<R>): Table<R> {
@@ -61,11 +62,11 @@ function txHandle(options: { guard: ScopeGuard; readsOf: ReadsOf; freeze: boolea
   }
 }
 
-function readHandle(guard: ScopeGuard, readsOf: ReadsOf): ReadTx {
+export function readHandle(guard: ScopeGuard, readsOf: ReadsOf): ReadTx {
   return { table: <R extends Row>(collection: Collection<R>): Reader<R> => createReader<R>(readsOf(collection), guard) }
 }
 
-function listenerSet(): { add(listener: (change: Change) => void): () => void; tell(change: Change): void } {
+export function listenerSet(): { add(listener: (change: Change) => void): () => void; tell(change: Change): void } {
   const listeners = new Set<(change: Change) => void>()
   return {
     add(listener) {

@@ -8,6 +8,8 @@ export type SchemaShape = {
   text: boolean
   /** The value may be anything, so nothing below it is converted. */
   opaque: boolean
+  /** Types of the value: zod's names, or the `typeof` of literals. */
+  kinds: Set<string>
   members: Map<string, SchemaShape>
   /** Shape of record values or array elements. */
   each: SchemaShape | undefined
@@ -81,7 +83,7 @@ export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
 }
 
 function blank(): SchemaShape {
-  return { bigint: false, text: false, opaque: false, members: new Map(), each: undefined }
+  return { bigint: false, text: false, opaque: false, kinds: new Set(), members: new Map(), each: undefined }
 }
 
 function eachOf(shape: SchemaShape): SchemaShape {
@@ -101,6 +103,7 @@ function leaf(def: Def, shape: SchemaShape, path: string): void {
   const types = def.type === 'literal' ? (def.values ?? []).map((value) => typeof value) : [def.type]
   if (types.some((type) => !storable.has(type)))
     throw new TypeError(`${path}: a z.${def.type} cannot be stored; rows hold plain domain values`)
+  for (const type of types) shape.kinds.add(type)
   shape.bigint ||= types.includes('bigint')
   shape.text ||= types.some((type) => textTypes.has(type))
   shape.opaque ||= opaqueTypes.has(def.type)
@@ -119,6 +122,7 @@ function close({ shape, known, path }: Loop): void {
   shape.bigint ||= known.bigint
   shape.text ||= known.text
   shape.opaque ||= known.opaque
+  shape.kinds = known.kinds
   shape.members = known.members
   shape.each = known.each
 }

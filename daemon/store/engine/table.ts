@@ -6,7 +6,7 @@ import type { Layer } from './layer.ts'
 import type { AnyRow } from './order.ts'
 import type { ScopeGuard } from './scope.ts'
 import type { TableShape } from './tables.ts'
-import { conflict, keyOf, uniqueValues } from './tables.ts'
+import { conflict, hasUniqueValues, keyOf, uniqueValues } from './tables.ts'
 import { createReader, readRow } from './view.ts'
 
 /** Validates a row and drops absent members. Unchanged members were checked before. @throws RowInvalid */
@@ -41,12 +41,13 @@ function freezeDeep<T>(value: T): T {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** @throws Conflict when unique values are taken */
-function assertFree(layer: Layer, key: string, row: AnyRow): Awaitable<void> {
+/** @throws Conflict when unique values are taken; unchanged ones are the row's own */
+function assertFree(layer: Layer, row: AnyRow, current: AnyRow | undefined): Awaitable<void> {
   const { shape } = layer
+  const key = keyOf(shape, row)
   return shape.uniques.reduce<Awaitable<void>>((checked, index) => {
     const values = uniqueValues(index, row)
-    if (values === undefined) return checked
+    if (values === undefined || (current && hasUniqueValues(index, current, values))) return checked
     const owner = chain(checked, () => layer.unique(index, values))
     return chain(owner, (found) => {
       if (found !== undefined && keyOf(shape, found) !== key) conflict(shape, index.definition.name)
@@ -73,7 +74,7 @@ function rowWriter(layer: Layer, held: Held, freeze: boolean) {
     if (typeof key !== 'string' || key === '') throw new StoreMisuse(`${name}: a row has no key`)
     const row = validated(shape, { ...draft, version: (current?.version ?? 0) + 1 }, current)
     if (keyOf(shape, row) !== key) throw new StoreMisuse(`${name}: the schema changes the key ${key}`)
-    return chain(assertFree(layer, key, row), () => {
+    return chain(assertFree(layer, row, current), () => {
       layer.put(key, freeze ? freezeDeep(row) : row, current)
       held.add(key)
       return row

@@ -50,6 +50,11 @@ export function uniqueValues(index: RowIndex, row: AnyRow): readonly Scalar[] | 
   return values.includes(null) ? undefined : values
 }
 
+/** Whether a row has these values in a unique index. */
+export function hasUniqueValues(index: RowIndex, row: AnyRow, values: readonly Scalar[]): boolean {
+  return uniqueValues(index, row)?.every((value, n) => compareScalars(value, values[n] ?? null) === 0) === true
+}
+
 /** @throws Conflict always; names the index */
 export function conflict(table: TableShape, index: string): never {
   throw new Conflict(table.collection.name, index)

@@ -1,0 +1,220 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { BlobStore } from '../blobs.ts'
+import { DEFAULT_WATCHDOG_MS, listenerSet, readHandle } from '../engine/engine.ts'
+import { guardOf, openScope, type Scope, type ScopeGuard, settle, type Watchdog } from '../engine/scope.ts'
+import { StoreMisuse, StoreStopped } from '../errors.ts'
+import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store } from '../port.ts'
+import { type PgAddress, shownAddress } from './address.ts'
+import { pgBlobs, removeUnfinished } from './blobs.ts'
+import { type Connection, connectPrimary } from './connection.ts'
+import { createLane, type Lane } from './lane.ts'
+import { createPool, type Pool } from './pool.ts'
+import { createRowCache, pgReads } from './reads.ts'
+import { type PgTable, pgTable } from './schema.ts'
+import { type Prepared, prepare, renew, sessionName } from './setup.ts'
+
+const MAX_CACHED_ROWS = 50_000
+const RENEW_MS = 5_000
+/** Time for the first run of a batch's bodies, so that one that waits does not stop the others. */
+const SCOUT_MS = 200
+
+export type PgStoreOptions = {
+  readonly address: PgAddress
+  readonly collections: readonly AnyCollection[]
+  /** Called once when this process may not write any more and must end. */
+  readonly onFatal: (error: StoreStopped) => void
+  /** Names this process to others, such as `pid 12 on host`. */
+  readonly label: string
+  /** Whether other processes may use the database at the same time. Then each reads what the others write. */
+  readonly isShared?: boolean
+  readonly watchdogMs?: number
+  readonly freeze?: boolean
+}
+
+/** How safe the database keeps what was committed. */
+export type PgStatus = {
+  readonly version: string
+  /** Host that accepts writes. */
+  readonly host: string
+  readonly synchronousCommit: string
+  /** Number of standbys that a commit waits for. */
+  readonly synchronousStandbys: number
+}
+
+export type PgStore = Store & {
+  readonly storeId: string
+  readonly blobs: BlobStore
+  /** The address without its password. */
+  readonly address: string
+  status(): Promise<PgStatus>
+}
+
+/** Opens a store in PostgreSQL. @throws StoreUnreachable, StoreLocked, StoreFormatUnknown */
+export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
+  const { address, isShared = false, label } = options
+  const tables = new Map(options.collections.map((collection) => [collection.name, pgTable(collection)]))
+  const shown = shownAddress(address)
+  const parts = { schema: address.schema, tables: [...tables.values()], label, isExclusive: !isShared, shown }
+  const first = await connectPrimary(address, 'souk')
+  const prepared = await prepare(first, parts).finally(() => first.end())
+  const pool = createPool(() => connectPrimary(address, sessionName(prepared.instance)))
+  const stop = { error: undefined as StoreStopped | undefined }
+  const fatal = (error: StoreStopped): void => {
+    if (stop.error !== undefined) return
+    stop.error = error
+    options.onFatal(error)
+  }
+  const listeners = listenerSet()
+  const running = new AsyncLocalStorage<Scope | undefined>()
+  const lane = createLane(
+    {
+      tables,
+      cache: createRowCache(MAX_CACHED_ROWS),
+      running,
+      freeze: options.freeze ?? false,
+      inTime: timeLimit(options.watchdogMs ?? DEFAULT_WATCHDOG_MS),
+      inScoutTime: timeLimit(Math.min(SCOUT_MS, options.watchdogMs ?? SCOUT_MS)),
+      connect: () => connectPrimary(address, sessionName(prepared.instance)),
+      instance: prepared.instance,
+      isShared,
+      // Listeners are not part of the transaction whose turn it is.
+      deliver: (change: Change) => running.run(undefined, listeners.tell, change),
+      onFatal: fatal,
+    },
+    prepared,
+  )
+  if (!isShared) await pool.retry(removeUnfinished)
+  const stopRenewing = keepLease({ pool, prepared, fatal })
+  const store = storeOver({ lane, pool, tables, running, listeners, stop, options })
+  return {
+    ...store,
+    storeId: prepared.storeId,
+    blobs: pgBlobs(pool),
+    address: shown,
+    status: () => pool.retry(statusOf),
+    async close() {
+      stopRenewing()
+      await store.close()
+      await lane.close((session) => session.query('delete from souk_instances where id = $1', [prepared.instance]))
+      await pool.close()
+    },
+  }
+}
+
+async function statusOf(connection: Connection): Promise<PgStatus> {
+  const [found] = await connection.query(
+    `select current_setting('server_version') as version, current_setting('synchronous_commit') as sync,
+      (select count(*)::float8 from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys`,
+  )
+  const { host, port } = connection.host
+  return {
+    version: String(found?.version),
+    host: host.startsWith('/') ? host : `${host}:${port}`,
+    synchronousCommit: String(found?.sync),
+    synchronousStandbys: Number(found?.standbys),
+  }
+}
+
+type LeaseParts = {
+  readonly pool: Pool
+  readonly prepared: Prepared
+  readonly fatal: (error: StoreStopped) => void
+}
+
+/** Renews the lease until the returned function is called. */
+function keepLease({ pool, prepared, fatal }: LeaseParts): () => void {
+  let timer: NodeJS.Timeout
+  let isStopped = false
+  async function again(): Promise<void> {
+    // While the database does not answer, nobody can take it over either.
+    const isKept = await pool.use((connection) => renew(connection, prepared.instance)).catch(() => true)
+    if (!isKept && !isStopped) fatal(new StoreStopped('another daemon took over the database, so this one stops'))
+    if (!isStopped) arm()
+  }
+  function arm(): void {
+    timer = setTimeout(() => void again(), RENEW_MS)
+    timer.unref()
+  }
+  arm()
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+}
+
+function timeLimit(ms: number): Watchdog {
+  return (body) =>
+    new Promise((resolve, reject) => {
+      const giveUp = () => reject(new StoreMisuse(`a tx or read body did not settle within ${ms} ms`))
+      const timer = setTimeout(giveUp, ms)
+      timer.unref()
+      body.finally(() => clearTimeout(timer)).then(resolve, reject)
+    })
+}
+
+type StoreParts = {
+  readonly lane: Lane
+  readonly pool: Pool
+  readonly tables: ReadonlyMap<string, PgTable>
+  readonly running: AsyncLocalStorage<Scope | undefined>
+  readonly listeners: ReturnType<typeof listenerSet>
+  readonly stop: { readonly error: StoreStopped | undefined }
+  readonly options: PgStoreOptions
+}
+
+function storeOver({ lane, pool, tables, running, listeners, stop, options }: StoreParts): Store {
+  let isClosed = false
+  const inTime = timeLimit(options.watchdogMs ?? DEFAULT_WATCHDOG_MS)
+
+  function enter(call: string): void {
+    const stopped = isClosed ? new StoreStopped('the store is closed') : stop.error
+    if (stopped !== undefined) throw stopped
+    if (running.getStore()?.open) throw new StoreMisuse(`${call} inside a tx or read body: use the handle of that body`)
+  }
+
+  const tableOf = ({ name }: AnyCollection): PgTable => {
+    const table = tables.get(name)
+    if (table === undefined) throw new StoreMisuse(`this store was opened without ${name}`)
+    return table
+  }
+
+  const single: ScopeGuard = async (call) => {
+    enter('a read outside the handle')
+    return call()
+  }
+
+  async function read<T>(body: (t: ReadTx) => Promise<T>): Promise<T> {
+    enter('read')
+    return pool.use(async (connection) => {
+      await connection.script('begin isolation level repeatable read read only')
+      const scope = openScope()
+      const readsOf = (collection: AnyCollection) =>
+        pgReads(tableOf(collection), ([text, values]) => connection.query(text, values))
+      try {
+        return await settle(scope, running.run(scope, body, readHandle(guardOf(scope), readsOf)), inTime)
+      } finally {
+        await connection.script('rollback').catch(() => undefined)
+      }
+    })
+  }
+
+  const outside = readHandle(single, (collection) =>
+    pgReads(tableOf(collection), ([text, values]) => pool.retry((connection) => connection.query(text, values))),
+  )
+
+  return {
+    async tx(body) {
+      enter('tx')
+      return lane.tx(body)
+    },
+    read,
+    table: <R extends Row>(collection: Collection<R>): Reader<R> => outside.table(collection),
+    // Only committed rows are ever seen.
+    durable: async () => undefined,
+    subscribe: listeners.add,
+    stats: () => ({ ...lane.stats(), journalBytes: 0 }),
+    async close() {
+      isClosed = true
+    },
+  }
+}
