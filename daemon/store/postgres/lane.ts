@@ -29,11 +29,10 @@ type Job = {
   readonly reject: (error: unknown) => void
 }
 
-export function createLane(
-  parts: WriterParts,
-  { seq, records }: { readonly seq: number; readonly records: number },
-): Lane {
-  const writer: Writer = { parts, seen: seq, records, syncs: 0, session: undefined, failure: undefined }
+type LaneStart = { readonly seq: number; readonly records: number; readonly session: Connection }
+
+export function createLane(parts: WriterParts, { seq, records, session }: LaneStart): Lane {
+  const writer: Writer = { parts, seen: seq, records, syncs: 0, session, failure: undefined }
   const turns = createTurns(writer)
   let queue: Job[] = []
   let pumping: Promise<void> | undefined

@@ -56,7 +56,10 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
   const shown = shownAddress(address)
   const parts = { schema: address.schema, tables: [...tables.values()], label, isExclusive: !isShared, shown }
   const first = await connectPrimary(address, 'souk')
-  const prepared = await prepare(first, parts).finally(() => first.end())
+  const prepared = await prepare(first, parts).catch(async (error: unknown) => {
+    await first.end()
+    throw error
+  })
   const pool = createPool(() => connectPrimary(address, sessionName(prepared.instance)))
   const stop = { error: undefined as StoreStopped | undefined }
   const fatal = (error: StoreStopped): void => {
@@ -81,7 +84,7 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
       deliver: (change: Change) => running.run(undefined, listeners.tell, change),
       onFatal: fatal,
     },
-    prepared,
+    { ...prepared, session: first },
   )
   if (!isShared) await pool.retry(removeUnfinished)
   const stopRenewing = keepLease({ pool, prepared, fatal })

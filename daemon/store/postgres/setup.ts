@@ -54,21 +54,21 @@ export async function prepare(connection: Connection, parts: SetupParts): Promis
     const [found] = await connection.query('select to_regclass($1)::text as there', [`${schema}.souk_format`])
     if (found?.there === null) await create(connection, parts)
     else await adopt(connection, tables)
-    const [, lane] = await connection.script(
-      'select 1; select seq::float8, records::float8 from souk_lane where id = 1 for update',
-    )
+    const lane = await connection.query('select seq::float8, records::float8 from souk_lane where id = 1 for update')
     if (isExclusive) await takeOver(connection, parts.shown)
     const [own] = await connection.query(
       `insert into souk_instances values (gen_random_uuid()::text, $1, clock_timestamp() + $2::float8 * interval '1 second')
         returning id, (select store from souk_format) as store`,
       [parts.label, LEASE_SECONDS],
     )
+    // By the name of this session others see that the process runs.
+    await connection.query(`select set_config('application_name', $1, false)`, [sessionName(String(own?.id))])
     await connection.commit()
     return {
       storeId: String(own?.store),
       instance: String(own?.id),
-      seq: Number(lane?.[0]?.seq),
-      records: Number(lane?.[0]?.records),
+      seq: Number(lane[0]?.seq),
+      records: Number(lane[0]?.records),
     }
   } catch (error) {
     await connection.script('rollback').catch(() => undefined)
