@@ -13,6 +13,8 @@ import { breaking } from './fixtures/mutations/broken.ts'
  */
 const onDevnet =
   /^daemon\/tests\/((balance|job|negotiation|product|referral|reputation|request|subscription|thread|participant)-scenarios|first-sale|commerce|money-flow)\.test\.ts$/
+/** Of those, what also runs over a store in PostgreSQL; each takes its turn beside the rest. */
+const onPostgres = onDevnet
 /** They go deeper into the same paths, and take turns. */
 const deepOnDevnet =
   /^daemon\/(tests\/(cron-crash|quoted-terms|foreign-clients)|features\/(payments|payouts|jobs|reputation)\/[\w-]+)\.test\.ts$/
@@ -34,6 +36,8 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
   all: () => [...near, ...rest, ...partOf(deep, commit)],
   deep: () => files.filter(({ ring, isSampled }) => ring === 'deep' || isSampled),
   devnet: () => [...matching(onDevnet), ...partOf(matching(deepOnDevnet), commit)],
+  postgres: () => matching(onPostgres),
+  'postgres-part': () => partOf(matching(onPostgres), commit),
   'devnet-deep': () => matching(deepOnDevnet),
 }
 
@@ -47,9 +51,10 @@ class DeepFirst extends BaseSequencer {
 }
 
 export default defineConfig(({ mode }) => {
+  const isOnPostgres = mode.startsWith('postgres')
   const taken = runnable(root, (chosen[mode] ?? (() => files))())
   // What is long leaves much behind; a chain is one for each file.
-  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || mode.startsWith('devnet')
+  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || /^(devnet|postgres)/.test(mode)
   // `SOUK_TEST_SHUFFLE=SEED npm test` runs files and tests in another order, but the tests of a story.
   const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE: seed } = process.env
   const inOrder = (file: TestFile) => seed === undefined || file.isStory
@@ -83,7 +88,7 @@ export default defineConfig(({ mode }) => {
       fsModuleCache: broken === undefined,
       // Files share the modules of a worker; one that minds says `@isolate` and why.
       projects: [...projects, alone].filter(({ test }) => test.include.length > 0),
-      globalSetup: ['fixtures/kit/run-folder.ts'],
+      globalSetup: ['fixtures/kit/run-folder.ts', ...(isOnPostgres ? ['fixtures/kit/database-run.ts'] : [])],
       setupFiles: ['fixtures/kit/measure.ts'],
       // People see times in their own zone; what the tests expect of them is said in this one.
       env: {

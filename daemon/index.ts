@@ -61,10 +61,10 @@ import { type Log, openLog } from './ports/log.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
 import { takeLock, takeNamedLock } from './store/lowdb/lock.ts'
-import type { LowdbStore } from './store/lowdb/open.ts'
 import { repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
+import type { OpenedStore } from './store/postgres/opened.ts'
 
 /** Folder within the unpacked backup in which the new store is staged. */
 const STAGED_FOLDER = 'staged'
@@ -157,7 +157,7 @@ type AppParts = {
   readonly config: Config
   readonly ports: Ports
   readonly store: Store
-  readonly opened: LowdbStore
+  readonly opened: OpenedStore
   readonly log: Log
   /** The machine's clock, from which the movable clock derives. */
   readonly machine: Clock
@@ -259,7 +259,8 @@ async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker:
   let stopping: Promise<void> | undefined
   const { cut } = storage.of(ctx)
   if (cut) ctx.log.warn({ source: 'store', ...cut }, cutSentence(cut))
-  const notes = [...(cut ? [cutSentence(cut)] : []), ...found.notes]
+  const database = await storage.of(ctx).describe?.()
+  const notes = [...(cut ? [cutSentence(cut)] : []), ...(database ? [database] : []), ...found.notes]
   return {
     url: boundUrl(ctx.config, taken.port),
     instanceId: installation.of(ctx).instanceId,

@@ -17,7 +17,7 @@ export type Restored = {
 }
 
 export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }): boolean {
-  return existsSync(join(places.data, 'store', 'MANIFEST.json'))
+  return [join('store', 'MANIFEST.json'), 'database.json'].some((file) => existsSync(join(places.data, file)))
 }
 
 /** Name or address of the instance that a command means. */

@@ -57,16 +57,23 @@ async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Prom
     const certificate = options.tls
       ? await (await import('./certificate.ts')).ownCertificate({ dataDir, host: hostOf(options), now: system.now() })
       : undefined
-    const daemon = await createDaemon(configOf(options, dataDir, certificate), {
-      logTo: log,
-      // After a failed write, the memory has changes that are not on disk, so exit.
-      onFatal: (error) => fatal(system, error),
-      onStep: start.report,
-      async prepare(url) {
-        start.amend({ url })
-        await seeded(host, dataDir, start)
+    const daemon = await createDaemon(
+      {
+        ...configOf(options, dataDir, certificate),
+        // Not an option, so that no list of processes shows the password.
+        ...compact({ store: system.env['SOUK_STORE'] }),
       },
-    })
+      {
+        logTo: log,
+        // After a failed write, the memory has changes that are not on disk, so exit.
+        onFatal: (error) => fatal(system, error),
+        onStep: start.report,
+        async prepare(url) {
+          start.amend({ url })
+          await seeded(host, dataDir, start)
+        },
+      },
+    )
     const registration = await announced(host, hooks, { daemon, dataDir, certificate, start })
     await aborted(signal)
     await stopInTime(host, daemon)

@@ -73,6 +73,8 @@ export type Config = {
   /** Whether `GET /metrics` needs no admin key on a loopback bind. */
   readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'
+  /** Address of the PostgreSQL database with the rows and files (default: the data folder has them). */
+  readonly store?: string
   /** Where rows are stored (default: memory). A store that was ever opened with `level` keeps its rows there. */
   readonly rows?: 'memory' | 'level'
   /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */

@@ -4,8 +4,9 @@ import type { Config } from '../../../src/model/start.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Disk } from '../../store/disk.ts'
-import { type LowdbStore, openLowdbStore } from '../../store/lowdb/open.ts'
+import { openLowdbStore } from '../../store/lowdb/open.ts'
 import type { AnyCollection } from '../../store/port.ts'
+import { type OpenedStore, openDatabase, refuseWithoutDatabase } from '../../store/postgres/opened.ts'
 import { STORE_FOLDER } from './replace.ts'
 import { diskFull, isNoSpace } from './storage.ts'
 
@@ -21,21 +22,25 @@ export type StoreParts = {
 }
 
 /** @throws AppError `unavailable` when the disk is full; passes on all other errors of opening the store. */
-export async function openStore(parts: StoreParts): Promise<LowdbStore> {
+export async function openStore(parts: StoreParts): Promise<OpenedStore> {
   const { config, collections, disk, log, machine, onFatal, onLoaded } = parts
+  const { dataDir, store } = config
+  const stopped = (error: Error): void => {
+    log.error({ source: 'store', err: String(error) }, 'the store stopped')
+    onFatal?.(error)
+  }
+  if (store !== undefined) return openDatabase({ store, dataDir, collections, onFatal: stopped })
+  refuseWithoutDatabase(dataDir)
   try {
     return await openLowdbStore({
-      dir: join(config.dataDir, STORE_FOLDER),
+      dir: join(dataDir, STORE_FOLDER),
       collections,
       durability: config.durability,
       now: machine.wall,
-      onFatal: (error) => {
-        log.error({ source: 'store', err: String(error) }, 'the store stopped')
-        onFatal?.(error)
-      },
+      onFatal: stopped,
       ...compact({ disk, onLoaded, rows: config.rows }),
     })
   } catch (error) {
-    throw isNoSpace(error) ? diskFull(config.dataDir, error) : error
+    throw isNoSpace(error) ? diskFull(dataDir, error) : error
   }
 }

@@ -1,7 +1,8 @@
 import { AppError } from '../../../src/core/error.ts'
+import { compact } from '../../../src/core/record.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import type { LowdbStore } from '../../store/lowdb/open.ts'
 import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
+import type { OpenedStore } from '../../store/postgres/opened.ts'
 
 /** What the daemon's start removed from the end of the journal. */
 export type JournalCut = {
@@ -17,25 +18,28 @@ export type Storage = {
   /** Whether all writes are refused because the disk is full. */
   readonly isFull: () => Promise<boolean>
   readonly shrink: () => Promise<void>
-}
+} & Pick<OpenedStore, 'describe'>
 
 export const storage = defineResource<Storage>('storage')
 
-export function storageOf({ recovery, isFull, shrink }: Pick<LowdbStore, 'recovery' | 'isFull' | 'shrink'>): Storage {
+type StorageParts = Pick<OpenedStore, 'recovery' | 'isFull' | 'shrink' | 'describe'>
+
+export function storageOf({ recovery, isFull, shrink, describe }: StorageParts): Storage {
   return {
     cut: cutOf(recovery),
     // A file system that reports no size counts as not full.
     isFull: () => isFull().catch(() => false),
     shrink,
+    ...compact({ describe }),
   }
 }
 
-function cutOf({ torn, loss }: LowdbStore['recovery']): JournalCut | undefined {
+function cutOf({ torn, loss }: OpenedStore['recovery']): JournalCut | undefined {
   if (!torn && !loss) return undefined
   return { kind: kindOf(loss), droppedBytes: torn?.droppedBytes ?? 0, missingTransactions: loss?.transactions ?? 0 }
 }
 
-function kindOf(loss: LowdbStore['recovery']['loss']): JournalCut['kind'] {
+function kindOf(loss: OpenedStore['recovery']['loss']): JournalCut['kind'] {
   if (!loss) return 'unfinished'
   return loss.damagedLines > 0 ? 'damaged' : 'missing'
 }

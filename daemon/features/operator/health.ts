@@ -74,15 +74,15 @@ function connectionOf(status: ChainStatus | undefined): ChainMembers {
 const FULL = 'The disk is full: purchases and all other writes are rejected until space is freed.'
 
 async function storeHealth(ctx: Context): Promise<z.output<typeof Health>['store']> {
-  const { cut, isFull: asksFull } = storage.of(ctx)
+  const { cut, isFull: asksFull, describe } = storage.of(ctx)
   const isFull = await asksFull()
-  const cutNote = cut ? cutSentence(cut) : null
+  const note = cut ? cutSentence(cut) : ((await describe?.()) ?? null)
   return {
     writes: isFull ? 'refused' : 'accepted',
     journal_cut: cut
       ? { kind: cut.kind, dropped_bytes: cut.droppedBytes, missing_transactions: cut.missingTransactions }
       : null,
-    note: isFull ? FULL : cutNote,
+    note: isFull ? FULL : note,
   }
 }
 

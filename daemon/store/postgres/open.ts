@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlobStore } from '../blobs.ts'
 import { DEFAULT_WATCHDOG_MS, listenerSet, readHandle } from '../engine/engine.ts'
 import { guardOf, openScope, type Scope, type ScopeGuard, settle, type Watchdog } from '../engine/scope.ts'
-import { StoreMisuse, StoreStopped } from '../errors.ts'
+import { StoreLocked, StoreMisuse, StoreStopped } from '../errors.ts'
 import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store } from '../port.ts'
 import { type PgAddress, shownAddress } from './address.ts'
 import { pgBlobs, removeUnfinished } from './blobs.ts'
@@ -15,6 +16,8 @@ import { type Prepared, prepare, renew, sessionName } from './setup.ts'
 
 const MAX_CACHED_ROWS = 50_000
 const RENEW_MS = 5_000
+const OPEN_TRIES = 10
+const OPEN_PAUSE_MS = 200
 /** Time for the first run of a batch's bodies, so that one that waits does not stop the others. */
 const SCOUT_MS = 200
 
@@ -56,7 +59,7 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
   const shown = shownAddress(address)
   const parts = { schema: address.schema, tables: [...tables.values()], label, isExclusive: !isShared, shown }
   const first = await connectPrimary(address, 'souk')
-  const prepared = await prepare(first, parts).catch(async (error: unknown) => {
+  const prepared = await prepareSoon(first, parts).catch(async (error: unknown) => {
     await first.end()
     throw error
   })
@@ -102,6 +105,19 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
       await pool.close()
     },
   }
+}
+
+/** Waits for the sessions of a process that was killed, which end a moment after it. */
+async function prepareSoon(connection: Connection, parts: Parameters<typeof prepare>[1]): Promise<Prepared> {
+  for (let tries = 1; tries < OPEN_TRIES; tries += 1) {
+    try {
+      return await prepare(connection, parts)
+    } catch (error) {
+      if (!(error instanceof StoreLocked)) throw error
+    }
+    await sleep(OPEN_PAUSE_MS)
+  }
+  return prepare(connection, parts)
 }
 
 async function statusOf(connection: Connection): Promise<PgStatus> {
