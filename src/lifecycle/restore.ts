@@ -16,8 +16,13 @@ export type Restored = {
   readonly replaced: boolean
 }
 
-export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }): boolean {
-  return [join('store', 'MANIFEST.json'), 'database.json'].some((file) => existsSync(join(places.data, file)))
+/** Whether the data is in a database, which the daemon notes in the data folder. */
+export function isInDatabase({ places }: { readonly places: Pick<Places, 'data'> }): boolean {
+  return existsSync(join(places.data, 'database.json'))
+}
+
+export function hasStore(host: { readonly places: Pick<Places, 'data'> }): boolean {
+  return isInDatabase(host) || existsSync(join(host.places.data, 'store', 'MANIFEST.json'))
 }
 
 /** Name or address of the instance that a command means. */

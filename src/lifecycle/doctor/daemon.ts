@@ -6,7 +6,7 @@ import type { FoundDaemon } from '../../client/discover.ts'
 import { RECOVERY_METRIC } from '../../model/payment.ts'
 import { startWords } from '../../model/start.ts'
 import { span } from '../../text/text.ts'
-import { hasStore } from '../restore.ts'
+import { hasStore, isInDatabase } from '../restore.ts'
 import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
@@ -64,6 +64,7 @@ function daemonOf(found: FoundDaemon): Diagnosis {
 
 async function storeOf(host: Examined): Promise<Diagnosis> {
   if (!hasStore(host)) return fine('none yet')
+  if (isInDatabase(host)) return fine('in a PostgreSQL database')
   try {
     const { records, seq, damagedBlobs } = await (await host.system.daemon()).verifyData(host.places.data)
     if (damagedBlobs.length > 0) return { status: 'problem', detail: `${damagedBlobs.length} stored files are damaged` }
@@ -80,6 +81,7 @@ async function storeOf(host: Examined): Promise<Diagnosis> {
 /** Looks for stored files that no record names, and for records whose file is missing. */
 async function filesOf(host: Examined): Promise<Diagnosis> {
   if (!hasStore(host)) return fine('none yet')
+  if (isInDatabase(host)) return fine('in a PostgreSQL database')
   const door = await host.system.daemon()
   const { places } = host
   try {
