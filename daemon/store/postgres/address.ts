@@ -26,11 +26,6 @@ const FORM = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 const SCHEMA_FORM = /^[a-z_][a-z0-9_]{0,40}$/
 const OPTIONS: ReadonlySet<string> = new Set(['host', 'port', 'schema', 'sslmode'])
 
-/** Whether an address names a PostgreSQL store. */
-export function isPgAddress(text: string): boolean {
-  return /^postgres(ql)?:/.test(text)
-}
-
 /** Reads `postgres://user:password@host:port,host:port/database?schema=…`. @throws StoreMisuse without the secret */
 export function parsePgAddress(text: string): PgAddress {
   const parts = URL_FORM.exec(text)
