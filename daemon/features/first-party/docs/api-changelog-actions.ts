@@ -65,7 +65,8 @@ export const apiChangelogActions = defineService({
     const dated = entries.filter(({ date }) => date !== null)
     if (dated.length === 0) throw nothingFound('The changelog has no dates, so its entries match no time window.')
     const inWindow = entries.filter(({ date }) => date !== null && date >= window.from && date <= window.to)
-    const { actions, ignored } = actionsOf(inWindow, { focus: textOf(input, 'endpoint_focus'), today: isoDay(at) })
+    const asked = { focus: textOf(input, 'endpoint_focus'), today: isoDay(at), log: entries }
+    const { actions, ignored } = actionsOf(inWindow, asked)
     return {
       api_changelog_actions: {
         source_url: page.url,

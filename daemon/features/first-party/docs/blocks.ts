@@ -5,7 +5,11 @@ import type { WebPage } from '../web/page.ts'
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'text'; readonly text: string; readonly time?: string }
-  | { readonly kind: 'item'; readonly text: string }
+  | {
+      readonly kind: 'item'
+      readonly text: string /** Whether it is a further paragraph of the item before. */
+      readonly isMore?: true
+    }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[] }
 
@@ -55,6 +59,8 @@ type Walk = {
   time: string | undefined
   /** Number of open list items; text inside a list item becomes an `item` block. */
   items: number
+  /** Whether the open list item has a block already. */
+  hasItem: boolean
   readonly flush: () => void
   readonly into: (node: HtmlNode) => void
 }
@@ -66,13 +72,16 @@ function walker(): Walk {
     open: [],
     time: undefined,
     items: 0,
+    hasItem: false,
     flush() {
       const text = oneLine(walk.open.join(''))
       walk.open = []
       const { time } = walk
       walk.time = undefined
-      if (text !== '')
-        put(walk, walk.items > 0 ? { kind: 'item', text } : { kind: 'text', text, ...(time ? { time } : {}) })
+      if (text === '') return
+      if (walk.items === 0) return put(walk, { kind: 'text', text, ...(time ? { time } : {}) })
+      put(walk, { kind: 'item', text, ...(walk.hasItem ? { isMore: true } : {}) })
+      walk.hasItem = true
     },
     into(node) {
       if (node.type === 'text') walk.open.push(node.data ?? '')
@@ -101,10 +110,16 @@ function blockElement(walk: Walk, node: HtmlNode, name: string): void {
   else if (name === 'table') put(walk, { kind: 'table', rows: rowsOf(node, ['tr'], ['td', 'th']) })
   else if (name === 'dl') put(walk, { kind: 'table', rows: pairsOf(node) })
   else {
-    if (name === 'li') walk.items += 1
+    if (name === 'li') {
+      walk.items += 1
+      walk.hasItem = false
+    }
     into(walk, node)
     walk.flush()
-    if (name === 'li') walk.items -= 1
+    if (name === 'li') {
+      walk.items -= 1
+      walk.hasItem = true
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
-import { type ActionKind, type ChangeKind, kindOf } from './change-kinds.ts'
+import { type ActionKind, type ChangeKind, isMarkedBreaking, kindOf } from './change-kinds.ts'
 import { type ChangelogEntry, dateIn } from './changelog-entries.ts'
 
 type Action = { readonly weight: number; readonly urgency: Urgency; readonly shown: { [member: string]: Json } }
@@ -19,6 +19,7 @@ const NOW_DAYS = 30
 const SOON_DAYS = 120
 const DAY_MS = 86_400_000
 const MAX_EVIDENCE_CHARS = 300
+const MAX_ABOUT_CHARS = 120
 const MAX_ENDPOINTS = 10
 const ENDPOINT = /(?<![\w/.])(?:(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+)?(\/[\w{}:.~-]+(?:\/[\w{}:.~-]*)*)/g
 const NO_PATH = /^\/(?:(?:or|and)$|(?:usr|etc|bin|home|tmp|var|dev|opt|proc|lib)(?:\/|$))/i
@@ -28,15 +29,24 @@ const ACT =
   /\b(?:remov|retir|sunset|shut|discontinu|drop|going away|end of|no longer|stop|requir|must|migrat|expire|reject)/i
 const PAST = /\b(?:released?|introduced|added|announced|launched|available|since|created)\W+(?:\w+\W+){0,2}$/i
 
-export type ChangelogAsked = { readonly focus: string /** Day of UTC. */; readonly today: string }
+export type ChangelogAsked = {
+  readonly focus: string
+  /** Day of UTC. */
+  readonly today: string
+  /** All entries of the changelog (default: those to read). */
+  readonly log?: readonly ChangelogEntry[]
+}
 type Ignored = { additions: number; fixes: number; out_of_focus: number }
 
 /** Required actions, most urgent first, and the number of ignored changes by reason for ignoring them. */
 export function actionsOf(entries: readonly ChangelogEntry[], asked: ChangelogAsked) {
   const ignored: Ignored = { additions: 0, fixes: 0, out_of_focus: 0 }
+  const isMarked = (asked.log ?? entries).some(({ lines, sections }) =>
+    lines.some((line, at) => isMarkedBreaking(line, sections[at] ?? '')),
+  )
   const actions = entries.flatMap((entry) =>
     entry.lines.flatMap((line, at) => {
-      const kind = kindOf(line, entry.sections[at] ?? '')
+      const kind = kindOf(line, entry.sections[at] ?? '', isMarked)
       if (!kind || isIgnored(kind, { line, asked, ignored })) return []
       return [actionOf(kind, { entry, line, today: asked.today })]
     }),
@@ -66,22 +76,29 @@ function actionOf(
   const deadline = deadlineIn(line)
   const urgency = urgencyOf(kind, { deadline, today })
   const endpoints = endpointsIn(line)
-  const about = endpoints.length > 0 ? `: ${endpoints.join(', ')}` : ''
+  const about = endpoints.length > 0 ? endpoints.join(', ') : shortened(line, MAX_ABOUT_CHARS).replace(/[.:]$/, '')
   return {
     weight,
     urgency,
     shown: {
-      action: `${todo}${about}${deadline ? ` (by ${deadline})` : ''}.`,
+      action: `${todo}: ${about}${deadline ? ` (by ${deadline})` : ''}.`,
       class: kind,
       urgency,
       deadline,
       date: entry.date,
       version: entry.version,
       endpoints,
-      evidence: line.slice(0, MAX_EVIDENCE_CHARS).toWellFormed(),
+      evidence: shortened(line, MAX_EVIDENCE_CHARS),
       ...compact({ url: entry.url }),
     },
   }
+}
+
+/** A text's beginning, up to the last sentence that is whole, or the last word. */
+function shortened(text: string, chars: number): string {
+  if (text.length <= chars) return text
+  const start = text.slice(0, chars).toWellFormed()
+  return /^.{40,}[.!?](?=\s[A-Z])/s.exec(start)?.[0] ?? start.replace(/\s\S*$/, '')
 }
 
 /** The first date after the match of `ACT`. If there is none, the line's first date, or else null. */

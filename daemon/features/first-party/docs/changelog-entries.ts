@@ -57,10 +57,13 @@ type Open = {
   date: string | null
   version: string | null
   level: number
-  section: string
+  section: { text: string; level: number /** Number of lines above it. */; at: number }
   lines: string[]
   sections: string[]
 }
+
+/** At most this many lines stand between a title and the date below it. */
+const MAX_BEFORE_DATE = 3
 
 /** A heading with a date or version starts an entry; deeper headings are its sections. */
 function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
@@ -68,7 +71,7 @@ function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
   for (const block of blocks) {
     const current = entries.at(-1)
     const begun = beginning(block, current)
-    if (begun && entries.length < MAX_ENTRIES) entries.push(begun)
+    if (begun && entries.length < MAX_ENTRIES) entries.push(current ? withTitled(begun, current) : begun)
     else if (current) add(current, block)
   }
   return entries.map(({ date, version, lines, sections }) => ({ date, version, lines, sections }))
@@ -86,21 +89,36 @@ function beginning(block: Block, current: Open | undefined): Open | undefined {
   }
   const version = VERSION.exec(text)?.[1] ?? null
   if (date === null && (version === null || (current !== undefined && block.level > current.level))) return undefined
-  return { date, version, level: block.level, section: '', lines: [], sections: [] }
+  return { date, version, level: block.level, section: { text: '', level: 0, at: 0 }, lines: [], sections: [] }
+}
+
+/** Moves the lines between the title of an entry and its date from the entry before, if the title is a heading above. */
+function withTitled(begun: Open, { section, lines, sections }: Open): Open {
+  const isTitled = section.text !== '' && section.level < begun.level && lines.length - section.at <= MAX_BEFORE_DATE
+  if (!isTitled) return begun
+  sections.splice(section.at)
+  begun.lines.push(...lines.splice(section.at))
+  begun.sections.push(...begun.lines.map(() => ''))
+  return begun
 }
 
 function add(entry: Open, block: Block): void {
   if (block.kind === 'heading') {
-    entry.section = block.text
+    entry.section = { text: block.text, level: block.level, at: entry.lines.length }
     return
   }
   // Code shows an example of the line above.
   if (block.kind === 'code') return
+  if (block.kind === 'item' && block.isMore && entry.lines.length > entry.section.at) {
+    const whole = `${entry.lines.pop()} ${block.text}`
+    entry.lines.push(whole.slice(0, MAX_LINE_CHARS).toWellFormed())
+    return
+  }
   const lines = block.kind === 'text' ? sentencesOf(block.text) : linesOf(block)
   for (const line of lines) {
     if (line === '' || dateIn(line) === line) continue
     entry.lines.push(line.slice(0, MAX_LINE_CHARS).toWellFormed())
-    entry.sections.push(entry.section)
+    entry.sections.push(entry.section.text)
   }
 }
 

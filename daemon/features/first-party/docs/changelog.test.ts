@@ -174,9 +174,41 @@ describe('what a changelog asks for', () => {
     ['', 'The list no longer has entries of the folder itself.', 'breaking'],
     ['', 'A superfluous error when setting the path was removed.', undefined],
     ['', 'The prompt works when the current folder is removed.', undefined],
+    ['Compatibility Notes', 'Names are now normalized.', 'breaking'],
+    ['Deprecations and removed features', '`quack` is now a reserved keyword.', 'breaking'],
+    ['Deprecations and removed features', '`-q` is deprecated.', 'deprecation'],
+    ['Breaking changes', '`size` can now be left out.', undefined],
+    ['Nightly only', 'Remove the `--flock` option.', undefined],
+    ['', '[CHANGE] UI: Classic pages removed.', 'breaking'],
+    ['', '[ENHANCEMENT] TSDB: Allow overlap. `--allow-overlap` now has no effect.', 'breaking'],
+    ['', '[BUGFIX] API: removed `size` was still shown.', undefined],
+    ['', 'Starting on **March 6**, ponds will be locked.', 'breaking'],
+    ['Scripting improvements', 'Dividing by zero produces an error for every type.', 'breaking'],
+    ['Features', '`quack -v` returns an exit status of 127 instead of 1.', 'breaking'],
+    ['', 'The shortcut was changed by mistake. This has been corrected.', undefined],
+    ['', '`id` is no longer required.', undefined],
   ])('knows under %j what %j asks for', (section, line, known) => {
     const kind = kindOf(line, section)
     expect(kind === 'fix' || kind === 'addition' ? undefined : kind).toBe(known)
+  })
+
+  it.each([
+    ['report: remove smooth scrolling', 'removal', undefined],
+    ['The pager no longer opens at once.', 'breaking', undefined],
+    ['Removed GET /v1/ponds from the API.', 'removal', 'removal'],
+    ['Dropped support for Node 10.', 'removal', 'removal'],
+  ])('takes %j for less in a log that marks what breaks', (line, unmarked, marked) => {
+    expect([kindOf(line, '', false), kindOf(line, '', true)]).toEqual([unmarked, marked])
+  })
+
+  it('reads a title above the day, and a list item of two paragraphs as one change', async () => {
+    site.pages['/log'] = md(
+      '# Log\n\n## Geese\n\n#### May 4, 2026\n\n- Ducks can swim.\n\n## Ponds\n\n> This entry includes breaking changes\n\n#### May 2, 2026\n\n- `GET /v1/ponds` was removed.\n\n  Use `GET /v1/lakes`, which is now required.\n',
+    )
+    const { actions } = await triage({ change_window: '2026-05-01..2026-05-03' })
+    expect(actions.map((one: Record<string, unknown>) => [one['class'], one['action']])).toEqual([
+      ['removal', 'Stop using what was removed: GET /v1/ponds, GET /v1/lakes.'],
+    ])
   })
 
   it.each([
