@@ -54,6 +54,31 @@ describe('the draft of an OpenAPI description', () => {
 
   it.each([
     [
+      'labels of their own',
+      '### List\n\n- Endpoint: /v1/ducks/{name}\n- Method: PUT\n\n### Search\n\n|Method|GET|\n|---|---|\n|URL|/v1/ducks|\n',
+      'PUT /v1/ducks/{name}|GET /v1/ducks',
+    ],
+    [
+      'placeholders of several words, each with a call below',
+      '`GET /ducks/(id or name)/json`\n\nFor example:\n\n    GET /v1.24/ducks/ada/json?size=1 HTTP/1.1\n\n`GET /ducks`\n\nText.\n\n    GET /v1.24/ducks HTTP/1.1\n',
+      'GET /ducks/{id_or_name}/json|GET /ducks',
+    ],
+    [
+      'headings of a chapter that names the method',
+      '## POST Endpoints\n\n### `/v1/ducks/:id/eggs/`: Lay an egg\n\nRequired:\n',
+      'POST /v1/ducks/{id}/eggs',
+    ],
+    [
+      'calls with example values',
+      '    curl http://site.test/ducks/1.json\n\n    curl -XPUT http://site.test/ducks/example.ada\n\n    curl http://site.test/nests/4fa6e0f0c678/id:1\n',
+      'GET /ducks/{duck_id}.json|PUT /ducks/{duck_id}|GET /nests/{nest_id}/id:{id}',
+    ],
+    [
+      'a call whose answer names its value',
+      '    curl http://site.test/v1/types/Duck\n\n```\n{"results": [{"name": "Duck"}]}\n```\n',
+      'GET /v1/types/{type_id}',
+    ],
+    [
       'quoted addresses',
       '    HTTP GET "/ducks/{id}"\n\n    HTTP PUT \'http://host:3000/ducks/{id}\'\n',
       'GET /ducks/{id}|PUT /ducks/{id}',

@@ -1,3 +1,4 @@
+import { compact } from '../../../../src/core/record.ts'
 import { oneLine } from '../web/html.ts'
 import type { Block } from './blocks.ts'
 
@@ -14,6 +15,8 @@ export type NamedOperation = {
   readonly evidence: string
   /** What the same row says of it. */
   readonly about?: string
+  /** Whether it is a call, whose path may hold example values. */
+  readonly isCall?: boolean
 }
 
 /** Confidence in an operation, by how the documentation names it. */
@@ -64,32 +67,60 @@ export function piecesOf(block: Block): Block[] {
   return pieces.map((text) => ({ kind: 'code', text }))
 }
 
+/** A placeholder of several words, such as `/(id or name)`. */
+const IN_WORDS = /\/\(([a-z]\w*(?: \w+){0,3})\)/gi
+
 export function namesIn(block: Block): NamedOperation[] {
   if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
   if (block.kind === 'code') return namesInCode(block.text)
-  const behind = block.kind === 'heading' ? BEHIND.exec(block.text) : null
-  const match = behind ?? WITH_METHOD.exec(block.text)
+  const text = block.text.replace(IN_WORDS, (_, words: string) => `/{${words.replaceAll(' ', '_')}}`)
+  const behind = block.kind === 'heading' ? BEHIND.exec(text) : null
+  const match = behind ?? WITH_METHOD.exec(text)
   if (!match) {
-    const call = block.kind === 'item' ? CALL.exec(block.text)?.[1] : undefined
+    const call = block.kind === 'item' ? CALL.exec(text)?.[1] : undefined
     if (call !== undefined)
       return [{ method: 'GET', url: plainUrl(call), confidence: sureness.bare, evidence: block.text }]
-    return [...block.text.matchAll(IN_PROSE)].map((one) => named(one, sureness.prose, block.text))
+    return [...text.matchAll(IN_PROSE)].map((one) => named(one, sureness.prose, block.text))
   }
   // A heading or short line is about the operation; a sentence may only mention it.
-  const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
+  const isShort = block.kind === 'heading' || match[0].length * 2 >= text.length
   return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
 }
 
 const BARE = /^\/[\w{}<>:[\]/.?&=-]*\w[\]}>/]?.*$/
 
-/** Operations of a code block that has only paths. @param before text above the block, such as `POST method:` */
-export function bareIn(block: Block, before: string): NamedOperation[] {
+/**
+ * Operations of a code block that has only paths, or of a heading that begins with one.
+ * @param said text above, such as `POST method:` or `GET endpoints`
+ */
+export function bareIn(block: Block, said: string): NamedOperation[] {
+  const method = methodOf(new RegExp(`^(?:${METHODS})\\b`).exec(said)?.[0] ?? 'GET')
+  if (block.kind === 'heading') {
+    const [url] = /^\/[\w{}<>:[\]/.-]{2,}(?<![:.])/.exec(block.text) ?? []
+    const about = block.text.slice(url?.length ?? 0).replace(/^\W+/, '')
+    return url === undefined ? [] : [{ method, url, confidence: sureness.client, evidence: block.text, about }]
+  }
   if (block.kind !== 'code') return []
   const lines = block.text.split('\n').map((line) => line.trim())
   const paths = lines.filter((line) => line !== '')
   if (paths.length === 0 || !paths.every((line) => BARE.test(line) && !/\s/.test(line))) return []
-  const [method = 'GET'] = new RegExp(`^(?:${METHODS})\\b`).exec(before) ?? []
-  return paths.map((url) => ({ method: methodOf(method), url, confidence: sureness.bare, evidence: url }))
+  return paths.map((url) => ({ method, url, confidence: sureness.bare, evidence: url }))
+}
+
+const LABEL = new RegExp(
+  `^\\W*(?:(?:http |request )?(?:method|verb)\\W{1,3}(?<method>${METHODS})\\b|(?:endpoint|path|url|uri|route)\\W{1,3}(?<url>(?:https?:/)?/[^\\s"'<>|,;)]+))`,
+  'i',
+)
+
+/** Method and address that stand behind labels of their own, such as `Method: PUT` and `Endpoint: /ducks`. */
+export function labelledIn(block: Block): { readonly method?: string; readonly url?: string } {
+  if (block.kind === 'code' || block.kind === 'heading') return {}
+  const lines = block.kind === 'table' ? block.rows.map((row) => row.join(': ')) : [block.text]
+  return Object.assign({}, ...lines.map((line) => compact(LABEL.exec(line)?.groups ?? {})))
+}
+
+export function labelled(method: string, url: string): NamedOperation {
+  return { method: methodOf(method), url: plainUrl(url), confidence: sureness.stated, evidence: url }
 }
 
 /** Defaults to GET. */
@@ -126,7 +157,7 @@ function longestBeside(row: readonly string[], cell?: string): string {
 function namesInCode(text: string): NamedOperation[] {
   const stated = text.split('\n').flatMap((line) => {
     const match = WITH_METHOD.exec(line)
-    return match ? [named(match, sureness.stated, line.trim())] : []
+    return match ? [{ ...named(match, sureness.stated, line.trim()), isCall: /\bHTTP\/[\d.]+$/.test(line.trim()) }] : []
   })
   return [...stated, ...namedByCurl(text), ...namedByClient(text)]
 }
@@ -136,7 +167,9 @@ function namedByCurl(text: string): NamedOperation[] {
   if (url === undefined) return []
   const sends = CURL_SENDS.test(text) && !CURL_ASKS.test(text)
   const method = CURL_METHOD.exec(text)?.[1] ?? (sends ? 'POST' : 'GET')
-  return [{ method: methodOf(method), url: plainUrl(url), confidence: sureness.curl, evidence: oneLine(text) }]
+  return [
+    { method: methodOf(method), url: plainUrl(url), confidence: sureness.curl, evidence: oneLine(text), isCall: true },
+  ]
 }
 
 function namedByClient(text: string): NamedOperation[] {
@@ -149,7 +182,13 @@ function namedByClient(text: string): NamedOperation[] {
 }
 
 function snippet(method: string, url: string, text: string): NamedOperation {
-  return { method: methodOf(method), url: plainUrl(url), confidence: sureness.client, evidence: oneLine(text) }
+  return {
+    method: methodOf(method),
+    url: plainUrl(url),
+    confidence: sureness.client,
+    evidence: oneLine(text),
+    isCall: true,
+  }
 }
 
 const LEADING_BASE = new RegExp(`^${BASE}(?=/)`)

@@ -1,6 +1,15 @@
 import { jsonIn } from '../../../../src/core/json.ts'
 import { type Block, textOfBlock } from './blocks.ts'
-import { bareIn, type NamedOperation, namesIn, type OperationMethod, piecesOf } from './operation-names.ts'
+import { isCallOf, isExampleOf, placeholderOf, withoutValues } from './operation-examples.ts'
+import {
+  bareIn,
+  labelled,
+  labelledIn,
+  type NamedOperation,
+  namesIn,
+  type OperationMethod,
+  piecesOf,
+} from './operation-names.ts'
 
 export type Parameter = {
   readonly name: string
@@ -50,7 +59,9 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   let last: { operation: Open; level: number } | undefined
   const namesOf = namesInTurn()
   for (const block of blocks.flatMap(piecesOf)) {
-    const named = namesOf(block).flatMap((name) => note(found, name, heading.text) ?? [])
+    const named = namesOf(block).flatMap(
+      (name) => note(found, name, { heading: heading.text, near: last?.operation }) ?? [],
+    )
     const operation = named.at(-1)
     if (block.kind === 'heading') {
       if (!operation && last && endsBy(block, last.level)) last = undefined
@@ -66,12 +77,28 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
 function namesInTurn(): (block: Block) => NamedOperation[] {
   let chapter = ''
   let before = ''
+  const labelledOf = labelsInTurn()
   return (block) => {
     if (block.kind === 'heading' && block.level <= CHAPTER_LEVEL) chapter = block.text
+    const told = labelledOf(block)
+    if (told) return [told]
     const names = namesIn(block)
-    const bare = names.length === 0 && OF_ADDRESSES.test(chapter) ? bareIn(block, before) : names
+    const said = block.kind === 'heading' ? chapter : before
+    const bare = names.length === 0 && OF_ADDRESSES.test(chapter) ? bareIn(block, said) : names
     before = block.kind === 'text' ? block.text : ''
     return bare
+  }
+}
+
+/** Puts together a method and an address that stand behind labels under one heading. */
+function labelsInTurn(): (block: Block) => NamedOperation | undefined {
+  let told: ReturnType<typeof labelledIn> = {}
+  return (block) => {
+    told = block.kind === 'heading' ? {} : { ...told, ...labelledIn(block) }
+    const { method, url } = told
+    if (method === undefined || url === undefined) return undefined
+    told = {}
+    return labelled(method, url)
   }
 }
 
@@ -79,42 +106,61 @@ const CHAPTER_LEVEL = 2
 /** Headings of chapters about endpoints. In them, a path without a method counts as an operation. */
 const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
 
-/** Removes an operation on an example path, such as `/ducks/raymarine-1`, if `/ducks/{id}` is documented. */
+/** Puts what was said of an operation on an example path to the operation that is documented with a placeholder. */
 function withoutExamples(all: readonly Open[]): Open[] {
-  const split = all.map((operation) => ({ operation, parts: operation.path.split('/') }))
-  return split
-    .filter(
-      ({ operation, parts }) =>
-        !split.some((other) => other.operation.method === operation.method && isExample(parts, other.parts)),
+  const kept: Open[] = []
+  for (const one of all) {
+    one.path = withoutValues(one, [one.request, ...one.responses.values()])
+    const documented = [...all, ...kept].find(
+      (other) =>
+        other !== one &&
+        other.method === one.method &&
+        (isExampleOf(one.path, other.path) || (kept.includes(other) && keyOf(one) === keyOf(other))),
     )
-    .map(({ operation }) => operation)
+    if (documented) take(documented, one)
+    else kept.push(one)
+  }
+  for (const one of kept) one.parameters.unshift(...pathParameters(one.path).filter((own) => !has(one, own)))
+  return kept
 }
 
-function isExample(parts: readonly string[], template: readonly string[]): boolean {
-  if (parts.length !== template.length) return false
-  const varied = parts.filter((part, at) => part !== template[at])
-  return (
-    varied.length > 0 &&
-    parts.every((part, at) => part === template[at] || (/[\d-]/.test(part) && /^\{\w+\}$/.test(template[at] ?? '')))
-  )
+function has({ parameters }: Open, { name }: Parameter): boolean {
+  return parameters.some((one) => one.name === name && one.in === 'path')
+}
+
+function take(documented: Open, { parameters, request, responses, origin }: Open): void {
+  for (const one of parameters) if (one.in !== 'path') put(documented, one)
+  documented.request ??= request
+  documented.origin ??= origin
+  for (const [status, body] of responses) {
+    documented.responses.set(status, documented.responses.get(status) ?? body)
+  }
+}
+
+/** Paths that differ only in parameter names are one operation. */
+function keyOf({ method, path }: Pick<Open, 'method' | 'path'>): string {
+  return `${method} ${path.replace(/\{\w+\}/g, '{}')}`
 }
 
 function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
   return level <= above && !PART_OF_ONE.test(text)
 }
 
-function note(found: Map<string, Open>, name: NamedOperation, heading: string): Open | undefined {
+type Around = { readonly heading: string /** The operation described here so far. */; readonly near: Open | undefined }
+
+function note(found: Map<string, Open>, name: NamedOperation, { heading, near }: Around): Open | undefined {
   const { origin, path, query } = placeOf(name.url)
   if (path === undefined) return undefined
-  // Paths that differ only in parameter names are one operation.
-  const key = `${name.method} ${path.replace(/\{\w+\}/g, '{}')}`
-  const known = found.get(key)
+  const { method } = name
+  const isCall = name.isCall && near?.method === method && isCallOf(path, near.path)
+  const key = keyOf({ method, path })
+  const known = isCall ? near : found.get(key)
   if (!known && found.size >= MAX_OPERATIONS) return undefined
   const open = known ?? begun(name, path, heading)
   if (known) makeSurer(known, name)
   open.origin ??= origin
   for (const parameter of query) addQuery(open, parameter)
-  found.set(key, open)
+  if (!known) found.set(key, open)
   return open
 }
 
@@ -146,7 +192,8 @@ function addQuery(open: Open, name: string): void {
   open.parameters.push({ name, type: 'string', required: false, description: '', in: 'query' })
 }
 
-const VARYING = /^(\d+|(?=\w*\d)[A-Za-z\d]{25,}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
+const VARYING =
+  /^(\d+|(?=\w*\d)(?=\w*[a-f])[0-9a-f]{8,}|(?:example|sample|my|your)(?:[-_.!].*)?|(?=\w*\d)[A-Za-z\d]{25,}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
 
 /** Placeholder forms: `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `[:id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
 const PLACEHOLDER =
@@ -170,9 +217,11 @@ function segmentOf(segment: string, at: number, all: readonly string[]): string 
   const name = PLACEHOLDER.exec(segment)?.slice(1).find(Boolean)
   if (name !== undefined) return `{${name.replaceAll('-', '_')}}`
   if (/^\{\w+\}\.\.\{\w+\}$/.test(segment)) return segment
-  if (!VARYING.test(segment) || /^v\d+$/.test(segment)) return segment.replace(/[{}]/g, '')
-  const before = all[at - 1]?.replace(/s$/, '').replace(/\W/g, '') ?? ''
-  return before === '' || /^v\d+$/.test(before) ? '{id}' : `{${before}_id}`
+  const [, value = '', rest = ''] = /^(.*?)(\.(?:json|xml|html|yaml))?$/.exec(segment) ?? []
+  const [, label] = /^([a-z]\w*):\d+$/i.exec(value) ?? []
+  if (label !== undefined) return `${label}:{${label.toLowerCase()}}${rest}`
+  if (!VARYING.test(value) || /^v\d+$/.test(value)) return segment.replace(/[{}]/g, '')
+  return `{${placeholderOf(all[at - 1] ?? '')}}${rest}`
 }
 
 function pathParameters(path: string): Parameter[] {
@@ -186,12 +235,13 @@ function describe(operation: Open, block: Exclude<Block, { kind: 'heading' }>, h
   else describeText(operation, block, heading)
 }
 
-const ITEM = /^([\w.[\]-]{1,60})\*?\s*(?:[([]([^)\]]{1,80})[)\]]\s*[-–—:]?|[-–—:])\s*(.*)$/s
+const ITEM = /^([a-z_$][\w.[\]-]{0,59})\*?\s*(?:[([]([^)\]]{1,80})[)\]]\s*[-–—:]?|[-–—:])\s*(.*)$/is
 
 function describeText(operation: Open, block: Block & { readonly text: string }, heading: string): void {
   const { text, kind } = block
   if (kind === 'item') describeItem(operation, text, operation.saidLast || heading)
-  if (kind === 'text') operation.saidLast = PART_OF_ONE.test(text) && text.length < MAX_LABEL_CHARS ? text : ''
+  if (kind === 'text' || /:$/.test(text))
+    operation.saidLast = PART_OF_ONE.test(text) && text.length < MAX_LABEL_CHARS ? text : ''
   operation.bodyNext = /\b(request|body|payload)\b/i.test(text) && !/\brespon(se|ds)|returns\b/i.test(text)
   const status = /^(?:HTTP |Code:? )?\b([1-5]\d\d)\b/i.exec(text)?.[1]
   if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
