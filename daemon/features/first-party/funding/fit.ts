@@ -1,3 +1,4 @@
+import { type Limit, limitsOf } from './limits.ts'
 import { daysUntil, type Notice } from './notice.ts'
 
 /** Grants.gov's applicant types, by words in a profile. */
@@ -7,14 +8,15 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\b(for[- ]profit|compan(y|ies)|corporation|business)\b/i, ['22', '23']],
   [/\bcount(y|ies)\b/i, ['01']],
   [/\b(city|cities|town|township|municipal\w*)\b/i, ['02']],
-  [/\bstate (government|agency)\b/i, ['00']],
+  [/\bstate (governments?|agenc(y|ies))\b/i, ['00']],
   [/\b(tribal|tribes?|native american)\b/i, ['07', '11']],
   [/\b(universit(y|ies)|colleges?|higher education)\b/i, ['06', '20']],
   [/\b(school districts?|k-?12)\b/i, ['05']],
   [/\bindividuals?\b/i, ['21']],
 ]
-/** The applicant types "unrestricted" and "others". */
-const OPEN_TO_ALL = ['99', '25']
+/** The applicant type "unrestricted", and "others", of which the notice tells more in its text. */
+const UNRESTRICTED = '99'
+const OTHERS = '25'
 
 export type Applicant = {
   readonly profile: string
@@ -32,25 +34,34 @@ export function applicantOf(input: Input, daysNeeded: number): Applicant {
   const about = text('eligibility') || text('profile')
   return {
     profile: [text('profile'), text('eligibility')].filter(Boolean).join(' '),
-    types: [...new Set(kinds.filter(([words]) => words.test(about)).flatMap(([, ids]) => ids))],
+    types: typesIn(about),
     budget: typeof budget === 'number' ? budget : undefined,
     daysNeeded: typeof days === 'number' ? days : daysNeeded,
   }
 }
 
+/** Grants.gov's applicant types that a text names. */
+export function typesIn(text: string): string[] {
+  return [...new Set(kinds.filter(([words]) => words.test(text)).flatMap(([, ids]) => ids))]
+}
+
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
-  if (types.some((type) => ids.includes(type))) return 'match'
-  if (types.length === 0 || ids.length === 0 || OPEN_TO_ALL.some((id) => ids.includes(id))) return 'unknown'
+  if (ids.includes(UNRESTRICTED) || types.some((type) => ids.includes(type))) return 'match'
+  if (types.length === 0 || ids.length === 0 || ids.includes(OTHERS)) return 'unknown'
   return 'mismatch'
 }
 
-export type BudgetFit = 'inside' | 'above' | 'below' | 'unknown'
+export type BudgetFit = { readonly is: 'inside' | 'above' | 'below' /** The limit that decides. */; readonly by: Limit }
 
-export function budgetFit({ award_floor, award_ceiling }: Notice, { budget }: Applicant): BudgetFit {
-  if (budget === undefined || (award_floor === null && award_ceiling === null)) return 'unknown'
-  if (award_ceiling !== null && budget > award_ceiling) return 'above'
-  return award_floor !== null && budget < award_floor ? 'below' : 'inside'
+/** Undefined if the budget or the limits of an award are unknown. */
+export function budgetFit(notice: Notice, { budget }: Applicant): BudgetFit | undefined {
+  const { floor, ceiling } = limitsOf(notice)
+  if (budget === undefined) return undefined
+  if (ceiling && budget > ceiling.amount) return { is: 'above', by: ceiling }
+  if (floor && budget < floor.amount) return { is: 'below', by: floor }
+  const by = ceiling ?? floor
+  return by && { is: 'inside', by }
 }
 
 export function daysLeft({ closes_at }: Notice, now: number): number | null {

@@ -293,11 +293,11 @@ describe('what one notice comes to', () => {
     ['is nearly over', { responseDateStr: '2026-06-05-00-00-00' }, {}, 'no_go'],
     ['is for others', { applicantTypes: [{ id: '07', description: 'Tribes' }] }, {}, 'no_go'],
     ['awards less', {}, { project_budget_usd: 500_000 }, 'no_go'],
-    ['is for anyone', { applicantTypes: [{ id: '99', description: 'Unrestricted' }] }, {}, 'unclear'],
+    ['is for anyone', { applicantTypes: [{ id: '99', description: 'Unrestricted' }] }, {}, 'go'],
     ['names a place', { applicantEligibilityDesc: 'Applicants must be located in Ohio.' }, {}, 'unclear'],
     ['names no date', { responseDateStr: undefined }, {}, 'unclear'],
     ['asks for a share', { costSharing: 'Yes' }, {}, 'go'],
-    ['awards more than is wanted', { awardFloor: '50000' }, { project_budget_usd: 1_000 }, 'go'],
+    ['awards more than is wanted', { awardFloor: '50000' }, { project_budget_usd: 1_000 }, 'unclear'],
     [
       'is limited to others in the same field',
       {
@@ -312,6 +312,50 @@ describe('what one notice comes to', () => {
       { synopsisDesc: 'Highways' },
       { profile: 'A nonprofit that teaches chess to children' },
       'unclear',
+    ],
+    [
+      'states its largest award in the text only',
+      {
+        awardCeiling: 'none',
+        applicantEligibilityDesc:
+          'Maximum Award: We will reject any application that proposes a budget exceeding $1.5 million for a project.',
+      },
+      { project_budget_usd: 2_000_000 },
+      'no_go',
+    ],
+    [
+      'states a range in the text only',
+      { awardCeiling: null, synopsisDesc: 'Wetlands and habitats. Grants range from $5,000 to $20,000 each.' },
+      { project_budget_usd: 3_000 },
+      'unclear',
+    ],
+    [
+      'has a total above the budget, and a smaller award',
+      {
+        awardCeiling: null,
+        synopsisDesc:
+          'Wetlands and habitats. Awards of up to $9,000 are made; a total of $90,000 is available for all awards in total.',
+      },
+      { project_budget_usd: 8_000 },
+      'go',
+    ],
+    [
+      'excludes such applicants',
+      {
+        applicantTypes: [{ id: '25', description: 'Others' }],
+        applicantEligibilityDesc: 'Nonprofit organizations are not eligible to apply.',
+      },
+      {},
+      'no_go',
+    ],
+    [
+      'may be sent in by others only',
+      {
+        applicantTypes: [{ id: '25', description: 'Others' }],
+        applicantEligibilityDesc: 'Eligibility is limited to State agencies.',
+      },
+      {},
+      'no_go',
     ],
     ['says no kinds of applicants', { applicantTypes: null }, {}, 'unclear'],
   ])('of a notice that %s', async (...[, change, input, decision]) => {
@@ -331,6 +375,15 @@ describe('what one notice comes to', () => {
       expect(JSON.stringify(own)).toContain(evidence.quote)
     }
     expect(made.reason_lines).toHaveLength(made.reasons.length)
+  })
+
+  it('quotes whole sentences, also over lines and after abbreviations', async () => {
+    const applicantEligibilityDesc =
+      'Applicants must be a Ph.D. student<br>under 42 U.S.C. 1396 et seq. and live in the U.S. Department of Ponds area.'
+    serve([notice(1, 'Wetlands and habitats', { applicantEligibilityDesc })])
+    const { grant_eligibility_brief: made } = await run(grantEligibilityBrief, { opportunity_id: '1', profile })
+    const quotes = made.reasons.map(({ evidence }: { evidence: { quote: string } }) => evidence.quote)
+    expect(quotes).toContain(applicantEligibilityDesc.replace('<br>', ' '))
   })
 
   it('of a forecast is never to go ahead, since nothing can be sent in', async () => {

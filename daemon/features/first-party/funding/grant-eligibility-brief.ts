@@ -10,6 +10,7 @@ import {
   LEAST_OVERLAP,
   overlapOf,
   termsOf,
+  typesIn,
 } from './fit.ts'
 import { knownNotice, type Notice } from './notice.ts'
 
@@ -77,7 +78,10 @@ function decisionOf(reasons: readonly Reason[]): 'go' | 'no_go' | 'unclear' {
   const known = ['status', 'applicant_type', 'topic'].every((rule) =>
     reasons.some((one) => one.rule === rule && one.verdict === 'for'),
   )
-  return known && !reasons.some(({ rule, verdict }) => rule === 'requirement' && verdict === 'open') ? 'go' : 'unclear'
+  const isOpen = reasons.some(
+    ({ rule, verdict }) => verdict === 'against' || (rule === 'requirement' && verdict === 'open'),
+  )
+  return known && !isOpen ? 'go' : 'unclear'
 }
 
 function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant; at: number }): Reason {
@@ -105,41 +109,83 @@ function typeReason(notice: Notice, applicant: Applicant): Reason {
 
 function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined {
   const fit = budgetFit(notice, applicant)
-  const field = fit === 'below' || notice.award_ceiling === null ? 'award_floor' : 'award_ceiling'
-  const base = { rule: 'budget', evidence: { field, quote: notice.told[field] } } as const
-  if (fit === 'unknown') return undefined
-  if (fit === 'above') return { ...base, verdict: 'against', text: 'The budget is above the ceiling.', hard: true }
-  return fit === 'below'
+  if (!fit) return undefined
+  const base = { rule: 'budget', evidence: { field: fit.by.field, quote: fit.by.quote } } as const
+  if (fit.is === 'above') return { ...base, verdict: 'against', text: 'The budget is above the ceiling.', hard: true }
+  return fit.is === 'below'
     ? { ...base, verdict: 'against', text: 'The budget is below the smallest award.' }
     : { ...base, verdict: 'for', text: 'The budget is within the award range.' }
 }
 
-function shareReason({ cost_sharing, told }: Notice): Reason | undefined {
-  const evidence = { field: 'cost_sharing', quote: told.cost_sharing }
+const SHARE = /\b(?:cost[- ]?shar\w+|match(?:ing)? (?:funds?|contributions?|requirements?|of))\b/i
+const NO_SHARE = /\b(?:no|not|without|neither)\b/i
+
+function shareReason({ cost_sharing, told, eligibility_text, description }: Notice): Reason | undefined {
+  const said = [eligibility_text, description]
+    .flatMap(sentencesOf)
+    .find((one) => SHARE.test(one) && /\b(?:required?|must|shall|at least)\b/i.test(one) && !NO_SHARE.test(one))
+  const evidence = cost_sharing === true ? { field: 'cost_sharing', quote: told.cost_sharing } : undefined
+  const quoted =
+    said === undefined
+      ? evidence
+      : { field: eligibility_text.includes(said) ? 'eligibility_text' : 'description', quote: said }
   const text = 'Can you pay a share of the costs?'
-  return cost_sharing === true ? { rule: 'cost_sharing', verdict: 'open', text, evidence } : undefined
+  return quoted && { rule: 'cost_sharing', verdict: 'open', text, evidence: quoted }
 }
 
 const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
+const EXCLUSION = /\b(?:not eligible|ineligible|may not apply|cannot apply|(?:is|are) excluded)\b/i
+/** A restriction that names all who may apply. */
+const WHO_MAY_APPLY = /\b(?:only|limited to|restricted to)\b/i
 
 /** A profile mentions a requirement if it contains more than this share of the requirement's longer words. */
 const MET_SHARE = 0.5
 
 /** A reason for each restriction in the eligibility text. */
-function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): Reason[] {
+function sentenceReasons(notice: Notice, applicant: Applicant): Reason[] {
+  const sentences = sentencesOf(notice.eligibility_text)
+  return sentences
+    .filter((one) => RESTRICTION.test(one) || EXCLUSION.test(one))
+    .slice(0, 5)
+    .flatMap((sentence) => reasonOf(sentence, { notice, applicant }) ?? [])
+}
+
+function reasonOf(
+  sentence: string,
+  { notice, applicant }: { notice: Notice; applicant: Applicant },
+): Reason | undefined {
+  const quote = sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed()
+  const base = { rule: 'requirement', evidence: { field: 'eligibility_text', quote } } as const
+  const named = typesIn(sentence)
+  const isOwn = applicant.types.some((type) => named.includes(type))
+  const isAboutOthers = named.length > 0 && applicant.types.length > 0 && !isOwn
+  if (EXCLUSION.test(sentence)) return isAboutOthers ? undefined : excluded(base, { isOwn, quote })
+  const isClosed = WHO_MAY_APPLY.test(sentence) && /\b(?:eligib\w+|appl(?:y|icants?))\b/i.test(sentence)
+  if (isAboutOthers && isClosed) {
+    // The list of applicant types and the text may contradict each other.
+    const isListed = notice.applicant_types.some(({ id }) => applicant.types.includes(id))
+    const text = 'Only other applicants may apply.'
+    return { ...base, verdict: 'against', text, ...(isListed ? {} : { hard: true }) }
+  }
+  const isMet = (isOwn && isClosed) || isMentioned(sentence, applicant)
+  return isMet
+    ? { ...base, verdict: 'for', text: 'Your profile meets this requirement.' }
+    : { ...base, verdict: 'open', text: `Do you meet this: ${quote}` }
+}
+
+function excluded(
+  base: Pick<Reason, 'rule' | 'evidence'>,
+  { isOwn, quote }: { isOwn: boolean; quote: string },
+): Reason {
+  return isOwn
+    ? { ...base, verdict: 'against', text: 'Your applicant type is excluded.', hard: true }
+    : { ...base, verdict: 'open', text: `Does this exclude you: ${quote}` }
+}
+
+function isMentioned(sentence: string, { profile }: Applicant): boolean {
   const own = new Set(termsOf(profile))
-  const sentences = sentencesOf(eligibility_text).filter((sentence) => RESTRICTION.test(sentence))
-  return sentences.slice(0, 5).map((sentence) => {
-    const quote = sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed()
-    const asked = termsOf(sentence.replace(RESTRICTION, ' ')).filter((term) => term.length > 4)
-    const isMet = asked.filter((term) => own.has(term)).length > asked.length * MET_SHARE
-    return {
-      rule: 'requirement',
-      verdict: isMet ? 'for' : 'open',
-      text: isMet ? 'Your profile mentions this requirement.' : `Do you meet this: ${quote}`,
-      evidence: { field: 'eligibility_text', quote },
-    }
-  })
+  const asked = termsOf(sentence.replace(RESTRICTION, ' ')).filter((term) => term.length > 4)
+  return asked.filter((term) => own.has(term)).length > asked.length * MET_SHARE
 }
 
 function topicReason(notice: Notice, { profile }: Applicant): Reason {

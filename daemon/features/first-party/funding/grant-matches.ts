@@ -138,7 +138,7 @@ const POINTS = { topic: 70, eligible: 15, eligibleUnknown: 5, budget: 10, time: 
 
 function scoreOf(notice: Notice, applicant: Applicant, { relevance }: { relevance: number }): number {
   const eligibility = eligibilityOf(notice, applicant) === 'match' ? POINTS.eligible : POINTS.eligibleUnknown
-  const budget = budgetFit(notice, applicant) === 'inside' ? POINTS.budget : 0
+  const budget = budgetFit(notice, applicant)?.is === 'inside' ? POINTS.budget : 0
   // Even the best hit may be off topic.
   const topic = isOnTopic(notice, applicant) ? POINTS.topic : POINTS.topic / 2
   return Math.round(topic * relevance + eligibility + budget + POINTS.time)
@@ -157,7 +157,7 @@ function exclusionOf(notice: Notice, { applicant, agency, at }: Judging): string
   if (days !== null && days < applicant.daysNeeded) return `${days} days are left; you need ${applicant.daysNeeded}.`
   if (eligibilityOf(notice, applicant) === 'mismatch') return 'Only other applicant types are eligible.'
   if (agency !== '' && !notice.agency.toLowerCase().includes(agency)) return 'The notice is from another agency.'
-  return budgetFit(notice, applicant) === 'above' ? 'The budget is above the largest award.' : undefined
+  return budgetFit(notice, applicant)?.is === 'above' ? 'The budget is above the largest award.' : undefined
 }
 
 function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant; score: number; at: number }): Json {
@@ -183,7 +183,7 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
     reasons: [
       ...(shared.length > 0 ? [`The notice shares words with your profile: ${shared.join(', ')}.`] : []),
       ...(eligibility === 'match' ? ['Your applicant type is eligible.'] : []),
-      ...(budgetFit(notice, applicant) === 'inside' ? ['The budget is within the award range.'] : []),
+      ...(budgetFit(notice, applicant)?.is === 'inside' ? ['The budget is within the award range.'] : []),
     ],
     cautions: [
       ...(eligibility === 'unknown' ? ['The applicant types do not show whether you are eligible.'] : []),
@@ -191,7 +191,7 @@ function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant;
       ...(isOnTopic(notice, applicant) ? [] : ['The notice shares few words with your profile: check its topic.']),
       ...(notice.is_estimate ? ['The notice is a forecast: you cannot apply yet, and its dates may change.'] : []),
       ...(days === null ? ['The notice has no closing date.'] : []),
-      ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the smallest award.'] : []),
+      ...(budgetFit(notice, applicant)?.is === 'below' ? ['The budget is below the smallest award.'] : []),
     ],
     url,
   }

@@ -196,6 +196,13 @@ function flagOf(value: boolean | string | null | undefined): boolean | null {
 
 /** Plain text of a field. The fields are HTML, which is partly escaped twice. */
 function plain(text: string | null | undefined): string {
-  const once = visibleBlocks(parseHtml(text ?? '')).join('\n')
-  return /<\/?[a-z][^>]*>/i.test(once) ? visibleBlocks(parseHtml(once)).join('\n') : once
+  const once = blocksIn(text ?? '')
+  return /<\/?[a-z][^>]*>/i.test(once) ? blocksIn(once) : once
+}
+
+/** Blocks by line; a line that goes on in the next one is joined with it. */
+function blocksIn(html: string): string {
+  return visibleBlocks(parseHtml(html))
+    .join('\n')
+    .replace(/(?<![.!?:;])\n(?=[a-z(])/g, ' ')
 }

@@ -15,7 +15,7 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /** Abbreviations whose full stop does not end a sentence. */
 const ABBREVIATION =
-  /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|[a-z])\.$/i
+  /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|pub|stat|seq|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|ph\.d|(?:[a-z]\.)*[a-z])\.$/i
 
 /** Number of characters before a sentence's end that are searched for an abbreviation. */
 const TAIL_CHARS = 32
