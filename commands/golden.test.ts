@@ -32,7 +32,26 @@ const GIVEN: Readonly<Record<string, string>> = {
   thread: 'thr_0123456789abcdef',
   delivery: 'whd_0123456789abcdef',
   cron: 'auto-refund',
+  receipt: 'rcp_0123456789abcdef',
 }
+/** What `receipts list` reads: an export has lines, and no example in the contract. */
+const EXPORTED = [
+  { kind: 'export', record: { as_of: '2026-11-21T14:03:07.000Z', participant_id: 'p_0123456789abcdef' } },
+  {
+    kind: 'payment',
+    record: {
+      receipt_id: 'rcp_0123456789abcdef',
+      method: 'x402',
+      status: 'fulfilled',
+      amount: '0.525',
+      endpoint: 'purchaseService',
+      transaction: `0x${'ab'.repeat(32)}`,
+      created_at: '2026-11-21T14:00:00.000Z',
+      updated_at: '2026-11-21T14:00:00.000Z',
+    },
+  },
+  { kind: 'end', record: { records: 1, counts: { payment: 1 } } },
+]
 /** They list what is on this machine, or the rows of the interface. */
 const ELSEWHERE = /^(config|snapshots|wallet|remote|endpoints|discovery|facilitator) /
 const lines = entries
@@ -45,6 +64,10 @@ let server: Server
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-golden-'))
   server = createServer(({ method, url = '' }, response) => {
+    if (url.startsWith('/v1/export')) {
+      response.end(EXPORTED.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      return
+    }
     const answer = exampleAnswer(`${method} ${url.replace(/\?.*/, '')}`)
     const body = answer ?? { error: { code: 'not_found', message: 'There is no example.' } }
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../src/core/codecs.ts'
+import { StoredWallet, TaxDetails } from '../../src/core/codecs.ts'
 import { participantTypes, partyRoles, tiers } from '../../src/model/words.ts'
 import { type AnyCollection, type Collection, defineCollection, stored, type Tx } from '../store/port.ts'
 /** A named counter of the installation. */
@@ -34,6 +34,8 @@ export const ParticipantRow = z.strictObject({
   webhook_secret: z.string(),
   /** A custom header sent to the participant's endpoints. Its value is sealed. */
   endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
+  /** Details for receipts and statements; shown nowhere else. */
+  tax: TaxDetails.nullable().exactOptional(),
   /** The previous webhook secret. It signs deliveries together with the present secret until the wall time `until`. */
   previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),

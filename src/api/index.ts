@@ -12,6 +12,7 @@ import { catalogAdminApi } from './sections/admin-services.ts'
 import { houseThreadsApi } from './sections/admin-threads.ts'
 import { attentionApi } from './sections/attention.ts'
 import { balanceApi } from './sections/balance.ts'
+import { booksAdminApi, booksApi } from './sections/books.ts'
 import { chainApi } from './sections/chain.ts'
 import { discoveryApi } from './sections/discovery.ts'
 import { docsApi } from './sections/docs.ts'
@@ -87,6 +88,7 @@ export const api = {
   ...testMoneyApi,
   ...eventsApi,
   ...exportApi,
+  ...booksApi,
   ...reputationApi,
   ...earningsApi,
   ...payeesApi,
@@ -111,6 +113,7 @@ export const api = {
   ...figuresApi,
   ...operatorApi,
   ...participantAdminApi,
+  ...booksAdminApi,
   ...discoveryApi,
   ...docsApi,
   ...tracesApi,

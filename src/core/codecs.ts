@@ -41,7 +41,7 @@ export const UsdNumber = z
   )
   .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })
 
-function readSigned(text: string): Usdc {
+export function readSigned(text: string): Usdc {
   const negative = text.startsWith('-')
   const amount = parseAmount(negative ? text.slice(1) : text) ?? ZERO
   return negative ? usdc(-amount) : amount
@@ -84,3 +84,14 @@ export const StoredFile = z.strictObject({
   content_type: z.string(),
 })
 export type StoredFile = z.infer<typeof StoredFile>
+
+const MAX_TAX_CHARS = 300
+const TaxText = z.string().trim().max(MAX_TAX_CHARS)
+
+/** Details that a seller prints on receipts and statements. */
+export const TaxDetails = namedObject('TaxDetails', {
+  name: TaxText.optional(),
+  address: TaxText.optional(),
+  tax_id: TaxText.optional(),
+})
+export type TaxDetails = z.infer<typeof TaxDetails>

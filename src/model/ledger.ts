@@ -20,6 +20,13 @@ export const accountKinds = [
 ] as const
 export type AccountKind = (typeof accountKinds)[number]
 
+/**
+ * Accounts of a statement. `wallet`: paid from, or refunded to, the wallet itself. The last three are the operator's, and
+ * have the names of their ledger accounts.
+ */
+export const statementAccounts = ['wallet', 'balance', 'earnings', 'referrals', 'fees', 'ops', 'oper'] as const
+export type StatementAccount = (typeof statementAccounts)[number]
+
 /** Kinds of accounts whose money has an owner and a next event. */
 export const heldKinds = ['esc', 'hold', 'rfd', 'out', 'refp', 'blk'] as const satisfies readonly AccountKind[]
 export type HeldKind = (typeof heldKinds)[number]

@@ -35,6 +35,7 @@ import { attemptView } from '../verification/attempts.ts'
 import { attempts } from '../verification/rows.ts'
 import { deliveryView } from '../webhooks/routes.ts'
 import * as webhooksRows from '../webhooks/rows.ts'
+import { movements } from './movements.ts'
 import { type Around, filled, listed, type Source, sided, single, under, withMore } from './walk.ts'
 
 type Who = Around['who']
@@ -105,6 +106,7 @@ export const exportSources: Sources = {
     reference: { kind: row.ref_kind, id: row.ref_id },
     created_at: row.at,
   })),
+  movement: movements,
   payout: listed({ collection: payoutsRows.payouts, index: 'wallet', prefix: ownWallet }, (row) => {
     const { last_error: _, ...shown } = payoutView(row)
     return shown

@@ -1,11 +1,19 @@
+import type { StatementPeriod } from '../../../src/api/sections/books.ts'
+import { at } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
 import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 
 /** Rows per read. Other work runs between two reads. */
-const PAGE_ROWS = 100
+export const PAGE_ROWS = 100
 
-export type ExportWalk = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
+export type ExportWalk = {
+  readonly ctx: Context
+  readonly who: ParticipantRow
+  readonly now: number
+  /** Of the movements. */
+  readonly period: StatementPeriod
+}
 
 /** Source of one record kind: its collections, and the walk through them. */
 export type Source<V> = {
@@ -21,6 +29,7 @@ export type Around = {
   /** Current wall time, which decides whether some tokens have expired. */
   readonly wall: number
   readonly baseUrl: string
+  readonly period: StatementPeriod
 }
 
 type View<R, V> = (row: R, around: Around) => V | undefined | Promise<V | undefined>
@@ -103,8 +112,8 @@ async function* walk<R extends Row, V>(
   }
 }
 
-function aroundOf(t: ReadTx, { ctx, who, now }: ExportWalk): Around {
-  return { t, who, now, wall: ctx.clock.wall(), baseUrl: ctx.baseUrl() }
+function aroundOf(t: ReadTx, { ctx, who, now, period }: ExportWalk): Around {
+  return { t, who, now, period, wall: ctx.clock.wall(), baseUrl: ctx.baseUrl() }
 }
 
 async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around): Promise<V[]> {
@@ -131,4 +140,33 @@ export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) 
 /** The same source, for a view that also reads these collections. */
 export function withMore<V>(source: Source<V>, ...more: readonly AnyCollection[]): Source<V> {
   return { ...source, from: [...source.from, ...more.map(({ name }) => name)] }
+}
+
+/** Joins sources, each of them in order of its dates, to one in order of all dates. */
+export function merged<V extends { readonly date: number }>(...sources: readonly Source<readonly V[]>[]): Source<V> {
+  return {
+    from: sources.flatMap(({ from }) => from),
+    pages: async function* (reading) {
+      const streams = sources.map(({ pages }) => singly(pages(reading)))
+      const heads = await Promise.all(streams.map((stream) => stream.next()))
+      let page: V[] = []
+      for (let first = earliest(heads); first !== undefined; first = earliest(heads)) {
+        page.push(first.value)
+        heads[first.place] = await at(streams, first.place).next()
+        if (page.length < PAGE_ROWS) continue
+        yield page
+        page = []
+      }
+      yield page
+    },
+  }
+}
+
+async function* singly<V>(pages: AsyncIterable<readonly (readonly V[])[]>): AsyncGenerator<V, undefined> {
+  for await (const page of pages) for (const some of page) yield* some
+}
+
+function earliest<V extends { readonly date: number }>(heads: readonly IteratorResult<V, undefined>[]) {
+  const open = heads.flatMap((head, place) => (head.done ? [] : [{ place, value: head.value }]))
+  return open.toSorted((one, other) => one.value.date - other.value.date)[0]
 }

@@ -139,9 +139,9 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
 type ProfileBody = z.output<(typeof participantsApi.updateParticipant)['body']['schema']>
 
 function givenFields(body: ProfileBody, now: number): Partial<ParticipantRow> {
-  const { name, description, webhook_url, capabilities, links, listable } = body
+  const { name, description, webhook_url, capabilities, links, listable, tax } = body
   return {
-    ...compact({ name, description, webhook_url, capabilities, links, listable }),
+    ...compact({ name, description, webhook_url, capabilities, links, listable, tax }),
     ...(body.accept_terms === undefined ? {} : { terms_version: body.accept_terms, terms_accepted_at: now }),
   }
 }

@@ -49,6 +49,8 @@ export const PaymentRow = z.strictObject({
     .nullable(),
   /** Ids of ledger transactions: the hold of a balance payment, and after its release the return of the hold. */
   books: z.array(z.string()).exactOptional(),
+  /** Id of the ledger transaction that the payment paid for; absent in rows of earlier builds. */
+  entry: z.string().exactOptional(),
   /** Loss from a reversed payment that earnings do not cover yet. */
   uncovered: Micro.exactOptional(),
   /** State before the reversal. `borne`: each bearer's share of the loss, given back when the money returns. */

@@ -173,7 +173,14 @@ export type ChainTransaction = {
   /** Fee limit of the latest version, in wei per gas. */
   readonly maxFee: bigint
   readonly sentAt: number
-  readonly included: { readonly hash: Hex; readonly block: number; readonly ok: boolean; readonly at: number } | null
+  readonly included: {
+    readonly hash: Hex
+    readonly block: number
+    readonly ok: boolean
+    readonly at: number
+    /** Gas fee; undefined if unknown. */
+    readonly costWei?: bigint | undefined
+  } | null
 }
 
 /** Query for all transactions, newest first, or for the open ones only, oldest first. */

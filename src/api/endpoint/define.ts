@@ -74,6 +74,9 @@ export const keyOrLocal = { kind: 'key', orLocal: true } as const
 /** A key, or a signed-in wallet. For endpoints that read the caller's own objects (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
+/** A key, a signed-in wallet, or the admin key. For objects that their parties and the operator may read. */
+export const keySignInOrAdmin = { kind: 'key', orSignIn: true, orAdmin: true } as const
+
 /** Access with one object's token. The handler verifies a token in the body, or a signature (see `Call.signed`). */
 export function token<const P extends TokenPlace>(at: P) {
   return { kind: 'token' as const, at }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Amount, idOf } from '../../core/codecs.ts'
+import { Amount, idOf, TaxDetails } from '../../core/codecs.ts'
 import { keysOf } from '../../core/record.ts'
 import { paymentStates } from '../../model/payment.ts'
 import { TraceEvent } from '../../model/trace.ts'
@@ -7,6 +7,7 @@ import { earningRoles } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, key, stream } from '../endpoint/define.ts'
 import { Balance, BalanceEntry } from './balance.ts'
+import { Movement, periodQuery } from './books.ts'
 import { OwnEvent } from './events.ts'
 import { Job } from './jobs.ts'
 import { Payout } from './money.ts'
@@ -66,6 +67,7 @@ export const exportRecords = {
   balance_entry: BalanceEntry,
   payment: OwnPayment,
   earning: Earning,
+  movement: Movement,
   payout: Payout.omit({ last_error: true }),
   referral: Referral,
   delivery: Delivery,
@@ -78,8 +80,12 @@ export type ExportKind = keyof typeof exportRecords
 
 export const exportKinds = keysOf(exportRecords)
 
-/** First line, `export`: business time and owner. */
-export const ExportStart = z.strictObject({ as_of: Time, participant_id: idOf('participant') })
+/** First line, `export`: business time and owner; null: the operator. */
+export const ExportStart = z.strictObject({
+  as_of: Time,
+  participant_id: idOf('participant').nullable(),
+  tax: TaxDetails.optional(),
+})
 /** Last line, `end`; without it the file is incomplete. */
 export const ExportEnd = z.strictObject({ records: z.int(), counts: z.record(z.string(), z.int()) })
 
@@ -104,6 +110,7 @@ export const exportApi = {
         .refine(isKinds, `must be some of ${exportKinds.join(',')}`)
         .optional()
         .meta({ description: 'only these kinds, comma-separated', examples: ['job,message'] }),
+      ...periodQuery,
     }),
     reply: stream('application/x-ndjson'),
     errors: ['unauthorized', 'invalid_request', 'rate_limited'],

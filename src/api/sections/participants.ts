@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address, idOf, namedObject } from '../../core/codecs.ts'
+import { Address, idOf, namedObject, TaxDetails } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_NAME_CHARS, MAX_PAGE, MAX_TEXT_CHARS, MAX_URL_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import { participantTypes, tiers } from '../../model/words.ts'
@@ -195,6 +195,9 @@ export const participantsApi = {
         endpoint_header: EndpointHeader.nullable()
           .optional()
           .meta({ description: 'sent to your own endpoints; its value is never shown again' }),
+        tax: TaxDetails.nullable()
+          .optional()
+          .meta({ description: 'shown on receipts of your sales and on your statement only; null removes it' }),
         rotate_webhook_secret: z.literal(true).optional(),
         accept_terms: TermsVersion.optional(),
       }),

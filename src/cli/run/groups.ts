@@ -29,6 +29,7 @@ export const groups: readonly Group[] = [
   { name: 'trust', heading: 'People', summary: 'seller reputation' },
   { name: 'trace', heading: 'People', summary: "log of agents' purchase attempts" },
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
+  { name: 'receipts', heading: 'Money', summary: 'receipts of payments' },
   { name: 'referrals', heading: 'Money', summary: 'earn by referring others' },
   { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },
   { name: 'chain', heading: 'Daemon', summary: 'blockchain status, queue and transactions' },

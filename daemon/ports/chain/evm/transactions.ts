@@ -1,4 +1,5 @@
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { pick } from '../../../../src/core/record.ts'
 import { offsetPage } from '../../../store/offset-page.ts'
 import type { Store, Tx } from '../../../store/port.ts'
 import type { ChainTransaction, ChainTransactions } from '../chain.ts'
@@ -94,7 +95,7 @@ function shown(row: ChainTxRow): ChainTransaction {
     hashes: sends.map(({ hash }): Hex => hash),
     maxFee: sends.at(-1)?.max_fee ?? 0n,
     sentAt: sends[0]?.at ?? row.updated_at,
-    included: included && { hash: included.hash, block: included.block, ok: included.ok, at: included.at },
+    included: included && { ...pick(included, { hash: 0, block: 0, ok: 0, at: 0 }), costWei: included.cost_wei },
   }
 }
 

@@ -1,3 +1,4 @@
+import { compact } from '../../../../../src/core/record.ts'
 import { type Core, type OpenTx, pass, type QueueWork } from './core.ts'
 import { called, requeue, settled } from './outcome.ts'
 import { movementIn, type Receipt } from './receipt.ts'
@@ -38,6 +39,7 @@ function changes(core: Core, row: ChainTxRow, receipt: Receipt): Partial<ChainTx
       block_hash: receipt.blockHash,
       ok: receipt.ok,
       at: wall(),
+      ...compact({ cost_wei: receipt.costWei }),
     },
     mined: receipt.hash,
     settled: moved,

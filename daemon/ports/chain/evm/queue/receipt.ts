@@ -14,6 +14,8 @@ export type Receipt = {
   readonly block: number
   readonly blockHash: Hex
   readonly gasUsed: bigint
+  /** Undefined if the node does not state the gas price. */
+  readonly costWei: bigint | undefined
   readonly logs: readonly EventLog[]
 }
 
@@ -21,12 +23,14 @@ export type Receipt = {
 export function receiptIn(value: unknown): Receipt | undefined {
   if (!isObject(value) || typeof value['blockHash'] !== 'string') return undefined
   const logs = Array.isArray(value['logs']) ? value['logs'] : []
+  const price = value['effectiveGasPrice']
   return {
     hash: bytesIn(value['transactionHash']),
     ok: numberIn(value['status']) === 1,
     block: numberIn(value['blockNumber']),
     blockHash: bytesIn(value['blockHash']),
     gasUsed: bigIn(value['gasUsed']),
+    costWei: price === undefined ? undefined : bigIn(value['gasUsed']) * bigIn(price),
     logs: logs.filter(isObject).map((log) => ({
       address: bytesIn(log['address']) as Wallet,
       topics: Array.isArray(log['topics']) ? log['topics'].map(bytesIn) : [],

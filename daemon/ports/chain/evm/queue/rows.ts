@@ -43,7 +43,15 @@ const ChainTxRow = z.strictObject({
   /** Set until the transaction is final or superseded. */
   open: z.literal(true).optional(),
   included: z
-    .strictObject({ hash: StoredHex, block: z.int(), block_hash: StoredHex, ok: z.boolean(), at: z.int() })
+    .strictObject({
+      hash: StoredHex,
+      block: z.int(),
+      block_hash: StoredHex,
+      ok: z.boolean(),
+      at: z.int(),
+      /** Gas fee; absent in rows of earlier builds. */
+      cost_wei: z.bigint().exactOptional(),
+    })
     .nullable(),
   /** Hash of the included version. */
   mined: StoredHex.optional(),
