@@ -93,7 +93,7 @@ type Fixable = Pick<Item, 'kind' | 'fix'>
 
 /** Action that fixes an item, or one of the items of a row. Undefined if their commands only show a record. */
 export function mendOf({ kind, fix, of = [{ fix }] }: Fixable & { readonly of?: readonly Pick<Item, 'fix'>[] }) {
-  return of.every((one) => /^souk \S+ view /.test(one.fix)) ? undefined : attentionWords[kind].mend
+  return of.every((one) => /^souk (?:\S+ view|why) /.test(one.fix)) ? undefined : attentionWords[kind].mend
 }
 
 const NAMES = 3

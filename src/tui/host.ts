@@ -79,7 +79,7 @@ export function createHost(options: HostOptions): Host {
   const pace = createPace(clock, frameGapMs)
   const queries = createQueries(clock, pace)
   const stream = createStream({ link, clock, onEvent: () => queries.hint() })
-  return {
+  const host: Host = {
     link,
     clock,
     queries,
@@ -108,6 +108,7 @@ export function createHost(options: HostOptions): Host {
     snapshot,
     save: options.save,
     edit: options.edit,
+    openLine: async (line) => (await import('./picker.ts')).openLine(host, line),
     lend: { current: async (use) => use() },
     lastWords,
     commandLine,
@@ -119,4 +120,5 @@ export function createHost(options: HostOptions): Host {
     health: () => queries.open<HealthFacts>('health', fetchHealth(link), refreshMs).get().value,
     pauseReason: () => queries.open('pause', fetchPauseReason(link), SLOW_EVERY_MS).get().value ?? '',
   }
+  return host
 }

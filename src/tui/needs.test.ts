@@ -1,17 +1,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDaemon, type Daemon } from '../../daemon/index.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { readAnswer, wordsOf } from '../client/call.ts'
 import { createTransport } from '../client/transport.ts'
-import { DAY_MS, HOUR_MS } from '../core/time.ts'
 import { type Opened as Cast, joinCast } from '../market/cast.ts'
 import type { Stage } from '../market/hand.ts'
-import { trigger, triggers } from '../market/situations/run.ts'
-import type { EventType } from '../model/event-types.ts'
-import { type FakeLink, fakeLink, type Opened, openOn } from './cockpit.testkit.tsx'
+import { type Triggered, trigger, triggers } from '../market/situations/run.ts'
+import { type AttentionKind, attentionKinds, type ScreenId } from '../model/words.ts'
+import { attentionWords } from '../nouns/attention.ts'
+import { type FakeLink, fakeLink, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import type { Ui } from './shell/ui.ts'
 
 // @story one inbox, emptied by its own keys
 
@@ -19,7 +20,7 @@ let folder: string
 let daemon: Daemon
 let stage: Stage
 let cast: Cast
-let open: Opened
+let open: Opened | undefined
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'souk-needs-'))
@@ -52,10 +53,10 @@ const events = (signal: AbortSignal) =>
     signal,
   })
 
-async function happens(type: EventType): Promise<void> {
+async function happens(kind: AttentionKind): Promise<Triggered | undefined> {
+  const type = `attention.${kind}` as const
   const situation = triggers[type]
-  if ('why' in situation) throw new Error(situation.why)
-  await trigger({ ...cast, stage, type, folder, events }, situation)
+  return 'why' in situation ? undefined : trigger({ ...cast, stage, type, folder, events }, situation)
 }
 
 /** The daemon itself behind the cockpit's link. */
@@ -78,56 +79,111 @@ function linkTo(): FakeLink {
   } satisfies Pick<FakeLink, 'call'>)
 }
 
-const told = () => cast.operator.call('getAttention', {})
-const kindsNow = async () => new Set((await told()).items.map(({ kind }) => kind))
+const isOpen = async (id: string) => (await cast.operator.call('getAttention', {})).items.some((one) => one.id === id)
 
-/** The row of the inbox that has the cursor. */
-const chosenRow = () => open.rows().find((row) => row.startsWith('▌')) ?? ''
-const VERBS = /(?<key>[A-Z]) (?:unpause|resume|try now|decide|refund|run now|settle|send it|resend|fetch now) *(?:│|$)/
+/** A command line that says what it was asked to run. */
+const commandLine: OpenOptions['commandLine'] = {
+  commands: ['facilitator show', 'admin subs list'].map((name) => ({ name, summary: '' })),
+  split: (line) => line.split(' '),
+  complete: async () => [],
+  run: async (words) => ({ ok: true, value: words.join(' ') }),
+}
+const size = { columns: 160, rows: 50, commandLine }
 
-/** Confirms what is open, with its first choice and a reason where it asks for them. */
-async function confirm(): Promise<void> {
-  const { dialog } = open.host.ui.get()
-  if (dialog === undefined) throw new Error(`no dialog is open:\n${open.text()}`)
-  for (const { name, choices } of dialog.spec.fields) {
-    await open.type(choices?.[0]?.[0] ?? (name === 'reason' ? 'so it is' : ''))
-    await open.type('\t')
-  }
-  await open.type('y')
-  await open.until(() => open.host.ui.get().dialog === undefined)
+const chosenRow = ({ rows }: Opened) => rows().find((row) => row.startsWith('▌')) ?? ''
+/** The key that a row names, with its verb. */
+const VERB =
+  /(?<key>[A-Z]|enter) (?<verb>unpause|resume|try now|decide|refund|run now|settle|send it|resend|fetch now|look) *(?:[│├┤]|$)/
+
+/** Puts the cursor on the row of a problem. */
+async function choose({ host, type, until }: Opened, id: string): Promise<void> {
+  host.ui.set({ ...host.ui.get(), screen: 'overview', panel: 'needs', picker: undefined })
+  host.queries.refetch()
+  const at = () => host.face.current.ids.indexOf(id)
+  await until(() => host.face.current.screen === 'overview' && at() >= 0)
+  await type('g')
+  for (let i = at(); i > 0; i -= 1) await type('j')
 }
 
-test('what waits is mended by the keys that its rows name', async () => {
-  await happens('subscription.past_due')
-  expect(await kindsNow()).toContain('past_due')
-  await happens('thread.inquiry')
-  for (let i = 0; i < 2; i += 1) await happens('job.dispatched')
-  await cast.operator.call('moveClock', { body: { advance_ms: DAY_MS + HOUR_MS } })
-  for (const type of ['job.disputed', 'subscription.unserved', 'webhook.failed'] as const) await happens(type)
-  await cast.operator.call('moveClock', { body: { advance_ms: 8 * HOUR_MS } })
-  await cast.operator.call('pausePlatform', { body: { reason: 'the bank is closed' } })
-  await cast.operator.call('pauseEscrow', { body: {} })
-  const before = await told()
-  const mended = ['platform', 'escrow', 'dispute', 'overdue', 'unserved_period'] as const
-  for (const kind of [...mended, 'inquiry', 'delivery'] as const) expect(await kindsNow()).toContain(kind)
-  open = await openOn({ link: linkTo(), columns: 160, rows: 50, now: Date.now() })
-  await open.until(() => open.text().includes(`${before.total} problems`))
-  // Its seller has no endpoint any more: it can only be looked at.
-  expect(open.text()).toMatch(/! delivery .*enter look/)
-  // Two overdue jobs are one row with their sum and the age of the older.
-  expect(open.text()).toMatch(/✗ overdue +2 jobs +\$5\.25 .*\d+h W refund/)
-  for (let left = await kindsNow(), tries = 0; mended.some((kind) => left.has(kind)); left = await kindsNow()) {
-    expect(++tries).toBeLessThan(12)
-    await open.type('g')
-    for (let i = 0; VERBS.exec(chosenRow()) === null; i += 1) {
-      if (i > 20) throw new Error(`no row names its key:\n${open.text()}`)
-      await open.type('j')
-    }
-    const key = VERBS.exec(chosenRow())?.groups?.key ?? ''
-    const row = chosenRow()
-    await open.type(key)
-    await open.until(() => open.host.ui.get().dialog !== undefined)
-    await confirm()
-    await open.until(() => !open.text().includes(row))
+/** Confirms what is open, with its first choice and a reason where it asks for them. */
+async function confirm({ host, text, type, until }: Opened): Promise<void> {
+  await until(() => host.ui.get().dialog !== undefined)
+  const { dialog } = host.ui.get()
+  if (dialog === undefined) throw new Error(`no dialog is open:\n${text()}`)
+  for (const { name, choices } of dialog.spec.fields) {
+    await type(choices?.[0]?.[0] ?? (name === 'reason' ? 'so it is' : ''))
+    await type('\t')
   }
+  await type('y')
+  await until(() => host.ui.get().dialog === undefined)
+}
+
+type Landing = { readonly screen: ScreenId; readonly view?: Partial<Ui>; readonly shows?: string }
+/** Where `enter look` leads, by kind. Where nothing else is said, the list has the record alone. */
+const landings: Readonly<Partial<Record<AttentionKind, Landing>>> = {
+  platform: { screen: 'endpoints', shows: 'VERB' },
+  escrow: { screen: 'money', shows: 'Books' },
+  chain: { screen: 'overview', shows: 'souk facilitator show' },
+  payout: { screen: 'money', view: { moneyView: 'payouts' } },
+  dispute: { screen: 'jobs' },
+  overdue: { screen: 'jobs' },
+  stuck: { screen: 'jobs' },
+  unserved_period: { screen: 'services', view: { shopView: 'subscriptions' } },
+  past_due: { screen: 'services', view: { shopView: 'subscriptions' } },
+  inquiry: { screen: 'threads' },
+  delivery: { screen: 'logs' },
+  endpoint: { screen: 'services', view: { shopView: 'services' } },
+  cron: { screen: 'crons', shows: 'reputation' },
+  sanctions_list: { screen: 'compliance', shows: 'Sanctions list' },
+}
+
+/** Opens the chosen row and finds there what the row is about. */
+async function looks(cockpit: Opened, kind: AttentionKind, { subject }: Triggered): Promise<void> {
+  const { host, type, text, until } = cockpit
+  const { screen, view = {}, shows } = landings[kind] ?? { screen: 'overview' }
+  await type('\r')
+  await until(() => host.face.current.screen === screen)
+  expect(host.ui.get()).toMatchObject(view)
+  if (shows === undefined) await until(() => host.face.current.ids.join() === subject.id)
+  else await until(() => text().includes(shows))
+}
+
+let reader: Opened | undefined
+afterAll(() => reader?.close())
+
+describe.each(attentionKinds)('%s', (kind) => {
+  let problem: Triggered | undefined
+
+  test('is caused, or it is said why not', async () => {
+    problem = await happens(kind)
+    expect(problem === undefined).toBe('why' in triggers[`attention.${kind}`])
+    if (problem) expect(await isOpen(problem.id)).toBe(true)
+    else expect(triggers[`attention.${kind}`]).toMatchObject({ next: expect.stringMatching(/^souk /) })
+  })
+
+  test('is looked at where it is', async () => {
+    if (problem === undefined) return
+    reader ??= await openOn({ ...size, link: linkTo(), readonly: true, now: Date.now() })
+    await choose(reader, problem.id)
+    // Who may only read is offered no other key.
+    expect(VERB.exec(chosenRow(reader))?.groups).toEqual({ key: 'enter', verb: 'look' })
+    await looks(reader, kind, problem)
+  })
+
+  test('is mended by the key that its row names', async () => {
+    if (problem === undefined) return
+    const { id } = problem
+    open ??= await openOn({ ...size, link: linkTo(), now: Date.now() })
+    await choose(open, id)
+    const { key, verb } = VERB.exec(chosenRow(open))?.groups ?? {}
+    expect(key === 'enter').toBe(attentionWords[kind].mend === undefined)
+    if (key === 'enter') return looks(open, kind, problem)
+    await open.type(key ?? '')
+    await confirm(open)
+    // The listing is sold again when its endpoint has accepted what was sent again.
+    if (verb === 'resend') expect(open.text()).toContain('is sent again.')
+    else await expect.poll(() => isOpen(id)).toBe(false)
+    for (const name of ['escrow-monitor', 'reputation', 'ofac-sdn-refresh'])
+      await cast.operator.call('resumeCron', { params: { name } })
+  })
 })

@@ -12,22 +12,13 @@ import { pipeRows } from './programs.ts'
 import { screens } from './screens.ts'
 import { askUser, refuse, showToast } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
-import {
-  commandDialog,
-  commandIn,
-  isRead,
-  type Named,
-  shopViewOf,
-  shownOn,
-  showOutput,
-  whyNot,
-} from './shell/commands.ts'
+import { commandDialog, commandIn, isRead, type Named, shownOn, showOutput, viewOf, whyNot } from './shell/commands.ts'
 import { savedForms, savedName, saveScreen } from './shell/copy.ts'
 import { turnColumn } from './shell/finding.ts'
 import { shellCommand } from './shell/pause-dialog.ts'
 import { placeOf } from './shell/places.ts'
 import type { CommandLine, Host, LineWord, ScreenArea } from './shell/screen.ts'
-import { goTo, isPutAway, type Picker, type ShopView } from './shell/ui.ts'
+import { goTo, isPutAway, type Picker } from './shell/ui.ts'
 
 /** A choice in a picker. Enter runs it or inserts its text. */
 export type Pick = {
@@ -245,10 +236,20 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
     const title = screens.find(({ id }) => id === screen)?.title ?? screen
     const by = [view.filter, view.sort && `by ${view.sort}`].filter(Boolean).join(', ')
     const summary = `go to ${title}${by === '' ? '' : `: ${by}`}`
-    const shopView = shopViewOf[named.name] ?? 'services'
-    return [done(words.join(' '), summary, () => go(host, screen, { ...view, shopView }))]
+    return [done(words.join(' '), summary, () => go(host, screen, { ...view, command: named.name }))]
   }
   return [done(words.join(' '), named.summary, () => runLine(host, line, named))]
+}
+
+/** Opens what a command shows, as the palette does. @returns false if the command changes data or cannot run here */
+export function openLine(host: Host, typed: string): boolean {
+  const line = host.commandLine
+  const words = line?.split(typed) ?? []
+  const named = line && commandIn(line, words)
+  const isShown = screenIds.some((id) => shownOn[id]?.includes(named?.name ?? ''))
+  const [pick] = named && line && (isShown || isRead(named)) ? linePicks(host, line, words) : []
+  if (pick?.does === 'do') pick.act()
+  return pick !== undefined
 }
 
 /** A pick that sets the wallet for writing messages. It changes no data, so the user is not asked to confirm. */
@@ -283,15 +284,14 @@ function partsOf(word: string): readonly [string, string] {
 function go(
   host: Host,
   screen: ScreenId,
-  { filter, sort, shopView }: ListView & { readonly shopView?: ShopView },
+  { filter, sort, command = '' }: ListView & { readonly command?: string },
 ): void {
   const ui = goTo(host.ui.get(), screen)
   const filters = filter === undefined ? ui.filters : { ...ui.filters, [screen]: filter }
   const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
   // With a filter, all views are searched.
   const views = filter === undefined ? {} : { jobView: 'all' as const, threadView: 'all' as const }
-  const shop = screen === 'services' && shopView !== undefined ? { shopView } : {}
-  host.ui.set({ ...ui, ...views, ...shop, filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
+  host.ui.set({ ...ui, ...views, ...viewOf[command]?.(ui), filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
 }
 
 function runLine(host: Host, line: CommandLine, named: Named): void {

@@ -4,6 +4,7 @@ import { formatAmount } from '../../../src/core/money.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { jobDueEvents, workingJobStatuses } from '../../../src/model/job.ts'
 import type { AttentionKind } from '../../../src/model/words.ts'
+import type { Context } from '../../kernel/context.ts'
 import { eachPage } from '../../store/each-page.ts'
 import type { Collection, ReadTx, Row } from '../../store/port.ts'
 import { deciderOf } from '../jobs/dispute-decision.ts'
@@ -13,6 +14,7 @@ import { services } from '../listings/rows.ts'
 import { owingStates } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
+import { compliance } from '../sanctions/sanctions.ts'
 import { plans, subscriptions, type UnservedPeriodRow, unservedPeriods } from '../subscriptions/rows.ts'
 import { adjustmentOf } from '../subscriptions/unserved.ts'
 import { messages, threads } from '../threads/rows.ts'
@@ -23,7 +25,7 @@ import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
 /** The listed items of one kind, with the count of all items of that kind. */
 export type FoundItems = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
-type Reading = { readonly t: ReadTx; readonly now: number }
+type Reading = { readonly ctx: Context; readonly t: ReadTx; readonly now: number }
 
 /** Maximum items listed per kind; the counts include the rest. */
 export const MAX_OF_A_KIND = 25
@@ -202,26 +204,38 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
   return foundItems('reversed', { rows: items, count }, (words) => words)
 }
 
-async function payoutsOf({ t }: Reading): Promise<FoundItems> {
+/** Payouts without a key, and those on hold, which the next payout run releases unless their wallet is still listed. */
+async function payoutsOf({ ctx, t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
-  const wordsOf = (payout: PayoutRow, sentence: string): ItemWords => ({
-    id: `payout ${payout.id}`,
-    grave: true,
-    subject: { kind: 'payout', id: payout.id },
-    who: payout.wallet,
-    amount: payout.amount,
-    since: payout.created_at,
-    due: payout.next_attempt_at,
-    sentence,
-    fix: `souk admin payouts --status ${payout.status}`,
-  })
-  const items = [
-    ...stuck.rows.map((one) => wordsOf(one, `A ${one.kind} failed: ${one.last_error ?? 'unknown error'}.`)),
-    ...blocked.rows.map((one) => wordsOf(one, `A ${one.kind} is on hold: its wallet is blocked.`)),
-  ]
-  return foundItems('payout', { rows: items, count: stuck.count + blocked.count }, (words) => words)
+  return foundItems(
+    'payout',
+    { rows: [...stuck.rows, ...blocked.rows], count: stuck.count + blocked.count },
+    async (payout) => {
+      const { id, kind, wallet, amount } = payout
+      const isListed = payout.blocked && (await isSanctioned(ctx, wallet))
+      const held = isListed ? 'is on hold: its wallet is on the sanctions list' : 'was on hold: its wallet was blocked'
+      return {
+        id: `payout ${id}`,
+        grave: true,
+        subject: { kind: 'payout', id },
+        who: wallet,
+        amount,
+        since: payout.created_at,
+        due: payout.next_attempt_at,
+        sentence: `A ${kind} ${payout.blocked ? held : `failed: ${payout.last_error ?? 'unknown error'}`}.`,
+        fix: isListed ? `souk why ${id}` : 'souk crons run provider-settlement',
+      }
+    },
+  )
 }
+
+/** Without a list that tells, nothing is paid. */
+const isSanctioned = (ctx: Context, wallet: PayoutRow['wallet']) =>
+  compliance
+    .of(ctx)
+    .isSanctioned(wallet)
+    .catch(() => true)
 
 /** Paid periods that were not served and need a remedy (decisions §9). */
 async function unservedOf({ t, now }: Reading): Promise<FoundItems> {

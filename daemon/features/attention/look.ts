@@ -92,7 +92,7 @@ function wrongTokenWords({ chain }: Context, { seller, network, asset, count }: 
   const times = count === 1 ? 'once' : `${count} times`
   const own = `${chain.asset.address} on ${chain.network}`
   const sentence = `A server (${seller}) requested settlement of ${asset} on ${network} ${times}; this chain settles ${own}.`
-  return { sentence, fix: 'souk facilitator' }
+  return { sentence, fix: 'souk facilitator show' }
 }
 
 function sentenceOf({ id, taken, last_error: error }: DealRow): string {

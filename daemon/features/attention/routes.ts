@@ -8,7 +8,7 @@ import { ownFinders } from './own.ts'
 
 /** Open problems. Only indexes of open items are read, so the cost grows with their number. */
 const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
-  const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
+  const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ ctx, t, now }))))
   const found = [
     ...inBooks,
     await chainOf(ctx),

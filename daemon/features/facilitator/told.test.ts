@@ -54,7 +54,7 @@ describe('what it tells', () => {
     expect(body.wrong_tokens).toMatchObject([{ seller: 'local', fault: 'asset_mismatch', asset, count: 2 }])
     const { items } = (await at.market.admin('GET', '/dashboard/api/admin/attention')).body
     const [item] = items.filter(({ sentence }: { sentence: string }) => sentence.includes(asset))
-    expect(item).toMatchObject({ kind: 'chain', fix: 'souk facilitator' })
+    expect(item).toMatchObject({ kind: 'chain', fix: 'souk facilitator show' })
     expect(item.sentence).toContain('2 times')
   })
 

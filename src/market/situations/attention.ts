@@ -42,11 +42,7 @@ async function deadDelivery(scene: Scene): Promise<void> {
   await seller.call('updateParticipant', { params: { id: seller.id }, body: { webhook_url: url } })
 }
 
-/** The operator earns what it credits later: a service of the house is bought first. */
 async function unservedHour(scene: Scene): Promise<void> {
-  const { services } = await scene.cast.acme.call('getCatalog', { query: { q: 'QR code', limit: '1' } })
-  const [house] = services
-  if (house) await scene.cast.acme.pay('purchaseService', { params: { id: house.id }, body: { data: 'hello' } })
   await unserved({ ...scene, told: { price: DEAR, ...scene.told } })
   await scene.advance(HOUR_MS)
 }

@@ -15,7 +15,7 @@ import { openNeed } from './walk.ts'
 /** Opens the dialog that fixes the problems of a row. If there is no such dialog, opens the record concerned. */
 export async function mend(host: Host, need: Need): Promise<void> {
   const specs = await dialogsFor(host, need)
-  if (specs.length === 0) openNeed(host, need)
+  if (specs.length === 0) await openNeed(host, need)
   else askAll(host, specs)
 }
 

@@ -301,7 +301,7 @@ function actionsOn(walked: Walked): Face['actions'] {
       const need = chosenNeed()
       if (at !== 'needs') openPanel(walked, at, chosenId())
       else if (need === undefined) return
-      else if (mendOf(need) === undefined || host.readonly) openNeed(host, need)
+      else if (mendOf(need) === undefined || host.readonly) void openNeed(host, need)
       else mendIt(need)
     },
     ...copyActions(walked, { chosenId, chosenNeed, chosenCron }),

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Opened, openOn, sse } from '../cockpit.testkit.tsx'
+import examples from '../../api/answer-examples.json' with { type: 'json' }
+import { type Opened, type OpenOptions, openOn, sse } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 import { jobId } from '../jobs/jobs.testkit.ts'
 
@@ -8,6 +9,8 @@ import { jobId } from '../jobs/jobs.testkit.ts'
 let open: Opened | undefined
 afterEach(() => open?.close())
 
+const ATTENTION = 'GET /dashboard/api/admin/attention'
+const RECEIPT = 'rcp_0000000000000001'
 const [TAB, BACK_TAB, ENTER, ESC, DOWN] = ['\t', '\u001B[Z', '\r', '\u001B', '\u001B[B']
 
 async function overview(columns = 160, rows = 50) {
@@ -110,6 +113,35 @@ describe('the live feed', () => {
     await type(ENTER)
     expect(text()).toContain('✗ Nothing has happened yet.')
   })
+})
+
+it.each([
+  ['journal', 'journal', 'souk doctor'],
+  ['disk', 'disk', 'souk doctor --only disk'],
+  ['engine', 'engine node', 'souk doctor --only engines'],
+  ['chain', 'chain silent', 'souk chain status'],
+  ['reversed', RECEIPT, 'souk crons run auto-refund'],
+] as const)('leads from a problem of the kind %s to what its command shows', async (kind, subject, fix) => {
+  const words = subject === RECEIPT ? ['why', RECEIPT] : fix.split(' ').slice(1)
+  const ran: (readonly string[])[] = []
+  const commandLine: OpenOptions['commandLine'] = {
+    commands: ['doctor', 'chain status', 'why', 'crons run'].map((name) => ({ name, summary: '' })),
+    split: (line) => line.split(' '),
+    complete: async () => [],
+    async run(line) {
+      ran.push(line)
+      return { ok: true, value: 'so it stands' }
+    },
+  }
+  const { items, counts } = examples.getAttention.answer
+  const one = { ...items[0], kind, subject: { kind, id: subject }, fix, amount: null }
+  const none = Object.fromEntries(Object.keys(counts).map((name) => [name, 0]))
+  const told = { items: [one], counts: { ...none, [kind]: 1 }, total: 1 }
+  open = await openOn({ link: market({ [ATTENTION]: told }), columns: 120, rows: 40, commandLine })
+  await open.advance(1_000)
+  await open.type(ENTER)
+  await open.until(() => open?.text().includes('so it stands') === true)
+  expect(ran).toEqual([[...words, '--no-input']])
 })
 
 it('mends nothing and puts nothing off while another panel is walked', async () => {

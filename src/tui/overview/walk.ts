@@ -55,15 +55,17 @@ export function openPanel(
   host.ui.set(panel === 'crons' && id !== undefined ? { ...ui, chosen: { ...ui.chosen, crons: id } } : ui)
 }
 
-/** Opens the record of a problem that has no dialog. Without a record, opens the screen for the problem's kind. */
-export function openNeed(host: Host, { kind, subject }: Need): void {
-  const place = placeOf(host, subject)
+/** Opens what a problem is about: its record, else what its command shows, else the screen of its kind. */
+export async function openNeed(host: Host, { kind, subject, fix, count }: Need): Promise<void> {
+  const place = count === 1 ? placeOf(host, subject) : undefined
   if (place) place.go()
   else if (kind === 'cron') {
     const ui = goTo(host.ui.get(), 'crons')
     host.ui.set({ ...ui, chosen: { ...ui.chosen, crons: subject } })
-  } else host.ui.set(goTo(host.ui.get(), attentionWords[kind].screen))
+  } else if (!(await host.openLine(RECEIPT.test(subject) ? `why ${subject}` : fix.replace(/^souk /, ''))))
+    host.ui.set(goTo(host.ui.get(), attentionWords[kind].screen))
 }
+const RECEIPT = /^rcp_[0-9a-f]{16}$/
 
 /** Opens the record of an event, or else the job that it names. */
 function openEvent(host: Host, event: LiveEvent | undefined): void {

@@ -7,7 +7,7 @@ import { START_COMMAND } from './notice.ts'
 import { shellCommand } from './pause-dialog.ts'
 import { fetchHealth } from './queries.ts'
 import type { CommandLine, Host } from './screen.ts'
-import type { ShopView } from './ui.ts'
+import type { ShopView, Ui } from './ui.ts'
 
 /** Commands that the palette answers by opening a screen. */
 export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
@@ -26,18 +26,24 @@ export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
   endpoints: ['endpoints list'],
   money: ['admin payouts', 'admin holds', 'admin payees', 'money river', 'money audit'],
   compliance: ['admin verification list', 'admin sdn list'],
-  logs: ['logs'],
+  logs: ['logs', 'admin webhooks list'],
   requests: ['requests list'],
   people: ['admin participants list', 'participants list'],
   clock: ['clock show'],
 }
 
-/** The market view that a command opens. A command that is not in this table opens the view of listings. */
-export const shopViewOf: Readonly<Record<string, ShopView>> = {
-  'admin plans list': 'plans',
-  'admin subs list': 'subscriptions',
-  'admin requests list': 'requests',
-  'admin products list': 'products',
+const market = (shopView: ShopView) => () => ({ shopView })
+
+/** The view that a command opens on its screen (default: the one that is open). */
+export const viewOf: Readonly<Record<string, (ui: Ui) => Partial<Ui>>> = {
+  'services list': market('services'),
+  'admin services list': market('services'),
+  'admin plans list': market('plans'),
+  'admin subs list': market('subscriptions'),
+  'admin requests list': market('requests'),
+  'admin products list': market('products'),
+  'admin payouts': () => ({ moneyView: 'payouts' }),
+  'admin webhooks list': ({ logs }) => ({ logs: { ...logs, view: 'webhooks' } }),
 }
 
 /** Commands that use the terminal themselves or do not end. */

@@ -134,6 +134,8 @@ export type Host = {
   readonly save?: ((name: string, text: string) => Outcome<string>) | undefined
   /** Opens a listing in the user's editor. Undefined if the cockpit cannot. */
   readonly edit?: ((listing: EditedListing) => Promise<Outcome<ListingChanges>>) | undefined
+  /** Opens what a command shows. @returns false if the command changes data or cannot run here */
+  readonly openLine: (line: string) => Promise<boolean>
   /** Gives the terminal to another program while `use` runs. */
   readonly lend: { current: (use: () => void | Promise<void>) => Promise<void> }
   /** The other marketplaces. Undefined if the cockpit was opened by address. */
