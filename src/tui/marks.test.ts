@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import examples from '../api/answer-examples.json' with { type: 'json' }
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobId, jobsOf } from './jobs/jobs.testkit.ts'
@@ -59,5 +60,46 @@ describe('marked rows', () => {
     await until(() => !text().includes('only disputes'))
     await type('\u001B')
     await until(() => !/^.\*/m.test(text()))
+  })
+
+  it('send the dead deliveries among them again, after one question', async () => {
+    const WEBHOOKS = '/dashboard/api/admin/webhooks'
+    const [one] = examples.getWebhooks.answer.deliveries
+    const deliveries = ['dead', 'dead', 'delivered', 'pending', 'dead'].map((status, i) => {
+      const id = `whd_${String(i + 1).padStart(16, '0')}`
+      return { ...one, id, delivery_id: id, status }
+    })
+    const link = market({ [`GET ${WEBHOOKS}`]: { deliveries, total: deliveries.length, limit: 100, offset: 0 } })
+    for (const { id } of deliveries) link.answers[`POST ${WEBHOOKS}/${id}/replay`] = { ...one, id, status: 'pending' }
+    open = await openOn({ link, screen: 'logs', columns: 120, rows: 30 })
+    const { type, text, until } = open
+    const sent = () => link.calls.flatMap(({ method, path }) => (method === 'POST' ? [path.split('/').at(-2)] : []))
+    await type('vvv')
+    await until(() => text().includes('[webhooks'))
+    for (const key of '    ') await type(key)
+    await type('T')
+    expect(text()).toContain('SEND A DELIVERY AGAIN × 2')
+    expect(sent()).toEqual([])
+    await type('y')
+    await until(() => text().includes('2 of 2 done'))
+    expect(sent()).toEqual(deliveries.slice(0, 2).map(({ id }) => id))
+  })
+
+  it('are sent again where none is dead but one was delivered, and else it is said why not', async () => {
+    const WEBHOOKS = '/dashboard/api/admin/webhooks'
+    const [one] = examples.getWebhooks.answer.deliveries
+    const told = (status: string) => ({ deliveries: [{ ...one, status }], total: 1, limit: 100, offset: 0 })
+    const link = market({ [`GET ${WEBHOOKS}`]: told('dropped') })
+    open = await openOn({ link, screen: 'logs', columns: 120, rows: 30 })
+    const { type, text, until, host } = open
+    await type('vvv')
+    await until(() => text().includes('dropped'))
+    await type('T')
+    expect(text()).toContain('✗ The selected delivery was dropped: its message is obsolete.')
+    link.answers[`GET ${WEBHOOKS}`] = told('delivered')
+    host.queries.refetch()
+    await until(() => text().includes('✓ delivered'))
+    await type('T')
+    expect(text()).toContain('SEND A DELIVERY AGAIN')
   })
 })

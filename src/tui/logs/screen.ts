@@ -270,14 +270,17 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-/** Sends deliveries again: the marked ones, or the chosen one. Pending ones are left out. */
+/** Sends the marked deliveries again, or the chosen one: the dead ones of them, else those that were delivered. */
 function sendAgain(host: Host, rows: readonly Delivery[]): void {
-  const dead = meant(host.ui.get(), rows, delivery.idOf).filter(({ status }) => status !== 'pending')
-  if (dead.length === 0) refuse(host, 'The selected delivery is pending: it is retried automatically.')
-  else
+  const of = Object.groupBy(meant(host.ui.get(), rows, delivery.idOf), ({ status }) => status)
+  const again = of.dead ?? of.delivered ?? []
+  if (again.length === 0) {
+    const why = of.pending ? 'is pending: it is retried automatically' : 'was dropped: its message is obsolete'
+    refuse(host, `The selected delivery ${why}.`)
+  } else
     askAll(
       host,
-      dead.map((one) => replayDialog(host, replayOf(one, safe(one.url)))),
+      again.map((one) => replayDialog(host, replayOf(one, safe(one.url)))),
     )
 }
 
