@@ -27,6 +27,8 @@ export type Terminal = {
   readonly type: (text: string) => Promise<void>
   /** Presses a key by tmux's name for it: `Enter`, `Escape`, `C-c`. */
   readonly press: (...keys: string[]) => Promise<void>
+  /** Pastes a text as terminals do: between marks, so that a program can tell it from keys. */
+  readonly paste: (text: string) => Promise<void>
   /** The screen, a row for each line, blanks at the ends gone. */
   readonly rows: () => Promise<string[]>
   /** The screen with its colors as escape sequences. */
@@ -71,6 +73,10 @@ export async function openTerminal({ columns, rows, folder, env }: TerminalOptio
     },
     type: async (words) => void (await tmux('send-keys', '-l', words)),
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
+    async paste(words) {
+      await tmux('set-buffer', words)
+      await tmux('paste-buffer', '-p', '-r')
+    },
     rows: async () => (await text()).split('\n'),
     colored: () => tmux('capture-pane', '-p', '-e'),
     resize: async (toColumns, toRows) =>
