@@ -283,9 +283,17 @@ describe('who is sanctioned', () => {
     await runPayouts(ctx())
     expect(await balanceOfAccount(market, account.blocked(wallet))).toBe(70_000n)
     await soundBooks(market)
+    const fixes = async () => {
+      const { items } = (await market.admin('GET', '/dashboard/api/admin/attention')).body
+      return items.flatMap(({ kind, fix }: { kind: string; fix: string }) => (kind === 'payout' ? [fix] : []))
+    }
+    // To try again helps only once the wallet is cleared.
+    expect(await fixes()).toEqual([expect.stringMatching(/^souk why out_/)])
     time.advance(HOUR_MS)
     await remove(wallet)
+    expect(await fixes()).toEqual(['souk crons run provider-settlement'])
     await runPayouts(ctx())
+    expect(await fixes()).toEqual([])
     expect(await ctx().chain.balanceOf(wallet)).toBe(70_000n)
     await soundBooks(market)
   })
