@@ -37,7 +37,12 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
   deep: () => files.filter(({ ring, isSampled }) => ring === 'deep' || isSampled),
   devnet: () => [...matching(onDevnet), ...partOf(matching(deepOnDevnet), commit)],
   postgres: () => matching(onPostgres),
-  'postgres-part': () => partOf(matching(onPostgres), commit),
+  // The long histories of commerce run by `npm run test:postgres` alone.
+  'postgres-part': () =>
+    partOf(
+      matching(onPostgres).filter(({ path }) => !path.endsWith('/commerce.test.ts')),
+      commit,
+    ),
   'devnet-deep': () => matching(deepOnDevnet),
 }
 
