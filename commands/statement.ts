@@ -52,11 +52,15 @@ export const command = defineCommand({
   heading: 'Money',
   summary: 'list every movement of your money, with totals',
   description:
-    'Without a period, lists all. `net` is the change of the account. A sale is gross, less fee, less refund. --json (in place of --csv and --pdf) prints one line for the owner, one for each movement, and one for the totals of each account. This is not tax advice.',
+    'Without a period, lists all. `net` is the change of the account. A sale is gross, less fee, less refund. --json (in place of --csv) prints one line for the owner, one for each movement, and one for the totals of each account. This is not tax advice.',
   args: z.object({}),
   options,
   ownText: true,
-  examples: ['souk statement', 'souk statement --year 2026 --csv', 'souk statement --operator --month 2026-03 --json'],
+  examples: [
+    'souk statement --year 2026 --ndjson',
+    'souk statement --pdf ./downloads/statement.pdf --yes',
+    'souk statement --operator --month 2026-03 --ndjson',
+  ],
   run: (context) => run(context),
   view(item, io) {
     if ('csv' in item) io.bytes(Buffer.from(item.csv))
@@ -69,9 +73,9 @@ async function* run(context: Context): AsyncGenerator<Printed> {
   const { io, options: given } = context
   const isData = io.settings.format !== 'human'
   const items = itemsOf(context)
-  if (isData) yield* items
+  if (given.pdf !== undefined) yield await savePdf(context, given.pdf, items)
+  else if (isData) yield* items
   else if (given.csv) yield* csvOf(items)
-  else if (given.pdf !== undefined) yield await savePdf(context, given.pdf, items)
   else for await (const item of items) for (const text of textOf(item)) yield { text }
 }
 
