@@ -44,7 +44,8 @@ it.skipIf((await tmuxVersion()) === undefined)(
       await terminal.see(/▌.*auto-refund/)
       await on()
       await terminal.type('q')
-      await terminal.see('ended 0')
+      await terminal.miss('auto-refund')
+      await terminal.see('ended 148')
       await off()
     } finally {
       await terminal.close()
