@@ -322,9 +322,12 @@ const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
 /** Characters without an ASCII form. Style markers and line breaks are kept. */
 const NOT_ASCII = /[^\n\t\u0020-\u007E\uFDD0-\uFDEF]/gu
 
-/** ASCII form of equal width. Characters without a replacement become question marks. */
+/**
+ * ASCII form of equal width. Characters without a replacement become question marks. The keys `←→` are left out, since
+ * `<>` are other keys.
+ */
 export function inAscii(text: string): string {
-  return text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))
+  return text.replaceAll('←→', '  ').replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))
 }
 
 /** The first text that fits; empty if none does. */

@@ -18,7 +18,7 @@ import {
 import { faceless } from './host.ts'
 import { withoutPutOff } from './overview/put-off.ts'
 import type { Painter } from './painter.ts'
-import { floating } from './parts/float.ts'
+import { chosenAt, floating } from './parts/float.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
 import { cardQuery, namedQuery, nextWords, nextWordsName, picksOf, titled } from './picking.ts'
@@ -31,9 +31,11 @@ import { fetchNeeds } from './shell/needs.ts'
 import { waitingLines } from './shell/notice.ts'
 import { fetchClock, fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { ONCE_MS, QueriesContext, useQuery } from './shell/query.ts'
-import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
+import type { Face, FrameView, Host, Screen, ScreenArea, Size } from './shell/screen.ts'
 
 const TICK_MS = 1_000
+/** Fields and buttons of a dialog with evidence, and some lines of the evidence. */
+const EVIDENCE_ROWS_LEAST = 16
 
 export type CockpitProps = {
   readonly host: Host
@@ -177,6 +179,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   const { name, fetch } = view.ui.dialog?.spec.evidence ?? noEvidence
   const evidence = useQuery(fetch, { name, every: ONCE_MS })
+  const under = drawn.draw(view.area)
   const box = boxOf()
   const card = cardQuery(host, view.ui.picker)
   useQuery(card.fetch, { name: card.name, every: SLOW_EVERY_MS })
@@ -184,36 +187,41 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
   useQuery(named.fetch, { name: named.name, every: ONCE_MS })
   usePlaces(host)
   useQuery(nextWords(host, view.ui.picker), { name: nextWordsName(view.ui.picker), every: ONCE_MS })
-  const { area } = view
   const lines = frameLines(withMessage(bodyLines(), view, drawn.problem), { ...view, hints: drawn.hints }, size)
   useLayoutEffect(() => face({ ...drawn, reach: box?.reach ?? 0, frame, lines }))
   return <Rows lines={lines} {...part} />
 
   function frame(): readonly Line[] {
     const plain = { ...view, hints: drawn.hints, ui: { ...view.ui, picker: undefined, dialog: undefined } }
-    return frameLines(withMessage(drawn.draw(area), plain, drawn.problem), plain, size)
+    return frameLines(withMessage(under, plain, drawn.problem), plain, size)
   }
 
   function bodyLines(): readonly Line[] {
-    const lines = drawn.draw(area)
     if (box) {
       const room = floatArea(view, drawn.problem)
       return floating(
         box.lines,
-        lines.map((line) => dimmed(line, true)),
+        under.map((line) => dimmed(line, true)),
         room,
       )
     }
     // Stale values stay readable, but dimmed.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined
-    return isStale ? lines.map((line) => dimmed(line, screen.id === 'overview')) : lines
+    return isStale ? under.map((line) => dimmed(line, screen.id === 'overview')) : under
+  }
+
+  /** Evidence leaves the row that it is about visible above it, if it still has enough room to be read. */
+  function besideChosen(room: ScreenArea): ScreenArea {
+    const height = room.height - chosenAt(under) - 1
+    return view.ui.dialog?.spec.evidence && height >= EVIDENCE_ROWS_LEAST ? { ...room, height } : room
   }
 
   /** The open dialog or picker, drawn over the screen. */
   function boxOf(): { readonly lines: readonly Line[]; readonly reach?: number } | undefined {
     const { dialog, picker } = view.ui
     const room = floatArea(view, drawn.problem)
-    if (dialog) return dialogBox(dialog, room, (width) => evidence.value?.(width) ?? waitingLines(evidence, width))
+    if (dialog)
+      return dialogBox(dialog, besideChosen(room), (width) => evidence.value?.(width) ?? waitingLines(evidence, width))
     if (picker?.kind === 'help' && picker.text === '') {
       const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
       return { lines: helpBox({ where, title: screen.title, at: picker.at }, room) }

@@ -131,12 +131,12 @@ const pickerHints = {
   palette: [
     { key: 'enter', word: 'does it' },
     { key: 'tab', word: 'complete' },
-    { key: '↑↓', word: 'choose' },
+    { key: 'arrows', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
   columns: [
     { key: 'enter', word: 'show or hide' },
-    { key: '↑↓', word: 'choose' },
+    { key: 'arrows', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
   output: [
@@ -150,17 +150,17 @@ const pickerHints = {
   ],
   save: [
     { key: 'enter', word: 'saves it' },
-    { key: '↑↓', word: 'choose' },
+    { key: 'arrows', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
   putOff: [
     { key: 'enter', word: 'snoozes it' },
-    { key: '↑↓', word: 'choose' },
+    { key: 'arrows', word: 'choose' },
     { key: 'esc', word: 'close' },
   ],
   help: [
     { key: 'type', word: 'to search' },
-    { key: '↑↓', word: 'choose' },
+    { key: 'arrows', word: 'choose' },
     { key: 'enter', word: 'does it' },
     { key: 'esc', word: 'close' },
   ],
@@ -332,7 +332,7 @@ export function helpBox({ where, title, at }: Help, area: ScreenArea): Line[] {
   const listed = inColumns(rows.slice(from, from + room), { columns, width: width - 4 })
   const note = isWhole
     ? 'A capital letter changes data and asks first.'
-    : `${from + 1}–${from + room} of ${count}, ↑↓ moves`
+    : `${from + 1}–${from + room} of ${count}, arrows move`
   const search: Line = [accent('?'), accent('▏'), dim('type to search')]
   const content = [search, ...listed, ...(listed.length < height ? [[dim(note)]] : [])]
   return boxed({ title: `Keys for ${title}`, content, width })

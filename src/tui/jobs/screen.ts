@@ -263,7 +263,8 @@ function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line
 /** The chosen job beside the list: a row per fact, and the command that decides a dispute. */
 function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const { now, view, commandOf } = model
-  const rulings = rulingLines(job, width)
+  // The open desk has the sums.
+  const rulings = view.ui.dialog ? [] : rulingLines(job, width)
   const foot: Line[] =
     rulings.length === 0
       ? []

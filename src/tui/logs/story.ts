@@ -86,7 +86,12 @@ export function storyLines(story: Story | undefined, width: number): Line[] {
   const times = timesOf(story.steps)
   const most = Math.max(1, ...times.filter(isInWindow).map(({ from, ms }) => from + ms))
   const lines = times.flatMap((timed) => stepLines(timed, { width, most }))
-  return [...longestLine(times, width), ...lines, ...(story.lost === '' ? [] : [[warn(' ! '), story.lost]])]
+  const lost = story.lost === '' ? [] : wrap(story.lost, width - 4)
+  return [
+    ...longestLine(times, width),
+    ...lines,
+    ...lost.map((words, i): Line => [warn(i === 0 ? ' ! ' : '   '), words]),
+  ]
 }
 
 /** Names the step that took longest. The request around all steps is none of them. */

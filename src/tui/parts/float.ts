@@ -11,7 +11,7 @@ type Area = { readonly width: number; readonly height: number }
 export function floating(box: readonly Line[], under: readonly Line[], { width, height }: Area): Line[] {
   const columns = lineWidth(box[0] ?? blank)
   const from = width >= PANE_COLUMNS ? BOX_INDENT : Math.floor((width - columns) / 2)
-  const top = topOf(box.length, under.findIndex(isChosen), height)
+  const top = topOf(box.length, chosenAt(under), height)
   return Array.from({ length: height }, (_, row) => {
     const line = under[row] ?? blank
     const over = box[row - top]
@@ -20,6 +20,8 @@ export function floating(box: readonly Line[], under: readonly Line[], { width, 
 }
 
 const groundOf = (piece: Piece) => (typeof piece === 'string' ? undefined : piece.ground)
+/** Row of the chosen one; -1 if there is none. */
+export const chosenAt = (lines: readonly Line[]): number => lines.findIndex(isChosen)
 const isChosen = (line: Line) => line.some((piece) => groundOf(piece) === 'chosen')
 
 /** Row where the box begins: in the middle, or below or above the chosen row if the box would cover that row. */
