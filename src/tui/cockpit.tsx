@@ -112,6 +112,16 @@ function useRouter({ host, onSuspend, reportMouse, painter }: CockpitProps): Rou
   useLayoutEffect(() => {
     leave.current = { exit, suspendTerminal }
   })
+  const isOpen = useRef(false)
+  // Ink ends the tree before it lets a signal or an exit end the process.
+  useLayoutEffect(() => {
+    isOpen.current = true
+    reportMouse(true)
+    return () => {
+      isOpen.current = false
+      reportMouse(false)
+    }
+  }, [reportMouse])
   const router = useMemo(() => {
     const digits = Object.fromEntries(tabs.map(({ digit, id }) => [digit, id]))
     const back = () => {
@@ -122,7 +132,8 @@ function useRouter({ host, onSuspend, reportMouse, painter }: CockpitProps): Rou
       painter?.hold(true)
       reportMouse(false)
       await leave.current.suspendTerminal(use).finally(() => painter?.hold(false))
-      reportMouse(true)
+      // An editor may end after the cockpit.
+      if (isOpen.current) reportMouse(true)
       back()
     }
     const suspend = () => void host.lend.current(onSuspend)

@@ -35,7 +35,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     copy: (text) => stdout.write(clipboardSequence(text)),
   })
   const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: (text) => stdout.write(text) })
-  const { stdin, report: reportMouse, end: endMouse } = mouseOf(options, host)
+  const { stdin, reportMouse } = mouseOf(options, host)
   const drawn = (now: Look) => <Cockpit {...{ host, look: now, painter, reportMouse }} onSuspend={stopThisJob} />
   const cockpit = render(drawn(look), {
     stdin,
@@ -54,7 +54,6 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     cockpit.unmount()
   }
   const leave = () => cockpit.unmount()
-  reportMouse(true)
   process.on('uncaughtException', broken)
   process.on('unhandledRejection', broken)
   signal.addEventListener('abort', leave)
@@ -66,28 +65,19 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
     return wanted
   } finally {
     host.stream.stop()
-    endMouse()
     process.off('uncaughtException', broken)
     process.off('unhandledRejection', broken)
     signal.removeEventListener('abort', leave)
   }
 }
 
-/** The input without mouse reports, and how the terminal is told to send them. They end with the process at the latest. */
+/** The input without mouse reports, and how the terminal is told to send them. */
 function mouseOf({ mouse, stdin, stdout }: CockpitOptions, { clock, point }: Host) {
-  if (!mouse) return { stdin, report: () => undefined, end: () => undefined }
-  let isOpen = true
-  const report = (isOn: boolean) => {
-    // An editor may end after the cockpit, which then turns nothing on again.
-    if (isOpen) stdout.write(isOn ? MOUSE_ON : MOUSE_OFF)
+  if (!mouse) return { stdin, reportMouse: () => undefined }
+  return {
+    stdin: withoutMouse(stdin, { later: clock.later, point: (one) => point.current(one) }),
+    reportMouse: (isOn: boolean) => void stdout.write(isOn ? MOUSE_ON : MOUSE_OFF),
   }
-  const end = () => {
-    report(false)
-    isOpen = false
-    process.off('exit', end)
-  }
-  process.on('exit', end)
-  return { stdin: withoutMouse(stdin, { later: clock.later, point: (one) => point.current(one) }), report, end }
 }
 
 /** Timers that do not keep the process alive. */
