@@ -110,6 +110,7 @@ test('no address has both: a page, and a row that programs alone use', () => {
     '/',
     '/dashboard/traces/:token',
     '/docs',
+    '/v1/receipts/:id',
     '/v1/verification/consent',
     '/verification/consent/:token',
   ])

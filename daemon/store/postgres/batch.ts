@@ -12,10 +12,10 @@ import { lockedReads, type RowCache } from './reads.ts'
 import type { PgTable } from './schema.ts'
 import { deleteStatement, insertStatement, type Statement, updateStatement } from './statements.ts'
 
-export type Body = (t: Tx) => Promise<unknown>
+export type LaneBody = (t: Tx) => Promise<unknown>
 
 /** Result of a body: its value and writes, or its error. */
-export type Outcome =
+export type BodyOutcome =
   | { readonly value: unknown; readonly change: Change | undefined }
   | { readonly error: unknown; readonly change?: undefined }
 
@@ -30,8 +30,8 @@ export type BatchParts = {
 }
 
 /** The writes of several bodies, which ran one after another. */
-export type Batch = {
-  readonly outcomes: readonly Outcome[]
+export type BodyBatch = {
+  readonly outcomes: readonly BodyOutcome[]
   /** Number of the last transaction. */
   readonly seq: number
   /** Net change in the number of rows. */
@@ -47,9 +47,9 @@ type Docs = WeakMap<object, string>
 
 /** Runs bodies on the rows that were committed when the lock was taken. @throws what made the session useless */
 export async function runBodies(
-  bodies: readonly Body[],
+  bodies: readonly LaneBody[],
   { connection, seq, parts }: { readonly connection: Connection; readonly seq: number; readonly parts: BatchParts },
-): Promise<Batch> {
+): Promise<BodyBatch> {
   const { tables, cache } = parts
   const committed = perTable(tables, (table) =>
     lockedReads(table, ([text, values]) => connection.query(text, values), cache),
@@ -64,7 +64,7 @@ export async function runBodies(
     return known
   }
   const docs: Docs = new WeakMap()
-  const outcomes: Outcome[] = []
+  const outcomes: BodyOutcome[] = []
   let last = seq
   for (const body of bodies) {
     const outcome = await outcomeOf(body, { batch, parts, docs, seq: last + 1 })
@@ -94,7 +94,7 @@ function perTable<T>(tables: ReadonlyMap<string, PgTable>, make: (table: PgTable
   }
 }
 
-async function runBody(body: Body, readsOf: (collection: AnyCollection) => TableReads, parts: BatchParts) {
+async function runBody(body: LaneBody, readsOf: (collection: AnyCollection) => TableReads, parts: BatchParts) {
   const scope = openScope()
   const layers: Layer[] = []
   const handle = txHandle({ guard: guardOf(scope), readsOf, freeze: parts.freeze }, layers)
@@ -109,7 +109,7 @@ type RunParts = {
   readonly seq: number
 }
 
-async function outcomeOf(body: Body, { batch, parts, docs, seq }: RunParts): Promise<Outcome> {
+async function outcomeOf(body: LaneBody, { batch, parts, docs, seq }: RunParts): Promise<BodyOutcome> {
   try {
     const { value, layers } = await runBody(body, batch, parts)
     const staged = layers.map((layer) => [batch(layer.shape.collection), layer.staged()] as const)
@@ -164,7 +164,7 @@ function leaves(index: Parameters<typeof uniqueValues>[0], before: AnyRow, row: 
 }
 
 /** `[[seq, [[collection, key, row or null], …]], …]` */
-function feedOf(outcomes: readonly Outcome[], docs: Docs): string {
+function feedOf(outcomes: readonly BodyOutcome[], docs: Docs): string {
   const changes = outcomes.flatMap(({ change }) => change ?? [])
   return `[${changes
     .map(({ seq, writes }) => {

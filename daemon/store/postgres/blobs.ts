@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../src/core/error.ts'
 import { type BlobStore, type ByteRange, isBlobName, type StoredBlob, type SweepRule } from '../blobs.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, PgRow } from './connection.ts'
 import type { Pool } from './pool.ts'
 
 const PART_BYTES = 256 * 1024
@@ -15,8 +15,7 @@ export async function removeUnfinished(connection: Connection): Promise<void> {
 
 /** Files as rows. An upload writes its parts, and becomes a file when its hash is known. */
 export function pgBlobs(pool: Pool): BlobStore {
-  const ask = (text: string, values: readonly (string | number)[] = []) =>
-    pool.retry((connection) => connection.query(text, values))
+  const ask: AskBlobs = (text, values = []) => pool.retry((connection) => connection.query(text, values))
 
   async function found(sha256: string) {
     if (!isBlobName(sha256)) throw new AppError('not_found', 'File not found.')
@@ -45,7 +44,7 @@ export function pgBlobs(pool: Pool): BlobStore {
 
   const removeParts = (upload: number) => ask('delete from souk_blob_parts where upload = $1', [upload])
 
-  async function removeWhere(condition: string, values: readonly (string | number)[]): Promise<boolean> {
+  async function removeWhere(condition: string, values: Values): Promise<boolean> {
     const rows = await ask(`delete from souk_blobs where ${condition} returning upload::float8`, values)
     for (const { upload } of rows) await removeParts(Number(upload))
     return rows.length > 0
@@ -56,24 +55,7 @@ export function pgBlobs(pool: Pool): BlobStore {
     return known && { sha256, sizeBytes: known.sizeBytes }
   }
 
-  async function list(): Promise<string[]> {
-    return (await ask('select sha from souk_blobs order by sha')).map(({ sha }) => String(sha))
-  }
-
-  async function sweep({ isReferenced, olderThanMs }: SweepRule): Promise<string[]> {
-    const rows = await ask('select sha from souk_blobs where at < to_timestamp($1::float8 / 1000)', [
-      String(olderThanMs),
-    ])
-    const removed: string[] = []
-    for (const { sha } of rows) {
-      const sha256 = String(sha)
-      if (await isReferenced(sha256)) continue
-      // A new upload of the same content makes the file young again.
-      const values = [sha256, String(olderThanMs)]
-      if (await removeWhere('sha = $1 and at < to_timestamp($2::float8 / 1000)', values)) removed.push(sha256)
-    }
-    return removed
-  }
+  const list = async () => (await ask('select sha from souk_blobs order by sha')).map(({ sha }) => String(sha))
 
   async function* read(sha256: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
     const known = await found(sha256)
@@ -87,7 +69,25 @@ export function pgBlobs(pool: Pool): BlobStore {
     }
   }
 
-  return { put, stat, list, sweep, read, remove: async (sha256) => void (await removeWhere('sha = $1', [sha256])) }
+  const remove = async (sha256: string) => void (await removeWhere('sha = $1', [sha256]))
+  return { put, stat, list, sweep: sweeper(ask, removeWhere), read, remove }
+}
+
+type Values = readonly (string | number)[]
+type AskBlobs = (text: string, values?: Values) => Promise<readonly PgRow[]>
+
+function sweeper(ask: AskBlobs, removeWhere: (condition: string, values: Values) => Promise<boolean>) {
+  return async ({ isReferenced, olderThanMs }: SweepRule): Promise<string[]> => {
+    const age = String(olderThanMs)
+    const removed: string[] = []
+    for (const { sha } of await ask('select sha from souk_blobs where at < to_timestamp($1::float8 / 1000)', [age])) {
+      const sha256 = String(sha)
+      if (await isReferenced(sha256)) continue
+      // A new upload of the same content makes the file young again.
+      if (await removeWhere('sha = $1 and at < to_timestamp($2::float8 / 1000)', [sha256, age])) removed.push(sha256)
+    }
+    return removed
+  }
 }
 
 type Upload = { readonly pool: Pool; readonly upload: number }

@@ -176,6 +176,7 @@ function sessionOf({ host, calls, reserved, end }: Session): Connection {
     },
     isCut: calls.isCut,
     async end() {
+      // A connection that is gone needs no end.
       await end().catch(() => undefined)
     },
   }

@@ -1,7 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import { StoreStopped } from '../errors.ts'
 import type { Tx } from '../port.ts'
-import type { Body } from './batch.ts'
+import type { LaneBody } from './batch.ts'
 import { type Connection, isLost } from './connection.ts'
 import { patiently } from './retry.ts'
 import { attempt, drop, isCommitted, type Writer, type WriterParts } from './writer.ts'
@@ -16,7 +16,7 @@ const MAX_BODIES = 64
 /** Turns that fail for lack of a database before their callers are told. */
 const MAX_RETRIES = 150
 
-export type Lane = {
+export type PgLane = {
   tx<T>(body: (t: Tx) => Promise<T>): Promise<T>
   stats(): { readonly seq: number; readonly records: number; readonly syncs: number }
   /** Waits for the queue, then runs `last` in the session and ends it. */
@@ -24,14 +24,14 @@ export type Lane = {
 }
 
 type Job = {
-  readonly body: Body
+  readonly body: LaneBody
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 type LaneStart = { readonly seq: number; readonly records: number; readonly session: Connection }
 
-export function createLane(parts: WriterParts, { seq, records, session }: LaneStart): Lane {
+export function createLane(parts: WriterParts, { seq, records, session }: LaneStart): PgLane {
   const writer: Writer = { parts, seen: seq, records, syncs: 0, session, failure: undefined }
   const turns = createTurns(writer)
   let queue: Job[] = []
@@ -76,7 +76,7 @@ function createTurns(writer: Writer) {
   const findOut = (id: string): Promise<boolean> =>
     patiently(() => isCommitted(writer, id), { maxRetries: Number.POSITIVE_INFINITY, isOver: () => isClosed })
 
-  async function once(bodies: readonly Body[], id: string) {
+  async function once(bodies: readonly LaneBody[], id: string) {
     if (writer.failure !== undefined) throw writer.failure
     try {
       return await attempt(writer, { bodies, id, findOut })

@@ -8,11 +8,11 @@ import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store } fr
 import { type PgAddress, shownAddress } from './address.ts'
 import { pgBlobs, removeUnfinished } from './blobs.ts'
 import { type Connection, connectPrimary } from './connection.ts'
-import { createLane, type Lane } from './lane.ts'
+import { createLane, type PgLane } from './lane.ts'
 import { createPool, type Pool } from './pool.ts'
 import { createRowCache, pgReads } from './reads.ts'
 import { type PgTable, pgTable } from './schema.ts'
-import { type Prepared, prepare, renew, sessionName } from './setup.ts'
+import { type PreparedDatabase, prepare, renew, sessionName } from './setup.ts'
 
 const MAX_CACHED_ROWS = 50_000
 const RENEW_MS = 5_000
@@ -108,7 +108,7 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
 }
 
 /** Waits for the sessions of a process that was killed, which end a moment after it. */
-async function prepareSoon(connection: Connection, parts: Parameters<typeof prepare>[1]): Promise<Prepared> {
+async function prepareSoon(connection: Connection, parts: Parameters<typeof prepare>[1]): Promise<PreparedDatabase> {
   for (let tries = 1; tries < OPEN_TRIES; tries += 1) {
     try {
       return await prepare(connection, parts)
@@ -136,7 +136,7 @@ async function statusOf(connection: Connection): Promise<PgStatus> {
 
 type LeaseParts = {
   readonly pool: Pool
-  readonly prepared: Prepared
+  readonly prepared: PreparedDatabase
   readonly fatal: (error: StoreStopped) => void
 }
 
@@ -172,7 +172,7 @@ function timeLimit(ms: number): Watchdog {
 }
 
 type StoreParts = {
-  readonly lane: Lane
+  readonly lane: PgLane
   readonly pool: Pool
   readonly tables: ReadonlyMap<string, PgTable>
   readonly running: AsyncLocalStorage<Scope | undefined>
@@ -212,6 +212,7 @@ function storeOver({ lane, pool, tables, running, listeners, stop, options }: St
       try {
         return await settle(scope, running.run(scope, body, readHandle(guardOf(scope), readsOf)), inTime)
       } finally {
+        // A connection that is gone has rolled back, and nothing was written.
         await connection.script('rollback').catch(() => undefined)
       }
     })

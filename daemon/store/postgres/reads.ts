@@ -7,10 +7,10 @@ import type { PgTable } from './schema.ts'
 import { countStatement, pageStatement, rowsStatement, type Statement, uniqueStatement } from './statements.ts'
 
 /** Runs a read. */
-export type Ask = (statement: Statement) => Promise<readonly PgRow[]>
+export type AskRows = (statement: Statement) => Promise<readonly PgRow[]>
 
 /** Reads of one table by statements. */
-export function pgReads(table: PgTable, ask: Ask): TableReads {
+export function pgReads(table: PgTable, ask: AskRows): TableReads {
   const { shape } = table
   const parsed = ({ doc }: PgRow): AnyRow => shape.codec.fromJson(doc as AnyRow)
   return {
@@ -55,7 +55,7 @@ export function createRowCache(maxRows: number): RowCache {
 }
 
 /** Reads of committed rows under the lock, during which they cannot change: nothing is asked twice. */
-export function lockedReads(table: PgTable, ask: Ask, cache: RowCache): TableReads {
+export function lockedReads(table: PgTable, ask: AskRows, cache: RowCache): TableReads {
   const below = pgReads(table, ask)
   const { name } = table.shape.collection
   const answers = new Map<string, Promise<unknown>>()

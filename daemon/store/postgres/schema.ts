@@ -29,7 +29,7 @@ const kindOfType: Readonly<Record<string, Kind>> = {
 const NOTHING: ReadonlySet<string> = new Set(['null', 'object', 'undefined'])
 
 /** A column with the value of an index member. */
-export type Column = { readonly name: string; readonly type: string; readonly store: (value: Scalar) => PgValue }
+export type PgColumn = { readonly name: string; readonly type: string; readonly store: (value: Scalar) => PgValue }
 
 /** A collection's table. */
 export type PgTable = {
@@ -37,21 +37,21 @@ export type PgTable = {
   /** Quoted. */
   readonly name: string
   /** By index member; the row key is column `k`. */
-  readonly columns: ReadonlyMap<string, Column>
+  readonly columns: ReadonlyMap<string, PgColumn>
   /** Condition of a partial index. */
   readonly conditionOf: (index: RowIndex) => string | undefined
   /** Statements that create the table. */
   readonly ddl: readonly string[]
 }
 
-const KEY: Column = { name: 'k', type: 'text', store: kinds.text.store }
+const KEY: PgColumn = { name: 'k', type: 'text', store: kinds.text.store }
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 export function pgTable(collection: AnyCollection): PgTable {
   const shape = shapeTable(collection)
   const columns = columnsOf(collection)
   const name = quoted(collection.name)
-  const columnOf = (member: string): Column => columns.get(member) ?? KEY
+  const columnOf = (member: string): PgColumn => columns.get(member) ?? KEY
   const conditionOf = ({ definition: { where } }: RowIndex): string | undefined => {
     if (where === undefined) return undefined
     const column = columnOf(where.field)
@@ -72,7 +72,7 @@ export function pgTable(collection: AnyCollection): PgTable {
 
 type IndexParts = Pick<PgTable, 'name' | 'conditionOf'> & {
   readonly collection: AnyCollection
-  readonly columnOf: (member: string) => Column
+  readonly columnOf: (member: string) => PgColumn
 }
 
 function indexDdl({ name, collection, columnOf, conditionOf }: IndexParts, index: RowIndex): string[] {
@@ -95,7 +95,7 @@ function indexDdl({ name, collection, columnOf, conditionOf }: IndexParts, index
   ]
 }
 
-function noneOf({ type }: Column): string {
+function noneOf({ type }: PgColumn): string {
   return Object.values(kinds).find((kind) => kind.type === type)?.none ?? 'null'
 }
 
@@ -104,12 +104,12 @@ function literal(value: PgValue): string {
 }
 
 /** Columns by index member. A member that only limits an index to rows that have it may be of any type. */
-function columnsOf({ name, key, schema, indexes }: AnyCollection): Map<string, Column> {
+function columnsOf({ name, key, schema, indexes }: AnyCollection): Map<string, PgColumn> {
   const compared = new Set(indexes.flatMap(({ fields, where }) => [...fields, ...equalsOf(where)]))
   const presence = new Set(indexes.flatMap(({ where }) => (where && !('equals' in where) ? [where.field] : [])))
   compared.delete(key)
   const members = shapeOf(name, schema).members
-  const columns = new Map<string, Column>()
+  const columns = new Map<string, PgColumn>()
   for (const member of compared) {
     const kind = kinds[kindOf(`${name}.${member}`, members.get(member)?.kinds ?? new Set())]
     columns.set(member, { name: quoted(`i_${member}`), type: kind.type, store: kind.store })

@@ -24,7 +24,7 @@ const OWN_TABLES = [
 /** How long a daemon that does not renew its lease keeps the database. */
 export const LEASE_SECONDS = 15
 
-export type Prepared = {
+export type PreparedDatabase = {
   readonly storeId: string
   /** Id of this process. */
   readonly instance: string
@@ -47,7 +47,7 @@ type SetupParts = {
  * Creates what is missing and registers this process, in one transaction.
  * @throws StoreLocked when another daemon has the database, StoreFormatUnknown
  */
-export async function prepare(connection: Connection, parts: SetupParts): Promise<Prepared> {
+export async function prepare(connection: Connection, parts: SetupParts): Promise<PreparedDatabase> {
   const { schema, tables, isExclusive } = parts
   await connection.script(`begin; select pg_advisory_xact_lock(hashtext('souk ${schema}'))`)
   try {
@@ -61,7 +61,7 @@ export async function prepare(connection: Connection, parts: SetupParts): Promis
         returning id, (select store from souk_format) as store`,
       [parts.label, LEASE_SECONDS],
     )
-    // By the name of this session others see that the process runs.
+    // Others see by the name of its database session that the process runs.
     await connection.query(`select set_config('application_name', $1, false)`, [sessionName(String(own?.id))])
     await connection.commit()
     return {
@@ -71,6 +71,7 @@ export async function prepare(connection: Connection, parts: SetupParts): Promis
       records: Number(lane[0]?.records),
     }
   } catch (error) {
+    // A connection that is gone has rolled back.
     await connection.script('rollback').catch(() => undefined)
     throw error
   }

@@ -3,7 +3,7 @@ import { type AnyRow, type IndexPlace, indexedValue } from '../engine/order.ts'
 import { keyOf, type RowIndex } from '../engine/tables.ts'
 import type { Scalar } from '../port.ts'
 import type { PgValue } from './connection.ts'
-import type { Column, PgTable } from './schema.ts'
+import type { PgColumn, PgTable } from './schema.ts'
 import { storedText } from './text.ts'
 
 /** A statement and its values. The texts are few, so that the server prepares each once a session. */
@@ -15,7 +15,7 @@ function conditions(table: PgTable, index: RowIndex) {
   const where: string[] = []
   const limited = table.conditionOf(index)
   if (limited !== undefined) where.push(limited)
-  const add = ({ type, store }: Column, value: Scalar): string => `$${values.push(store(value))}::${type}`
+  const add = ({ type, store }: PgColumn, value: Scalar): string => `$${values.push(store(value))}::${type}`
   const fields = index.definition.fields.map((field) => columnOf(table, field))
   const key = columnOf(table, table.shape.collection.key)
   return {
@@ -27,7 +27,7 @@ function conditions(table: PgTable, index: RowIndex) {
     key,
     equal(prefix: readonly Scalar[]): void {
       for (const [n, value] of prefix.entries()) {
-        const column = fields[n] as Column
+        const column = fields[n] as PgColumn
         where.push(`${column.name} = ${add(column, value)}`)
       }
     },
@@ -36,8 +36,8 @@ function conditions(table: PgTable, index: RowIndex) {
   }
 }
 
-function columnOf({ columns }: PgTable, field: string): Column {
-  return columns.get(field) as Column // each index member has a column
+function columnOf({ columns }: PgTable, field: string): PgColumn {
+  return columns.get(field) as PgColumn // each index member has a column
 }
 
 export function rowsStatement({ name }: PgTable, keys: readonly string[]): Statement {

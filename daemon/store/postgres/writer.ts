@@ -1,7 +1,7 @@
 import type { AnyRow } from '../engine/order.ts'
 import { StoreStopped } from '../errors.ts'
 import type { Change, Write } from '../port.ts'
-import { type Batch, type BatchParts, type Body, runBodies } from './batch.ts'
+import { type BatchParts, type BodyBatch, type LaneBody, runBodies } from './batch.ts'
 import { type Connection, isLost } from './connection.ts'
 
 /* One attempt to run and commit a batch of transaction bodies under the lock of the database. */
@@ -86,7 +86,7 @@ function take(writer: Writer, change: Change): void {
 }
 
 /** Writes and commits in one round trip. */
-async function commit(writer: Writer, connection: Connection, { batch, id }: { batch: Batch; id: string }) {
+async function commit(writer: Writer, connection: Connection, { batch, id }: { batch: BodyBatch; id: string }) {
   const { statements, seq, grown, feed } = batch
   const { instance, isShared } = writer.parts
   const sent = [
@@ -108,8 +108,8 @@ async function commit(writer: Writer, connection: Connection, { batch, id }: { b
 /** Runs bodies and commits what they wrote. @returns their outcomes. @throws if nothing was committed */
 export async function attempt(
   writer: Writer,
-  { bodies, id, findOut }: { bodies: readonly Body[]; id: string; findOut: (id: string) => Promise<boolean> },
-): Promise<Batch['outcomes']> {
+  { bodies, id, findOut }: { bodies: readonly LaneBody[]; id: string; findOut: (id: string) => Promise<boolean> },
+): Promise<BodyBatch['outcomes']> {
   const connection = await connected(writer)
   await lock(writer, connection)
   const batch = await runBodies(bodies, { connection, seq: writer.seen, parts: writer.parts })
