@@ -195,7 +195,7 @@ module.exports = {
     onlyFrom({
       name: 'engine-only-behind-the-port',
       to: '^daemon/store/(engine|level|lowdb|postgres)/',
-      from: '^daemon/((index|app|outside|history)\\.ts$|store/|features/backup/)',
+      from: '^daemon/((index|app|outside|history)\\.ts$|store/|features/backup/)|^fixtures/kit/(postgres|database-writer)\\.ts$',
       comment: 'use the store port; daemon/index.ts chooses the engine',
     }),
     {
