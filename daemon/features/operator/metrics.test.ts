@@ -28,7 +28,8 @@ async function histogramsOf(name: string): Promise<{ row?: string; count: number
 async function countOf(name: string, labels: Record<string, string>): Promise<number> {
   const { text } = await market.call('GET', '/metrics')
   const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
-  const isMeant = (line: string) => /^[{ ]/.test(line.slice(name.length)) && line.startsWith(name) && parts.every((part) => line.includes(part))
+  const isMeant = (line: string) =>
+    /^[{ ]/.test(line.slice(name.length)) && line.startsWith(name) && parts.every((part) => line.includes(part))
   return Number(text.split('\n').find(isMeant)?.split(' ').at(-1) ?? 0)
 }
 
