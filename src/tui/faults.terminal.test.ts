@@ -107,7 +107,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     expect(await json('health')).toMatchObject({ paused: false })
   })
 
-  it('of 60 x 18 what is copied of several rows, and foreign text, breaks no row of the frame', async () => {
+  it('copied rows and text of strangers keep the frame of 60 x 18 whole', async () => {
     await terminal.type('*y')
     await terminal.see(/copied/i)
     await seeFrame(terminal, '[open', 18)

@@ -145,7 +145,7 @@ function keepLease({ pool, prepared, fatal }: LeaseParts): () => void {
   let timer: NodeJS.Timeout
   let isStopped = false
   async function again(): Promise<void> {
-    // While the database does not answer, nobody can take it over either.
+    // A database that does not answer cannot hand the store to another daemon.
     const isKept = await pool.use((connection) => renew(connection, prepared.instance)).catch(() => true)
     if (!isKept && !isStopped) fatal(new StoreStopped('another daemon took over the database, so this one stops'))
     if (!isStopped) arm()

@@ -9,7 +9,7 @@ function terminal() {
   const heard: (string | Pointer)[] = []
   const chunks: string[] = []
   const raw = Object.assign(new EventEmitter(), { read: () => chunks.shift() ?? null, isTTY: true })
-  // What is used of a stream.
+  // The members of a stream that the reader calls.
   const stdin = withoutMouse(raw as unknown as NodeJS.ReadStream, {
     later: clock.later,
     point: (one) => heard.push(one),

@@ -106,7 +106,7 @@ const CHAPTER_LEVEL = 2
 /** Headings of chapters about endpoints. In them, a path without a method counts as an operation. */
 const OF_ADDRESSES = /\b(endpoints?|routes?|rest|http)\b/i
 
-/** Puts what was said of an operation on an example path to the operation that is documented with a placeholder. */
+/** Joins an operation told by an example path with the same operation documented with a placeholder. */
 function withoutExamples(all: readonly Open[]): Open[] {
   const kept: Open[] = []
   for (const one of all) {
