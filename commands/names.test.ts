@@ -229,6 +229,7 @@ test('every word that names something has its kind, or means something else on p
     'off',
     'outcome',
     'path',
+    'receipt',
     'root',
     'screen',
     'shell',

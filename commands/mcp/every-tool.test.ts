@@ -265,7 +265,7 @@ async function sellFiles({ seller, buyer, user }: World): Promise<void> {
   await seller('delete_product', { id })
 }
 
-async function handleMoney({ seller, buyer, late, operator }: World): Promise<void> {
+async function handleMoney({ seller, buyer, late, operator, user }: World): Promise<void> {
   await buyer('deposit', { body: { amount: '5.00' } })
   const { participants } = await operator('list_participants', { filter: 'name:Buyer' })
   await operator('adjust_balance', { id: participants[0].id, body: bodyExamples['adjustBalance'] })
@@ -280,6 +280,8 @@ async function handleMoney({ seller, buyer, late, operator }: World): Promise<vo
   const { job_id } = await buyer('purchase_service', { id, body: INPUT })
   await late('update_job', { id: job_id, body: DELIVERY })
   await buyer('verify_job', { id: job_id, body: {} })
+  const { receipts } = await user.json('receipts', 'list', '--as', 'buyer')
+  await buyer('get_receipt', { id: receipts[0].receipt_id })
   await operator('move_clock', { body: { advance_ms: 3 * DAY_MS + HOUR_MS } })
   await seller('get_earnings')
   for (const tool of ['get_referral_program', 'list_referrals', 'get_referral_earnings']) await seller(tool)

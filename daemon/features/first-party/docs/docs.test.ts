@@ -73,7 +73,7 @@ describe.each([
 
 /** What a search that looks far ahead from each place would take minutes over. */
 const over = ['1', '1.', 'x-', 'http://', 'no ', 'webhook ', 'webhook\n\n', '1 €', '- a\n']
-const LARGE_CHARS = 900_000
+const LARGE_CHARS = 120_000
 
 describe.each([
   ['website_research_context', websiteResearchContext, 'url', {}],
