@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { StoredFile } from '../../core/codecs.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { Usdc } from '../../core/money.ts'
@@ -128,11 +128,20 @@ export type MultipartBody<S extends z.ZodType = z.ZodType, O extends boolean = b
 }
 export type Body = JsonBody | MultipartBody
 
-export function jsonBody<S extends z.ZodType>(
-  schema: S,
-  options: Pick<JsonBody, 'maxBodyBytes' | 'orForm' | 'anyMedia'> = {},
-): JsonBody<S> {
-  return { kind: 'json', schema, ...options }
+/** Members of an object that has no others. */
+type Shape = z.core.$ZodLooseShape
+type Strict<M extends Shape> = z.ZodObject<M, z.core.$strict>
+
+function schemaOf(written: z.ZodType | Shape): z.ZodType {
+  return written instanceof z.ZodType ? written : z.strictObject(written)
+}
+
+type BodyOptions = Pick<JsonBody, 'maxBodyBytes' | 'orForm' | 'anyMedia'>
+
+export function jsonBody<S extends z.ZodType>(schema: S, options?: BodyOptions): JsonBody<S>
+export function jsonBody<M extends Shape>(members: M, options?: BodyOptions): JsonBody<Strict<M>>
+export function jsonBody(written: z.ZodType | Shape, options: BodyOptions = {}): JsonBody {
+  return { kind: 'json', schema: schemaOf(written), ...options }
 }
 export function multipart<S extends z.ZodType, const O extends boolean>(
   fields: S,
@@ -167,11 +176,17 @@ export type Reply =
   | { readonly kind: 'html' }
   | { readonly kind: 'events'; readonly schema: z.ZodType }
 
-export function json<S extends z.ZodType>(schema: S, options: { secrets?: readonly string[] } = {}): JsonReply<S> {
-  return { kind: 'json', schema, secrets: options.secrets ?? [] }
+type ReplyOptions = { readonly secrets?: readonly string[] }
+
+export function json<S extends z.ZodType>(schema: S, options?: ReplyOptions): JsonReply<S>
+export function json<M extends Shape>(members: M, options?: ReplyOptions): JsonReply<Strict<M>>
+export function json(written: z.ZodType | Shape, { secrets = [] }: ReplyOptions = {}): JsonReply {
+  return { kind: 'json', schema: schemaOf(written), secrets }
 }
-export function jsonOrPage<S extends z.ZodType>(schema: S): JsonOrPageReply<S> {
-  return { kind: 'json_or_page', schema }
+export function jsonOrPage<S extends z.ZodType>(schema: S): JsonOrPageReply<S>
+export function jsonOrPage<M extends Shape>(members: M): JsonOrPageReply<Strict<M>>
+export function jsonOrPage(written: z.ZodType | Shape): JsonOrPageReply {
+  return { kind: 'json_or_page', schema: schemaOf(written) }
 }
 export function bytes<const T extends string>(contentType: T) {
   return { kind: 'bytes', contentType } as const
@@ -247,19 +262,26 @@ export type UploadEndpoint = Endpoint & { readonly body: MultipartBody }
 /** Paid endpoints use JSON only, so that retries can be matched and answered. */
 type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
 
-/** Declares an endpoint; a paid non-JSON endpoint, or an unknown member, does not compile. */
-export function defineEndpoint<const E extends Endpoint>(endpoint: E & Sound<E>): E {
-  return endpoint
-}
+/** What most endpoints are; an endpoint may say otherwise. */
+const usual = { method: 'GET', errors: [] } as const
 
-type With<C, E> = E & Omit<C, keyof E>
+type With<C, E> = E & Omit<C, keyof E> & Omit<typeof usual, keyof C | keyof E>
 
-/** Declares endpoints that have members in common, such as their section; an endpoint may have its own instead. */
+/**
+ * Declares endpoints that have members in common, such as their section; an endpoint may have its own instead. A paid
+ * endpoint that does not reply in JSON does not compile.
+ */
 export function endpointsWith<const C extends Partial<Endpoint>>(common: C) {
   return <const E extends Partial<Endpoint>>(
     endpoint: E & (With<C, E> extends infer W extends Endpoint ? (W extends Sound<W> ? unknown : never) : Endpoint),
-  ): With<C, E> => ({ ...common, ...endpoint })
+  ): With<C, E> => ({ ...usual, ...common, ...endpoint })
 }
+
+export const defineEndpoint = endpointsWith({})
+/** Declares an endpoint of the operator. */
+export const adminEndpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
+/** Declares an endpoint of a participant's own account that the specification does not have. */
+export const accountEndpoint = endpointsWith({ origin: 'ours', section: 'Account' })
 
 export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'

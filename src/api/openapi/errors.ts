@@ -117,7 +117,7 @@ export function errorResponses(endpoint: Endpoint, parts: Parts): OpenApiNode {
 export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
 function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents) {
-  const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
+  const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(byCode[code]))
   const bodies = [...plain, ...(plain.length < group.length ? [schemas.of(Offer)] : [])]
   return {
     description: group.join(', '),
@@ -134,10 +134,6 @@ function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaCo
 function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): OpenApiNode {
   const { content, ...rest } = response(group, false, schemas)
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
-}
-
-function schemaOf(code: ErrorCode): z.ZodType {
-  return byCode[code]
 }
 
 function headersOf(group: readonly ErrorCode[]): OpenApiNode {

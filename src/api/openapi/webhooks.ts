@@ -97,10 +97,8 @@ const aboutSubscription = {
   cancel_at_period_end: z.boolean(),
 }
 
-type Hearer = 'provider' | 'buyer' | 'either'
-
 type WebhookMessage = {
-  readonly to: Hearer
+  readonly to: 'provider' | 'buyer' | 'either'
   readonly summary: string
   readonly schema: z.ZodObject
   /** The endpoint's response may already contain the result of the job. */

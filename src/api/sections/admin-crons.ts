@@ -2,10 +2,8 @@ import { z } from 'zod'
 import { namedObject } from '../../core/codecs.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { CronHealth } from './platform.ts'
-
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
 export const CronRunView = namedObject('CronRun', {
   at: Time.meta({ description: 'business time' }),
@@ -28,28 +26,24 @@ const CronView = CronHealth.extend({
 const CronChange = CronView.extend({ changed: z.boolean() }).meta({ id: 'CronChange' })
 
 export const cronsApi = {
-  listCrons: endpoint({
-    method: 'GET',
+  listCrons: adminEndpoint({
     path: '/dashboard/api/admin/crons',
-    reply: json(
-      z.strictObject({
-        crons: z.array(CronView),
-        automatic: z.boolean().meta({ description: 'false: this daemon runs no crons automatically' }),
-      }),
-    ),
-    errors: [],
+    reply: json({
+      crons: z.array(CronView),
+      automatic: z.boolean().meta({ description: 'false: this daemon runs no crons automatically' }),
+    }),
     summary: 'crons with run history',
   }),
 
-  runCron: endpoint({
+  runCron: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/run',
-    reply: json(z.strictObject({ name: z.string(), run: CronRunView })),
+    reply: json({ name: z.string(), run: CronRunView }),
     errors: ['not_found', 'conflict'],
     summary: 'run now',
   }),
 
-  pauseCron: endpoint({
+  pauseCron: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/pause',
     reply: json(CronChange),
@@ -57,7 +51,7 @@ export const cronsApi = {
     summary: 'pause a cron',
   }),
 
-  resumeCron: endpoint({
+  resumeCron: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/resume',
     reply: json(CronChange),
@@ -80,15 +74,13 @@ const ClockView = namedObject('Clock', {
 })
 
 export const clockApi = {
-  getClock: endpoint({
-    method: 'GET',
+  getClock: adminEndpoint({
     path: '/dashboard/api/admin/clock',
     reply: json(ClockView),
-    errors: [],
     summary: 'business clock',
   }),
 
-  moveClock: endpoint({
+  moveClock: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/clock',
     body: jsonBody(

@@ -3,9 +3,7 @@ import { Amount, namedObject } from '../../core/codecs.ts'
 import { accountKinds } from '../../model/ledger.ts'
 import { seriesSpans } from '../../model/words.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json } from '../endpoint/define.ts'
-
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
+import { adminEndpoint, json } from '../endpoint/define.ts'
 
 /** How long calls of an endpoint are remembered, in hours. */
 export const CALL_HOURS = 24
@@ -110,8 +108,7 @@ export const River = namedObject('River', {
 })
 
 export const figuresApi = {
-  getSeries: endpoint({
-    method: 'GET',
+  getSeries: adminEndpoint({
     path: '/dashboard/api/admin/series',
     query: z.strictObject({
       span: z.enum(seriesSpans).optional().meta({
@@ -123,43 +120,36 @@ export const figuresApi = {
           'if more than a day ago; at most a week ago',
       }),
     }),
-    reply: json(
-      z.strictObject({
-        span: z.enum(seriesSpans),
-        bucket_seconds: z.int(),
-        since: Time.meta({ description: 'the daemon start; calls before it are known by the hour only' }),
-        buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
-        week_ago: WeekAgo.optional().meta({ description: 'missing with `since` and on older instances' }),
-      }),
-    ),
+    reply: json({
+      span: z.enum(seriesSpans),
+      bucket_seconds: z.int(),
+      since: Time.meta({ description: 'the daemon start; calls before it are known by the hour only' }),
+      buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
+      week_ago: WeekAgo.optional().meta({ description: 'missing with `since` and on older instances' }),
+    }),
     errors: ['invalid_request'],
     summary: 'time series: calls, purchases, latency, money',
   }),
 
-  getEndpointFigures: endpoint({
-    method: 'GET',
+  getEndpointFigures: adminEndpoint({
     path: '/dashboard/api/admin/endpoints',
     query: z.strictObject({
       hours: queryInt({ min: 1, max: CALL_HOURS })
         .optional()
         .meta({ description: `hours back, including the current one (default: ${CALL_HOURS})` }),
     }),
-    reply: json(
-      z.strictObject({
-        hours: z.int(),
-        since: Time.meta({ description: 'start of counting (the daemon start)' }),
-        endpoints: z.array(EndpointFigures).meta({ description: 'called endpoints, most calls first' }),
-      }),
-    ),
+    reply: json({
+      hours: z.int(),
+      since: Time.meta({ description: 'start of counting (the daemon start)' }),
+      endpoints: z.array(EndpointFigures).meta({ description: 'called endpoints, most calls first' }),
+    }),
     errors: ['invalid_request'],
     summary: 'calls, errors and latency by endpoint',
   }),
 
-  getRiver: endpoint({
-    method: 'GET',
+  getRiver: adminEndpoint({
     path: '/dashboard/api/admin/river',
     reply: json(River),
-    errors: [],
     summary: 'money of a business day: paid in, held, paid out',
   }),
 }

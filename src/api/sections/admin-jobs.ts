@@ -4,7 +4,7 @@ import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { jobStatuses, paymentMethods, rulings } from '../../model/job.ts'
 import { paymentStates } from '../../model/payment.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { jobFields } from '../endpoint/list-fields.ts'
 import { jobOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
@@ -13,7 +13,6 @@ import { Job } from './jobs.ts'
 import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
 
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: give a reason')
 
 const SchemaReport = z.strictObject({
@@ -66,8 +65,7 @@ const JobBundle = namedObject('JobBundle', {
 })
 
 export const rulingsApi = {
-  listAllJobs: endpoint({
-    method: 'GET',
+  listAllJobs: adminEndpoint({
     path: '/dashboard/api/admin/jobs',
     query: z.strictObject({
       status: z.enum(jobStatuses).optional(),
@@ -75,44 +73,39 @@ export const rulingsApi = {
       ...listQuery(jobFields, jobOrders),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        jobs: z.array(MarketJob).meta({ description: 'jobs without input, deliverables and timeline' }),
-        ...paged,
-        ...searched,
-      }),
-    ),
+    reply: json({
+      jobs: z.array(MarketJob).meta({ description: 'jobs without input, deliverables and timeline' }),
+      ...paged,
+      ...searched,
+    }),
     errors: ['invalid_request'],
     summary: 'all jobs with filters',
   }),
 
-  getJobBundle: endpoint({
-    method: 'GET',
+  getJobBundle: adminEndpoint({
     path: '/dashboard/api/admin/jobs/:id/bundle',
     reply: json(JobBundle),
     errors: ['not_found'],
     summary: 'collect the evidence of a dispute: job, schemas, hashes, messages, postings',
   }),
 
-  resolveJob: endpoint({
+  resolveJob: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/jobs/:id/resolve',
-    body: jsonBody(
-      z.strictObject({
-        outcome: z.enum(rulings),
-        buyer_amount: Amount.optional().meta({ description: 'amount that a split refunds to the buyer' }),
-        reason: Reason,
-      }),
-    ),
+    body: jsonBody({
+      outcome: z.enum(rulings),
+      buyer_amount: Amount.optional().meta({ description: 'amount that a split refunds to the buyer' }),
+      reason: Reason,
+    }),
     reply: json(Job),
     errors: ['invalid_request', 'not_found', 'invalid_transition', 'paused'],
     summary: 'resolve a dispute: release, refund, split',
   }),
 
-  withdrawJob: endpoint({
+  withdrawJob: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
-    body: jsonBody(z.strictObject({ reason: Reason })),
+    body: jsonBody({ reason: Reason }),
     reply: json(Job),
     errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict', 'unavailable'],
     summary: 'refund a held payment to its buyer',

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { postingStatuses } from '../../model/words.ts'
 import { paged, pageQuery, QueryBoolean } from '../endpoint/common.ts'
-import { admin, endpointsWith, json } from '../endpoint/define.ts'
+import { adminEndpoint, json } from '../endpoint/define.ts'
 import { planFields, postingFields, productFields, subscriptionFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Plan, Subscription } from './plans.ts'
 import { Posting } from './postings.ts'
 import { Product } from './products.ts'
 
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const page = { ...paged, ...searched }
 
 const MarketSubscription = Subscription.extend({ subscriber_name: z.string(), provider_name: z.string() }).meta({
@@ -19,8 +18,7 @@ const MarketPosting = Posting.extend({ poster_name: z.string() }).meta({ id: 'Ma
 
 /** The operator's lists of plans, subscriptions, requests for work, and products. */
 export const marketAdminApi = {
-  listAllPlans: endpoint({
-    method: 'GET',
+  listAllPlans: adminEndpoint({
     path: '/dashboard/api/admin/plans',
     query: z.strictObject({
       status: z
@@ -30,51 +28,42 @@ export const marketAdminApi = {
       ...listQuery(planFields),
       ...pageQuery,
     }),
-    reply: json(z.strictObject({ plans: z.array(Plan).meta({ description: 'the newest first' }), ...page })),
+    reply: json({ plans: z.array(Plan).meta({ description: 'the newest first' }), ...page }),
     errors: ['invalid_request'],
     summary: 'all plans, with filter and sort by any field',
   }),
 
-  listAllSubscriptions: endpoint({
-    method: 'GET',
+  listAllSubscriptions: adminEndpoint({
     path: '/dashboard/api/admin/subscriptions',
     query: z.strictObject({
       ended: QueryBoolean.optional().meta({ description: 'true: only ended subscriptions (default: current ones)' }),
       ...listQuery(subscriptionFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({ subscriptions: z.array(MarketSubscription).meta({ description: 'the newest first' }), ...page }),
-    ),
+    reply: json({ subscriptions: z.array(MarketSubscription).meta({ description: 'the newest first' }), ...page }),
     errors: ['invalid_request'],
     summary: 'all subscriptions, with filter and sort by any field',
   }),
 
-  listAllPostings: endpoint({
-    method: 'GET',
+  listAllPostings: adminEndpoint({
     path: '/dashboard/api/admin/postings',
     query: z.strictObject({
       status: z.enum(postingStatuses).optional().meta({ description: 'only in this state (default: open)' }),
       ...listQuery(postingFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({ postings: z.array(MarketPosting).meta({ description: 'the newest first' }), ...page }),
-    ),
+    reply: json({ postings: z.array(MarketPosting).meta({ description: 'the newest first' }), ...page }),
     errors: ['invalid_request'],
     summary: 'all requests for work, also of suspended posters, with filter and sort by any field',
   }),
 
-  listAllProducts: endpoint({
-    method: 'GET',
+  listAllProducts: adminEndpoint({
     path: '/dashboard/api/admin/products',
     query: z.strictObject({ ...listQuery(productFields), ...pageQuery }),
-    reply: json(
-      z.strictObject({
-        products: z.array(Product).meta({ description: 'including drafts and withdrawn ones, newest listing first' }),
-        ...page,
-      }),
-    ),
+    reply: json({
+      products: z.array(Product).meta({ description: 'including drafts and withdrawn ones, newest listing first' }),
+      ...page,
+    }),
     errors: ['invalid_request'],
     summary: 'all digital products that were not deleted, with filter and sort by any field',
   }),

@@ -3,12 +3,10 @@ import { Amount, idOf } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { participantTypes, tiers } from '../../model/words.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { participantFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { OwnParticipant } from './participants.ts'
-
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 
 /** What a participant sees of itself, without secrets, and what only the operator sees. */
 const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_secret_until: true })
@@ -20,8 +18,7 @@ const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_se
   .meta({ id: 'AdminParticipant' })
 
 export const participantAdminApi = {
-  listParticipants: endpoint({
-    method: 'GET',
+  listParticipants: adminEndpoint({
     path: '/dashboard/api/admin/participants',
     query: z.strictObject({
       type: z.enum(participantTypes).optional(),
@@ -29,18 +26,16 @@ export const participantAdminApi = {
       ...listQuery(participantFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        participants: z.array(AdminParticipant),
-        ...paged,
-        ...searched,
-      }),
-    ),
+    reply: json({
+      participants: z.array(AdminParticipant),
+      ...paged,
+      ...searched,
+    }),
     errors: ['invalid_request'],
     summary: 'participants, including their private fields',
   }),
 
-  setParticipant: endpoint({
+  setParticipant: adminEndpoint({
     method: 'PUT',
     path: '/dashboard/api/admin/participants/:id',
     body: jsonBody(

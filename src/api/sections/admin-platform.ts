@@ -3,13 +3,11 @@ import { idOf, namedObject } from '../../core/codecs.ts'
 import { rulings } from '../../model/job.ts'
 import { namedSlugs } from '../../model/service.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
+import { admin, adminEndpoint, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
 import { actFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
-const section = 'Administration (admin only)'
-const endpoint = endpointsWith({ access: admin })
-const ours = { origin: 'ours', section: 'Administration' } as const
+const endpoint = endpointsWith({ access: admin, section: 'Administration (admin only)' })
 
 const MAX_REASON_CHARS = 500
 /** Reason for a change, shown in the state and in the log. */
@@ -24,7 +22,7 @@ const PauseChange = PauseState.extend({
   changed: z.boolean().meta({ description: 'false: the pause was already in this state' }),
 }).meta({ id: 'PauseChange' })
 
-const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
+const pauseBody = jsonBody({ reason: Reason.optional() })
 
 /** Longest time, in days, that a dispute can wait for its default outcome. */
 export const MAX_DEFAULT_DAYS = 365
@@ -67,18 +65,14 @@ const AdminAct = namedObject('AdminAct', {
 
 export const platformSwitchesApi = {
   getPlatformStatus: endpoint({
-    method: 'GET',
     path: '/dashboard/api/admin/platform/status',
-    section,
     reply: json(PauseState),
-    errors: [],
     summary: 'read platform pause state',
   }),
 
   pausePlatform: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/platform/pause',
-    section,
     body: pauseBody,
     reply: json(PauseChange),
     errors: ['invalid_request'],
@@ -88,7 +82,6 @@ export const platformSwitchesApi = {
   unpausePlatform: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/platform/unpause',
-    section,
     body: pauseBody,
     reply: json(PauseChange),
     errors: ['invalid_request'],
@@ -96,18 +89,14 @@ export const platformSwitchesApi = {
   }),
 
   getEscrowPaused: endpoint({
-    method: 'GET',
     path: '/dashboard/api/admin/escrow/paused',
-    section,
     reply: json(PauseState),
-    errors: [],
     summary: 'read escrow contract pause state',
   }),
 
   pauseEscrow: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/escrow/pause-contract',
-    section,
     body: pauseBody,
     reply: json(PauseChange),
     errors: ['invalid_request', 'unavailable'],
@@ -117,7 +106,6 @@ export const platformSwitchesApi = {
   unpauseEscrow: endpoint({
     method: 'POST',
     path: '/dashboard/api/admin/escrow/unpause-contract',
-    section,
     body: pauseBody,
     reply: json(PauseChange),
     errors: ['invalid_request', 'unavailable'],
@@ -126,35 +114,29 @@ export const platformSwitchesApi = {
 }
 
 export const featuresApi = {
-  getFeatures: endpoint({
-    method: 'GET',
+  getFeatures: adminEndpoint({
     path: '/dashboard/api/admin/features',
-    ...ours,
     reply: json(Features),
-    errors: [],
     summary: 'switches: cutover, features',
   }),
 
-  setFeatures: endpoint({
+  setFeatures: adminEndpoint({
     method: 'PUT',
     path: '/dashboard/api/admin/features',
-    ...ours,
-    body: jsonBody(
-      z.strictObject({
-        checkout_v2: z.boolean().optional(),
-        terms_required: z.boolean().optional(),
-        disputes_default: disputesDefault.optional(),
-        named_services: z
-          .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
-          .optional()
-          .meta({ description: 'listing of an advertised path (null: none); omitted paths stay unchanged' }),
-        features: z
-          .record(z.string(), z.boolean())
-          .optional()
-          .meta({ description: 'features by name; omitted ones stay unchanged' }),
-        reason: Reason.optional(),
-      }),
-    ),
+    body: jsonBody({
+      checkout_v2: z.boolean().optional(),
+      terms_required: z.boolean().optional(),
+      disputes_default: disputesDefault.optional(),
+      named_services: z
+        .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
+        .optional()
+        .meta({ description: 'listing of an advertised path (null: none); omitted paths stay unchanged' }),
+      features: z
+        .record(z.string(), z.boolean())
+        .optional()
+        .meta({ description: 'features by name; omitted ones stay unchanged' }),
+      reason: Reason.optional(),
+    }),
     reply: json(Features.extend({ changed: z.boolean() }).meta({ id: 'FeaturesChange' })),
     errors: ['invalid_request'],
     summary: 'set switches',
@@ -162,12 +144,10 @@ export const featuresApi = {
 }
 
 export const adminLogApi = {
-  getAdminLog: endpoint({
-    method: 'GET',
+  getAdminLog: adminEndpoint({
     path: '/dashboard/api/admin/log',
-    ...ours,
     query: z.strictObject({ ...listQuery(actFields), ...pageQuery }),
-    reply: json(z.strictObject({ acts: z.array(AdminAct), ...paged, ...searched })),
+    reply: json({ acts: z.array(AdminAct), ...paged, ...searched }),
     errors: ['invalid_request'],
     summary: 'audit log of administrator actions',
   }),

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
 import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
-
-const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+import { adminEndpoint, defineEndpoint, json, key } from '../endpoint/define.ts'
 
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
@@ -80,10 +78,8 @@ const Story = z.strictObject({
 })
 
 export const requestsApi = {
-  listRequests: defineEndpoint({
-    method: 'GET',
+  listRequests: adminEndpoint({
     path: '/dashboard/api/admin/requests',
-    ...ours,
     query: z.strictObject({
       status: z
         .string()
@@ -117,27 +113,22 @@ export const requestsApi = {
         .optional()
         .meta({ description: `number of newest rows (default: ${DEFAULT_PAGE})` }),
     }),
-    reply: json(
-      z.strictObject({
-        requests: z.array(RequestRecord).meta({ description: 'oldest first' }),
-        next_cursor: z.string(),
-      }),
-    ),
+    reply: json({
+      requests: z.array(RequestRecord).meta({ description: 'oldest first' }),
+      next_cursor: z.string(),
+    }),
     errors: ['invalid_request', 'rate_limited'],
     summary: 'recent requests with filters, no credentials',
   }),
 
-  getRequestStory: defineEndpoint({
-    method: 'GET',
+  getRequestStory: adminEndpoint({
     path: '/dashboard/api/admin/requests/:id/story',
-    ...ours,
     reply: json(Story),
     errors: ['not_found'],
     summary: 'trace of a request, job, receipt, delivery or payout',
   }),
 
   getOwnStory: defineEndpoint({
-    method: 'GET',
     path: '/v1/stories/:id',
     access: key(),
     origin: 'ours',

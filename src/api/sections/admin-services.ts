@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { namedObject } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { adminEndpoint, json } from '../endpoint/define.ts'
 import { serviceFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Listing } from './services.ts'
@@ -28,12 +28,8 @@ export const AdminListing = Listing.extend({
 }).meta({ id: 'AdminListing' })
 
 export const catalogAdminApi = {
-  listAllServices: defineEndpoint({
-    method: 'GET',
+  listAllServices: adminEndpoint({
     path: '/dashboard/api/admin/services',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
     query: z.strictObject({
       status: z
         .enum(['active', 'inactive'])
@@ -42,13 +38,11 @@ export const catalogAdminApi = {
       ...listQuery(serviceFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        services: z.array(AdminListing).meta({ description: 'newest listing first' }),
-        ...paged,
-        ...searched,
-      }),
-    ),
+    reply: json({
+      services: z.array(AdminListing).meta({ description: 'newest listing first' }),
+      ...paged,
+      ...searched,
+    }),
     errors: ['invalid_request'],
     summary: 'all listings, with filter and sort by any field',
   }),

@@ -1,19 +1,16 @@
 import { z } from 'zod'
 import { threadStatuses } from '../../model/words.ts'
 import { paged, pageQuery } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { threadFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout, partyFilter } from './admin.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
-
 const MarketThread = Thread.extend({ about: EventAbout }).meta({ id: 'MarketThread' })
 
 export const houseThreadsApi = {
-  listAllThreads: endpoint({
-    method: 'GET',
+  listAllThreads: adminEndpoint({
     path: '/dashboard/api/admin/threads',
     query: z.strictObject({
       status: z.enum(threadStatuses).optional(),
@@ -21,19 +18,16 @@ export const houseThreadsApi = {
       ...listQuery(threadFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        threads: z.array(MarketThread).meta({ description: 'most recently changed first; without their messages' }),
-        ...paged,
-        ...searched,
-      }),
-    ),
+    reply: json({
+      threads: z.array(MarketThread).meta({ description: 'most recently changed first; without their messages' }),
+      ...paged,
+      ...searched,
+    }),
     errors: ['invalid_request'],
     summary: 'all threads; each read is logged',
   }),
 
-  readAnyThread: endpoint({
-    method: 'GET',
+  readAnyThread: adminEndpoint({
     path: '/dashboard/api/admin/threads/:id',
     query: messageQuery,
     reply: json(MarketThread),
@@ -41,7 +35,7 @@ export const houseThreadsApi = {
     summary: 'one thread; the read is logged',
   }),
 
-  answerForHouse: endpoint({
+  answerForHouse: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/threads/:id/messages',
     body: jsonBody(NewMessage),

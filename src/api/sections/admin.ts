@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { logLevels, partyRoles } from '../../model/words.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
-import { admin, bytes, endpointsWith, events, json, jsonBody, stream } from '../endpoint/define.ts'
+import { adminEndpoint, bytes, events, json, jsonBody, stream } from '../endpoint/define.ts'
 
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const MAX_LOG_LINES = 1_000
 
 /** Maximum number of past events with which a stream may start. */
@@ -42,31 +41,26 @@ export const MarketEvent = namedObject('MarketEvent', {
 })
 
 export const operatorApi = {
-  faucet: endpoint({
+  faucet: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/faucet',
-    body: jsonBody(
-      z.strictObject({
-        wallet: Address,
-        amount: Amount,
-        identity: z.literal(true).optional().meta({ description: 'also registers an ERC-8004 identity of the wallet' }),
-      }),
-    ),
-    reply: json(
-      z.strictObject({
-        wallet: Address,
-        credited: Amount,
-        balance: Amount,
-        transaction: z.string(),
-        identity: z.strictObject({ agent_registry: z.string(), agent_id: z.string() }).optional(),
-      }),
-    ),
+    body: jsonBody({
+      wallet: Address,
+      amount: Amount,
+      identity: z.literal(true).optional().meta({ description: 'also registers an ERC-8004 identity of the wallet' }),
+    }),
+    reply: json({
+      wallet: Address,
+      credited: Amount,
+      balance: Amount,
+      transaction: z.string(),
+      identity: z.strictObject({ agent_registry: z.string(), agent_id: z.string() }).optional(),
+    }),
     errors: ['invalid_request', 'rate_limited', 'unavailable'],
     summary: 'test USDC to a wallet (sandbox, devnet)',
   }),
 
-  streamEvents: endpoint({
-    method: 'GET',
+  streamEvents: adminEndpoint({
     path: '/dashboard/api/admin/events',
     query: z.strictObject({
       cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
@@ -79,8 +73,7 @@ export const operatorApi = {
     summary: 'event stream of the whole marketplace (SSE)',
   }),
 
-  getLogs: endpoint({
-    method: 'GET',
+  getLogs: adminEndpoint({
     path: '/dashboard/api/admin/logs',
     query: z.strictObject({
       level: z.enum(logLevels).optional(),
@@ -88,22 +81,19 @@ export const operatorApi = {
       request: z.string().max(40).optional(),
       limit: queryInt({ min: 1, max: MAX_LOG_LINES }).optional(),
     }),
-    reply: json(z.strictObject({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() })),
+    reply: json({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() }),
     errors: ['invalid_request'],
     summary: 'recent log records with filters',
   }),
 
-  getMetrics: endpoint({
-    method: 'GET',
+  getMetrics: adminEndpoint({
     path: '/metrics',
     opensWith: 'metricsOpen',
     reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
-    errors: [],
     summary: 'Prometheus metrics; no admin key needed on a loopback bind if metrics.open is set',
   }),
 
-  getBackup: endpoint({
-    method: 'GET',
+  getBackup: adminEndpoint({
     path: '/dashboard/api/admin/backup',
     reply: stream('application/x-tar'),
     errors: ['conflict'],

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { Amount, namedObject } from '../../core/codecs.ts'
 import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, key } from '../endpoint/define.ts'
-
-const endpoint = endpointsWith({ origin: 'ours' })
+import { accountEndpoint, adminEndpoint, json, key } from '../endpoint/define.ts'
 
 /** A problem for the operator. */
 export const AttentionItem = namedObject('AttentionItem', {
@@ -25,35 +23,24 @@ export const OwnAttentionItem = AttentionItem.omit({ grave: true, who: true })
   .meta({ id: 'OwnAttentionItem' })
 
 export const attentionApi = {
-  getOwnAttention: endpoint({
-    method: 'GET',
+  getOwnAttention: accountEndpoint({
     path: '/v1/attention',
     access: key(),
-    section: 'Account',
-    reply: json(
-      z.strictObject({
-        items: z.array(OwnAttentionItem).meta({ description: 'most urgent kind first' }),
-        counts: z.record(z.enum(ownAttentionKinds), z.int()).meta({ description: 'total number by kind' }),
-        total: z.int(),
-      }),
-    ),
-    errors: [],
+    reply: json({
+      items: z.array(OwnAttentionItem).meta({ description: 'most urgent kind first' }),
+      counts: z.record(z.enum(ownAttentionKinds), z.int()).meta({ description: 'total number by kind' }),
+      total: z.int(),
+    }),
     summary: 'list items that wait for you, each with the next action',
   }),
 
-  getAttention: endpoint({
-    method: 'GET',
+  getAttention: adminEndpoint({
     path: '/dashboard/api/admin/attention',
-    access: admin,
-    section: 'Administration',
-    reply: json(
-      z.strictObject({
-        items: z.array(AttentionItem).meta({ description: 'severe ones first, then oldest first within each kind' }),
-        counts: z.record(z.enum(attentionKinds), z.int()).meta({ description: 'total number by kind' }),
-        total: z.int(),
-      }),
-    ),
-    errors: [],
+    reply: json({
+      items: z.array(AttentionItem).meta({ description: 'severe ones first, then oldest first within each kind' }),
+      counts: z.record(z.enum(attentionKinds), z.int()).meta({ description: 'total number by kind' }),
+      total: z.int(),
+    }),
     summary: 'list problems, each with the action that fixes it',
   }),
 }

@@ -54,7 +54,6 @@ const WALLET_CHARS = 43
 
 export const balanceApi = {
   getHoldings: endpoint({
-    method: 'GET',
     path: '/v1/wallets',
     access: open,
     origin: 'ours',
@@ -65,19 +64,16 @@ export const balanceApi = {
         .max(MAX_WALLETS_NAMED * WALLET_CHARS)
         .meta({ description: `wallet addresses, comma-separated, at most ${MAX_WALLETS_NAMED}` }),
     }),
-    reply: json(
-      z.strictObject({
-        network: z.string(),
-        asset: Address,
-        wallets: z.array(z.strictObject({ wallet: Address, usdc: Amount })),
-      }),
-    ),
+    reply: json({
+      network: z.string(),
+      asset: Address,
+      wallets: z.array(z.strictObject({ wallet: Address, usdc: Amount })),
+    }),
     errors: ['invalid_request', 'unavailable'],
     summary: 'list wallet balances on the chain of this marketplace',
   }),
 
   getBalance: endpoint({
-    method: 'GET',
     path: '/v1/balance',
     access: key(),
     reply: json(Balance),
@@ -86,11 +82,10 @@ export const balanceApi = {
   }),
 
   getBalanceHistory: endpoint({
-    method: 'GET',
     path: '/v1/balance/history',
     access: key(),
     query: z.strictObject(pageQuery),
-    reply: json(z.strictObject({ entries: z.array(BalanceEntry), ...paged })),
+    reply: json({ entries: z.array(BalanceEntry), ...paged }),
     errors: ['unauthorized', 'invalid_request'],
     summary: 'balance transactions',
   }),
@@ -103,7 +98,7 @@ export const balanceApi = {
     pricedByBody: true,
     query: depositFields,
     body: jsonBody(depositFields),
-    reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
+    reply: json({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') }),
     errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
     summary: 'pre-fund the balance',
   }),
@@ -114,9 +109,7 @@ export const balanceApi = {
     access: key(),
     origin: 'ours',
     section: 'Balance',
-    body: jsonBody(
-      z.strictObject({ amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }) }),
-    ),
+    body: jsonBody({ amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }) }),
     reply: json(BalanceWithdrawal),
     errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
     summary: 'withdraw own balance to own wallet',

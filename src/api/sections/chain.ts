@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Address, Amount, namedObject } from '../../core/codecs.ts'
 import { chainTxStates } from '../../model/payment.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+import { adminEndpoint, json } from '../endpoint/define.ts'
 
 /** Maximum length of a transaction id, which consists of signer and nonce. */
 const MAX_TX_CHARS = 80
@@ -41,12 +41,8 @@ export const ChainTx = namedObject('ChainTransaction', {
 export const ChainHealth = z.enum(['ok', 'degraded', 'down'])
 
 export const chainApi = {
-  getChain: defineEndpoint({
-    method: 'GET',
+  getChain: adminEndpoint({
     path: '/dashboard/api/admin/chain',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
     query: z.strictObject({
       ...pageQuery,
       state: z.enum(['open', 'all']).optional().meta({ description: 'open: not final (default)' }),
@@ -57,56 +53,54 @@ export const chainApi = {
         .optional()
         .meta({ description: 'only this transaction, by id, nonce or hash' }),
     }),
-    reply: json(
-      z.strictObject({
-        mode: z.string(),
-        network: z.string(),
-        caip2: z.string(),
-        health: ChainHealth,
-        faults: z.array(z.strictObject({ code: z.string(), sentence: z.string() })),
-        head: z
-          .strictObject({ block: z.int(), age_seconds: z.int() })
-          .nullable()
-          .meta({ description: 'the newest block; in the sandbox the last transaction of its ledger' }),
-        lag_blocks: z.int().meta({ description: 'blocks by which the preferred node lags' }),
-        nodes: z.array(
-          z.strictObject({
-            node: z.string().meta({ description: 'host and port only, because a full address may contain a key' }),
-            head: z.int().nullable(),
-            error: z.string().nullable(),
-          }),
-        ),
-        pay_to: Address,
-        asset: Address,
-        gas_key: z
-          .strictObject({
-            address: Address,
-            wei: z.string(),
-            payments: z.int().meta({ description: 'approximate number of payments the key has gas for' }),
-          })
-          .nullable(),
-        queue: z.strictObject({
-          waiting: z.int(),
-          in_flight: z.int(),
-          oldest_seconds: z.int().nullable(),
-          held: z.enum(['gas', 'fee']).nullable(),
-          token_paused: z.boolean(),
-          resent: z.int(),
-          replaced: z.int(),
-          reorged: z.int(),
-          reversed: z.int().meta({ description: 'settled payments reverted by the chain: each is a loss' }),
-          failed: z.int(),
-          foreign_nonces: z.int(),
-          last_error: z.string().nullable(),
+    reply: json({
+      mode: z.string(),
+      network: z.string(),
+      caip2: z.string(),
+      health: ChainHealth,
+      faults: z.array(z.strictObject({ code: z.string(), sentence: z.string() })),
+      head: z
+        .strictObject({ block: z.int(), age_seconds: z.int() })
+        .nullable()
+        .meta({ description: 'the newest block; in the sandbox the last transaction of its ledger' }),
+      lag_blocks: z.int().meta({ description: 'blocks by which the preferred node lags' }),
+      nodes: z.array(
+        z.strictObject({
+          node: z.string().meta({ description: 'host and port only, because a full address may contain a key' }),
+          head: z.int().nullable(),
+          error: z.string().nullable(),
         }),
-        books: z
-          .strictObject({ ok: z.boolean(), detail: z.string() })
-          .nullable()
-          .meta({ description: 'last comparison of ledger and chain; null while the chain does not respond' }),
-        transactions: z.array(ChainTx).meta({ description: 'open: oldest first; all: newest first' }),
-        ...paged,
+      ),
+      pay_to: Address,
+      asset: Address,
+      gas_key: z
+        .strictObject({
+          address: Address,
+          wei: z.string(),
+          payments: z.int().meta({ description: 'approximate number of payments the key has gas for' }),
+        })
+        .nullable(),
+      queue: z.strictObject({
+        waiting: z.int(),
+        in_flight: z.int(),
+        oldest_seconds: z.int().nullable(),
+        held: z.enum(['gas', 'fee']).nullable(),
+        token_paused: z.boolean(),
+        resent: z.int(),
+        replaced: z.int(),
+        reorged: z.int(),
+        reversed: z.int().meta({ description: 'settled payments reverted by the chain: each is a loss' }),
+        failed: z.int(),
+        foreign_nonces: z.int(),
+        last_error: z.string().nullable(),
       }),
-    ),
+      books: z
+        .strictObject({ ok: z.boolean(), detail: z.string() })
+        .nullable()
+        .meta({ description: 'last comparison of ledger and chain; null while the chain does not respond' }),
+      transactions: z.array(ChainTx).meta({ description: 'open: oldest first; all: newest first' }),
+      ...paged,
+    }),
     errors: ['invalid_request', 'not_found'],
     summary: 'chain head, queue, keys, drift',
   }),

@@ -36,23 +36,19 @@ const filters = {
 
 export const discoveryApi = {
   listResources: endpoint({
-    method: 'GET',
     path: '/discovery/resources',
     access: open,
     query: z.strictObject({ ...filters, offset: queryInt({ min: 0, max: MAX_OFFSET }).optional() }),
-    reply: json(
-      z.strictObject({
-        x402Version: z.literal(2),
-        items: z.array(DiscoveredResource),
-        pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
-      }),
-    ),
+    reply: json({
+      x402Version: z.literal(2),
+      items: z.array(DiscoveredResource),
+      pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
+    }),
     errors: ['invalid_request'],
     summary: 'x402 discovery list from the catalog',
   }),
 
   searchResources: endpoint({
-    method: 'GET',
     path: '/discovery/search',
     access: open,
     query: z.strictObject({
@@ -60,44 +56,36 @@ export const discoveryApi = {
       query: z.string().min(1).max(MAX_QUERY_CHARS),
       cursor: z.string().regex(/^\d+$/, 'must be next_cursor of the previous page').max(MAX_CURSOR_CHARS).optional(),
     }),
-    reply: json(
-      z.strictObject({
-        x402Version: z.literal(2),
-        resources: z.array(DiscoveredResource),
-        pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
-      }),
-    ),
+    reply: json({
+      x402Version: z.literal(2),
+      resources: z.array(DiscoveredResource),
+      pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
+    }),
     errors: ['invalid_request'],
     summary: 'x402 discovery search',
   }),
 
   getManifest: endpoint({
-    method: 'GET',
     path: '/.well-known/x402',
     access: open,
-    reply: json(
-      z.strictObject({
-        version: z.literal(1),
-        x402Version: z.literal(2),
-        resources: z.array(z.string()).meta({ description: 'absolute URLs of paid endpoints, newest listings first' }),
-        payTo: z.string(),
-        network: z.string(),
-        discovery: z.string(),
-        search: z.string(),
-        openapi: z.string(),
-        instructions: z.string(),
-      }),
-    ),
-    errors: [],
+    reply: json({
+      version: z.literal(1),
+      x402Version: z.literal(2),
+      resources: z.array(z.string()).meta({ description: 'absolute URLs of paid endpoints, newest listings first' }),
+      payTo: z.string(),
+      network: z.string(),
+      discovery: z.string(),
+      search: z.string(),
+      openapi: z.string(),
+      instructions: z.string(),
+    }),
     summary: 'x402 manifest',
   }),
 
   getLlmsText: endpoint({
-    method: 'GET',
     path: '/llms.txt',
     access: open,
     reply: text(),
-    errors: [],
     summary: 'plain-text guide for agents',
   }),
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Address, Amount, idOf, namedObject, UsdNumber } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { adminEndpoint, defineEndpoint, json, key } from '../endpoint/define.ts'
 import { payeeFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
@@ -52,25 +52,22 @@ const Settlement = namedObject('Settlement', {
 
 export const earningsApi = {
   getEarnings: defineEndpoint({
-    method: 'GET',
     path: '/v1/provider/earnings',
     access: key(),
     section: 'Balance, earnings, referrals',
     reply: json(
-      z
-        .strictObject({
-          settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
-          held_usd: UsdNumber.meta({ description: 'net amount of sales in escrow' }),
-          pending_usd: UsdNumber.meta({ description: 'earned, but not yet paid to the wallet' }),
-          lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
-          next_settlement_at: Time.nullable().meta({
-            description: 'next payment time, null if none; an extension, like `waiting`',
-          }),
-          waiting: z.array(WaitingMoney).meta({ description: 'earned money that is not paid yet, by reason' }),
-          recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
-          currency: z.literal('USDC'),
-        })
-        .meta({ id: 'ProviderEarnings' }),
+      namedObject('ProviderEarnings', {
+        settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
+        held_usd: UsdNumber.meta({ description: 'net amount of sales in escrow' }),
+        pending_usd: UsdNumber.meta({ description: 'earned, but not yet paid to the wallet' }),
+        lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
+        next_settlement_at: Time.nullable().meta({
+          description: 'next payment time, null if none; an extension, like `waiting`',
+        }),
+        waiting: z.array(WaitingMoney).meta({ description: 'earned money that is not paid yet, by reason' }),
+        recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
+        currency: z.literal('USDC'),
+      }),
     ),
     errors: ['unauthorized'],
     summary: 'provider earnings summary',
@@ -92,14 +89,10 @@ const Payee = namedObject('Payee', {
 })
 
 export const payeesApi = {
-  listPayees: defineEndpoint({
-    method: 'GET',
+  listPayees: adminEndpoint({
     path: '/dashboard/api/admin/payees',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
     query: z.strictObject({ ...listQuery(payeeFields), ...pageQuery }),
-    reply: json(z.strictObject({ payees: z.array(Payee), ...paged, ...searched })),
+    reply: json({ payees: z.array(Payee), ...paged, ...searched }),
     errors: ['invalid_request'],
     summary: 'list providers with earnings, payouts, amounts due and held, and the next payment time',
   }),

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { namedObject } from '../../core/codecs.ts'
 import { engineStatuses } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json } from '../endpoint/define.ts'
-
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
+import { adminEndpoint, json } from '../endpoint/define.ts'
 
 const EngineView = namedObject('Engine', {
   name: z.string(),
@@ -22,19 +20,16 @@ const EngineView = namedObject('Engine', {
 const Standings = z.strictObject({ engines: z.array(EngineView) })
 
 export const enginesApi = {
-  listEngines: endpoint({
-    method: 'GET',
+  listEngines: adminEndpoint({
     path: '/dashboard/api/admin/engines',
     reply: json(Standings),
-    errors: [],
     summary: 'list the engines of first-party functions and their state; contacts no external service',
   }),
 
-  checkEngines: endpoint({
+  checkEngines: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/engines/check',
     reply: json(Standings),
-    errors: [],
     summary:
       'check the engines of first-party functions; each external service gets a free request, once an hour at most',
   }),

@@ -5,7 +5,7 @@ import { paymentStates } from '../../model/payment.ts'
 import { TraceEvent } from '../../model/trace.ts'
 import { earningRoles } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { defineEndpoint, key, stream } from '../endpoint/define.ts'
+import { accountEndpoint, key, stream } from '../endpoint/define.ts'
 import { Balance, BalanceEntry } from './balance.ts'
 import { Movement, periodQuery } from './books.ts'
 import { OwnEvent } from './events.ts'
@@ -98,12 +98,9 @@ export const exportApi = {
    * Lines `{"kind": …, "record": …}`. A record that changes during the export may appear twice, newest last; new
    * records may be missing.
    */
-  getExport: defineEndpoint({
-    method: 'GET',
+  getExport: accountEndpoint({
     path: '/v1/export',
     access: key(),
-    origin: 'ours',
-    section: 'Account',
     query: z.strictObject({
       only: z
         .string()

@@ -3,9 +3,9 @@ import { Address, Amount, namedObject } from '../../core/codecs.ts'
 import { facilitatedStates } from '../../model/payment.ts'
 import { KnownJsonObject } from '../../model/service.ts'
 import { clampedLimit, MAX_OFFSET, paged, pageQuery, queryInt, Time } from '../endpoint/common.ts'
-import { admin, defineEndpoint, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
+import { adminEndpoint, endpointsWith, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
 
-const ours = { origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' } as const
+const endpoint = endpointsWith({ origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' })
 
 /** Size limit of a request body. It is large because clients echo extensions in their payments. */
 const MAX_ASKED_BYTES = 64 * 1024
@@ -29,77 +29,65 @@ const members = {
 }
 
 export const facilitatorApi = {
-  verifyPayment: defineEndpoint({
+  verifyPayment: endpoint({
     method: 'POST',
     path: '/facilitator/verify',
     access: keyOrLocal,
-    ...ours,
     body: jsonBody(Asked, { maxBodyBytes: MAX_ASKED_BYTES }),
     reply: json(
-      z
-        .strictObject({
-          isValid: z.boolean(),
-          invalidReason: reason.optional(),
-          invalidMessage: z.string().optional(),
-          ...members,
-        })
-        .meta({ id: 'FacilitatorVerdict' }),
+      namedObject('FacilitatorVerdict', {
+        isValid: z.boolean(),
+        invalidReason: reason.optional(),
+        invalidMessage: z.string().optional(),
+        ...members,
+      }),
     ),
     errors: ['invalid_request', 'unauthorized', 'forbidden', 'not_found', 'rate_limited', 'paused', 'unavailable'],
     summary: 'x402 facilitator: verify (v1 and v2)',
   }),
 
-  settlePayment: defineEndpoint({
+  settlePayment: endpoint({
     method: 'POST',
     path: '/facilitator/settle',
     access: keyOrLocal,
-    ...ours,
     body: jsonBody(Asked, { maxBodyBytes: MAX_ASKED_BYTES }),
     reply: json(
-      z
-        .strictObject({
-          success: z.boolean(),
-          transaction: z.string().meta({ description: 'transaction hash; empty if none' }),
-          network: z.string().meta({ description: 'network name in v1, CAIP-2 id in v2' }),
-          errorReason: reason.optional(),
-          errorMessage: z.string().optional(),
-          amount: z.string().optional().meta({ description: 'transferred amount, in atomic units' }),
-          ...members,
-        })
-        .meta({ id: 'FacilitatorSettlement' }),
+      namedObject('FacilitatorSettlement', {
+        success: z.boolean(),
+        transaction: z.string().meta({ description: 'transaction hash; empty if none' }),
+        network: z.string().meta({ description: 'network name in v1, CAIP-2 id in v2' }),
+        errorReason: reason.optional(),
+        errorMessage: z.string().optional(),
+        amount: z.string().optional().meta({ description: 'transferred amount, in atomic units' }),
+        ...members,
+      }),
     ),
     errors: ['invalid_request', 'unauthorized', 'forbidden', 'not_found', 'rate_limited', 'paused', 'unavailable'],
     summary: 'x402 facilitator: settle (v1 and v2)',
   }),
 
-  getSupportedPayments: defineEndpoint({
-    method: 'GET',
+  getSupportedPayments: endpoint({
     path: '/facilitator/supported',
     access: open,
-    ...ours,
-    reply: json(
-      z.strictObject({
-        kinds: z.array(
-          z.strictObject({
-            x402Version: z.int(),
-            scheme: z.string(),
-            network: z.string(),
-            extra: JsonObject.optional().meta({ description: 'the token: its address, decimals, and EIP-712 domain' }),
-          }),
-        ),
-        extensions: z.array(z.string()),
-        signers: z.record(z.string(), z.array(z.string())),
-      }),
-    ),
+    reply: json({
+      kinds: z.array(
+        z.strictObject({
+          x402Version: z.int(),
+          scheme: z.string(),
+          network: z.string(),
+          extra: JsonObject.optional().meta({ description: 'the token: its address, decimals, and EIP-712 domain' }),
+        }),
+      ),
+      extensions: z.array(z.string()),
+      signers: z.record(z.string(), z.array(z.string())),
+    }),
     errors: ['not_found'],
     summary: 'x402 facilitator: kinds',
   }),
 
-  listFacilitatedResources: defineEndpoint({
-    method: 'GET',
+  listFacilitatedResources: endpoint({
     path: '/facilitator/discovery/resources',
     access: open,
-    ...ours,
     query: z.strictObject({
       type: z.string().max(MAX_FILTER_CHARS).optional(),
       payTo: z.string().max(MAX_FILTER_CHARS).optional(),
@@ -111,28 +99,24 @@ export const facilitatorApi = {
       limit: clampedLimit,
       offset: queryInt({ min: 0, max: MAX_OFFSET }).optional(),
     }),
-    reply: json(
-      z.strictObject({
-        x402Version: z.literal(2),
-        items: z.array(
-          z
-            .strictObject({
-              resource: z.string(),
-              type: z.enum(['http', 'mcp']),
-              x402Version: z.int(),
-              accepts: z.array(JsonObject),
-              lastUpdated: Time,
-              description: z.string(),
-              mimeType: z.string(),
-              serviceName: z.string().optional(),
-              tags: z.array(z.string()),
-              extensions: JsonObject,
-            })
-            .meta({ id: 'FacilitatedResource' }),
-        ),
-        pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
-      }),
-    ),
+    reply: json({
+      x402Version: z.literal(2),
+      items: z.array(
+        namedObject('FacilitatedResource', {
+          resource: z.string(),
+          type: z.enum(['http', 'mcp']),
+          x402Version: z.int(),
+          accepts: z.array(JsonObject),
+          lastUpdated: Time,
+          description: z.string(),
+          mimeType: z.string(),
+          serviceName: z.string().optional(),
+          tags: z.array(z.string()),
+          extensions: JsonObject,
+        }),
+      ),
+      pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
+    }),
     errors: ['invalid_request', 'not_found'],
     summary: 'x402 facilitator: resources paid through it',
   }),
@@ -155,46 +139,40 @@ export const FacilitatedSettlement = namedObject('FacilitatedSettlement', {
 })
 
 export const facilitatorAdminApi = {
-  listFacilitatedSettlements: defineEndpoint({
-    method: 'GET',
+  listFacilitatedSettlements: adminEndpoint({
     path: '/dashboard/api/admin/facilitator',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
     query: z.strictObject({
       ...pageQuery,
       state: z.enum(facilitatedStates).optional().meta({ description: 'only settlements in this state' }),
     }),
-    reply: json(
-      z.strictObject({
-        enabled: z.boolean(),
-        url: z.string().meta({ description: 'facilitator URL for servers' }),
-        keyless: z.boolean().meta({ description: 'true: calls from this machine need no key' }),
-        network: z.string(),
-        caip2: z.string(),
-        asset: z.strictObject({ address: Address, name: z.string(), version: z.string(), decimals: z.int() }),
-        pay_to: z.array(Address).meta({ description: 'payees allowed for every key, besides the owner’s wallet' }),
-        min_value: Amount,
-        daily_gas: z.int(),
-        today: z
-          .array(z.strictObject({ seller: z.string(), settlements: z.int(), gas: z.int() }))
-          .meta({ description: 'settlements by key today (UTC), busiest first' }),
-        wrong_tokens: z
-          .array(
-            z.strictObject({
-              seller: z.string(),
-              fault: z.string(),
-              network: z.string(),
-              asset: z.string(),
-              count: z.int(),
-              at: Time,
-            }),
-          )
-          .meta({ description: 'requests to settle tokens of other chains, since the daemon started' }),
-        settlements: z.array(FacilitatedSettlement),
-        ...paged,
-      }),
-    ),
+    reply: json({
+      enabled: z.boolean(),
+      url: z.string().meta({ description: 'facilitator URL for servers' }),
+      keyless: z.boolean().meta({ description: 'true: calls from this machine need no key' }),
+      network: z.string(),
+      caip2: z.string(),
+      asset: z.strictObject({ address: Address, name: z.string(), version: z.string(), decimals: z.int() }),
+      pay_to: z.array(Address).meta({ description: 'payees allowed for every key, besides the owner’s wallet' }),
+      min_value: Amount,
+      daily_gas: z.int(),
+      today: z
+        .array(z.strictObject({ seller: z.string(), settlements: z.int(), gas: z.int() }))
+        .meta({ description: 'settlements by key today (UTC), busiest first' }),
+      wrong_tokens: z
+        .array(
+          z.strictObject({
+            seller: z.string(),
+            fault: z.string(),
+            network: z.string(),
+            asset: z.string(),
+            count: z.int(),
+            at: Time,
+          }),
+        )
+        .meta({ description: 'requests to settle tokens of other chains, since the daemon started' }),
+      settlements: z.array(FacilitatedSettlement),
+      ...paged,
+    }),
     errors: ['invalid_request'],
     summary: 'show facilitator settings and settlements',
   }),

@@ -146,7 +146,6 @@ export const DisputeBody = z.strictObject({
 
 export const jobsApi = {
   getJob: endpoint({
-    method: 'GET',
     path: '/v1/jobs/:id',
     access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
     reply: json(Job),
@@ -155,7 +154,6 @@ export const jobsApi = {
   }),
 
   listJobs: endpoint({
-    method: 'GET',
     path: '/v1/jobs',
     access: keyOrSignIn,
     query: z.strictObject({
@@ -163,29 +161,24 @@ export const jobsApi = {
       role: z.enum(partyRoles).optional(),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: get the job for them' }),
-        ...paged,
-      }),
-    ),
+    reply: json({
+      jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: get the job for them' }),
+      ...paged,
+    }),
     errors: ['invalid_request'],
     summary: 'list own jobs',
   }),
 
   getJobMessages: endpoint({
-    method: 'GET',
     path: '/v1/jobs/:id/messages',
     access: keyOrToken,
     query: messageQuery,
-    reply: json(
-      z.strictObject({
-        job_id: idOf('job'),
-        thread_id: idOf('thread'),
-        messages: z.array(Message),
-        ...paged,
-      }),
-    ),
+    reply: json({
+      job_id: idOf('job'),
+      thread_id: idOf('thread'),
+      messages: z.array(Message),
+      ...paged,
+    }),
     errors: ['not_found', 'forbidden'],
     summary: 'job conversation',
   }),

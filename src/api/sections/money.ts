@@ -5,13 +5,12 @@ import { jobStatuses } from '../../model/job.ts'
 import { accountKinds, heldKinds } from '../../model/ledger.ts'
 import { payoutKinds, payoutStates } from '../../model/words.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { holdFields, payoutFields } from '../endpoint/list-fields.ts'
 import { holdOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout } from './admin.ts'
 
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
 
 /** Held money with owner and next event (decisions §5). */
@@ -47,64 +46,55 @@ export const Payout = namedObject('Payout', {
 })
 
 export const auditApi = {
-  getHolds: endpoint({
-    method: 'GET',
+  getHolds: adminEndpoint({
     path: '/dashboard/api/admin/holds',
     query: z.strictObject({ ...pageQuery, ...listQuery(holdFields, holdOrders), kind: z.enum(heldKinds).optional() }),
-    reply: json(z.strictObject({ holds: z.array(Hold), ...paged, ...searched })),
+    reply: json({ holds: z.array(Hold), ...paged, ...searched }),
     errors: ['invalid_request'],
     summary: 'every held amount with owner, reason, next event',
   }),
 
-  getAudit: endpoint({
-    method: 'GET',
+  getAudit: adminEndpoint({
     path: '/dashboard/api/admin/audit',
     reply: json(
-      z
-        .strictObject({
-          ok: z.boolean(),
-          as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
-          transactions: z.int(),
-          accounts: z.int(),
-          checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
-        })
-        .meta({ id: 'AuditReport' }),
+      namedObject('AuditReport', {
+        ok: z.boolean(),
+        as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
+        transactions: z.int(),
+        accounts: z.int(),
+        checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+      }),
     ),
     errors: ['unavailable'],
     summary: 'recompute the books and compare',
   }),
 
-  getPayouts: endpoint({
-    method: 'GET',
+  getPayouts: adminEndpoint({
     path: '/dashboard/api/admin/payouts',
     query: z.strictObject({ ...pageQuery, ...listQuery(payoutFields), status: z.enum(payoutStates).optional() }),
-    reply: json(z.strictObject({ payouts: z.array(Payout), ...paged, ...searched })),
+    reply: json({ payouts: z.array(Payout), ...paged, ...searched }),
     errors: ['invalid_request'],
     summary: 'payouts and their state',
   }),
 
-  adjustBalance: endpoint({
+  adjustBalance: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/participants/:id/adjust',
-    body: jsonBody(
-      z.strictObject({
-        amount: Amount.meta({ description: 'signed: negative takes from the balance' }),
-        reason: z.string().trim().min(1).max(MAX_TEXT_CHARS),
-        settles: z
-          .string()
-          .max(MAX_TEXT_CHARS)
-          .optional()
-          .meta({ description: 'id of the unserved period to compensate, from `attention`' }),
-      }),
-    ),
-    reply: json(
-      z.strictObject({
-        participant_id: idOf('participant'),
-        adjusted: Amount,
-        balance: Amount,
-        transaction_id: idOf('transaction'),
-      }),
-    ),
+    body: jsonBody({
+      amount: Amount.meta({ description: 'signed: negative takes from the balance' }),
+      reason: z.string().trim().min(1).max(MAX_TEXT_CHARS),
+      settles: z
+        .string()
+        .max(MAX_TEXT_CHARS)
+        .optional()
+        .meta({ description: 'id of the unserved period to compensate, from `attention`' }),
+    }),
+    reply: json({
+      participant_id: idOf('participant'),
+      adjusted: Amount,
+      balance: Amount,
+      transaction_id: idOf('transaction'),
+    }),
     errors: ['invalid_request', 'not_found', 'conflict', 'idempotency_mismatch'],
     summary: 'balance adjustment with a reason',
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { type NamedService, namedSlugs } from '../../model/service.ts'
-import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
+import { adminEndpoint, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'
 import { PriceInput, purchaseApi } from './services.ts'
 
@@ -58,26 +58,21 @@ export const maintenancePlanApi = {
 }
 
 export const namedServiceAdminApi = {
-  setNamedService: defineEndpoint({
+  setNamedService: adminEndpoint({
     method: 'PUT',
     path: '/dashboard/api/admin/named-services/:slug',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
     body: jsonBody(NamedChange),
     reply: json(
-      z
-        .strictObject({
-          slug: z.enum(namedSlugs),
-          path: z.string(),
-          enabled: z.boolean(),
-          service_id: idOf('service').nullable(),
-          plan_id: idOf('plan').nullable(),
-          price: Amount.nullable().meta({ description: 'what buyers pay' }),
-          advertised: z.strictObject({ min: Amount, max: Amount }),
-          changed: z.boolean(),
-        })
-        .meta({ id: 'NamedService' }),
+      namedObject('NamedService', {
+        slug: z.enum(namedSlugs),
+        path: z.string(),
+        enabled: z.boolean(),
+        service_id: idOf('service').nullable(),
+        plan_id: idOf('plan').nullable(),
+        price: Amount.nullable().meta({ description: 'what buyers pay' }),
+        advertised: z.strictObject({ min: Amount, max: Amount }),
+        changed: z.boolean(),
+      }),
     ),
     errors: ['invalid_request', 'not_found'],
     summary: 'configure an advertised path: own listing, alias, or plan',

@@ -31,7 +31,7 @@ export const inquiryApi = {
     path: '/v1/services/:id/inquire',
     access: paid(INQUIRE_PRICE),
     section: 'Discovery and listings',
-    body: jsonBody(z.strictObject({ brief: Brief })),
+    body: jsonBody({ brief: Brief }),
     reply: json(Thread),
     errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
     summary: 'open a conversation thread about a service',
@@ -43,13 +43,11 @@ export const negotiationApi = {
     method: 'POST',
     path: '/v1/threads/:id/propose',
     access: key('provider'),
-    body: jsonBody(
-      z.strictObject({
-        price: PriceInput,
-        message: z.string().max(MAX_TEXT_CHARS).optional(),
-        estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
-      }),
-    ),
+    body: jsonBody({
+      price: PriceInput,
+      message: z.string().max(MAX_TEXT_CHARS).optional(),
+      estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
+    }),
     reply: json(Thread),
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
     summary: 'propose a price',
@@ -60,13 +58,11 @@ export const negotiationApi = {
     path: '/v1/threads/:id/accept',
     access: paid('varies'),
     replacement: 'POST /v1/services/{id}/purchase',
-    body: jsonBody(
-      z.strictObject({
-        proposed_at: Time.optional().meta({
-          description: 'accept only this proposal of the thread (default: the open one)',
-        }),
+    body: jsonBody({
+      proposed_at: Time.optional().meta({
+        description: 'accept only this proposal of the thread (default: the open one)',
       }),
-    ),
+    }),
     reply: json(Accepted),
     errors: [
       'not_found',

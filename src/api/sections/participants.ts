@@ -102,7 +102,7 @@ export const registrationApi = {
     method: 'POST',
     path: '/v1/register',
     access: paid(REGISTER_PRICE, { x402Only: true }),
-    body: jsonBody(z.strictObject(registerFields)),
+    body: jsonBody(registerFields),
     reply: json(Registered, { secrets: ['api_key', 'webhook_secret'] }),
     errors: ['invalid_request', 'conflict', 'sanctioned', 'paused'],
     summary: 'register as agent, provider, or both; a `referral_code` field may be given',
@@ -113,14 +113,14 @@ export const registrationApi = {
     path: '/v1/participants/rotate-key',
     access: paid(ROTATE_KEY_PRICE, { x402Only: true }),
     reply: json(
-      z.strictObject({
+      {
         participant_id: idOf('participant'),
         id: idOf('participant'),
         api_key: z.string().nullable().meta({ description: 'shown once; the old key no longer works' }),
         wallet: Address,
         rotated_at: Time,
         secret_withheld: z.boolean().optional(),
-      }),
+      },
       { secrets: ['api_key'] },
     ),
     errors: ['registration_required', 'sanctioned', 'paused'],
@@ -131,20 +131,17 @@ export const registrationApi = {
     method: 'POST',
     path: '/v1/provider/onboard',
     access: paid(ONBOARD_PRICE, { x402Only: true }),
-    body: jsonBody(
-      z.strictObject({
-        ...registerFields,
-        type: z.enum(['provider', 'both'], 'must be provider or both').optional(),
-        services: z.array(z.strictObject(listingFields)).min(1).max(MAX_ONBOARD_SERVICES),
-      }),
-    ),
+    body: jsonBody({
+      ...registerFields,
+      type: z.enum(['provider', 'both'], 'must be provider or both').optional(),
+      services: z.array(z.strictObject(listingFields)).min(1).max(MAX_ONBOARD_SERVICES),
+    }),
     reply: json(Registered.extend({ services: z.array(OwnListing) }), { secrets: ['api_key', 'webhook_secret'] }),
     errors: ['invalid_request', 'conflict', 'terms_required', 'sanctioned', 'paused'],
     summary: 'register and list services in one call',
   }),
 
   getDirectory: endpoint({
-    method: 'GET',
     path: '/v1/participants/directory',
     access: open,
     query: z.strictObject({
@@ -159,9 +156,7 @@ export const registrationApi = {
         .optional()
         .meta({ description: 'next_cursor of the previous page' }),
     }),
-    reply: json(
-      z.strictObject({ participants: z.array(Participant), limit: z.int(), next_cursor: z.string().nullable() }),
-    ),
+    reply: json({ participants: z.array(Participant), limit: z.int(), next_cursor: z.string().nullable() }),
     errors: ['invalid_request'],
     summary: 'publicly listable participants; keyset pagination with `cursor`',
   }),
@@ -169,7 +164,6 @@ export const registrationApi = {
 
 export const participantsApi = {
   getParticipant: endpoint({
-    method: 'GET',
     path: '/v1/participants/:id',
     access: openOrKey,
     reply: json(ShownParticipant),
@@ -181,27 +175,25 @@ export const participantsApi = {
     method: 'PUT',
     path: '/v1/participants/:id',
     access: key(),
-    body: jsonBody(
-      z.strictObject({
-        name: registerFields.name.optional(),
-        description: registerFields.description,
-        webhook_url: WebhookUrl.nullable().optional(),
-        capabilities: Capabilities.optional(),
-        links: z
-          .record(z.string().min(1).max(MAX_NAME_CHARS), z.url({ protocol: /^https?$/ }).max(MAX_URL_CHARS))
-          .refine((links) => Object.keys(links).length <= MAX_LINKS, `at most ${MAX_LINKS} links`)
-          .optional(),
-        listable: z.boolean().nullable().optional(),
-        endpoint_header: EndpointHeader.nullable()
-          .optional()
-          .meta({ description: 'sent to your own endpoints; its value is never shown again' }),
-        tax: TaxDetails.nullable()
-          .optional()
-          .meta({ description: 'shown on receipts of your sales and on your statement only; null removes it' }),
-        rotate_webhook_secret: z.literal(true).optional(),
-        accept_terms: TermsVersion.optional(),
-      }),
-    ),
+    body: jsonBody({
+      name: registerFields.name.optional(),
+      description: registerFields.description,
+      webhook_url: WebhookUrl.nullable().optional(),
+      capabilities: Capabilities.optional(),
+      links: z
+        .record(z.string().min(1).max(MAX_NAME_CHARS), z.url({ protocol: /^https?$/ }).max(MAX_URL_CHARS))
+        .refine((links) => Object.keys(links).length <= MAX_LINKS, `at most ${MAX_LINKS} links`)
+        .optional(),
+      listable: z.boolean().nullable().optional(),
+      endpoint_header: EndpointHeader.nullable()
+        .optional()
+        .meta({ description: 'sent to your own endpoints; its value is never shown again' }),
+      tax: TaxDetails.nullable()
+        .optional()
+        .meta({ description: 'shown on receipts of your sales and on your statement only; null removes it' }),
+      rotate_webhook_secret: z.literal(true).optional(),
+      accept_terms: TermsVersion.optional(),
+    }),
     reply: json(OwnParticipant),
     errors: ['invalid_request', 'forbidden', 'not_found'],
     summary: 'update own profile',

@@ -83,11 +83,10 @@ export const Subscription = namedObject('Subscription', {
 
 export const plansApi = {
   listPlans: endpoint({
-    method: 'GET',
     path: '/v1/plans',
     access: open,
     query: z.strictObject({ provider: idOf('participant').optional(), ...pageQuery }),
-    reply: json(z.strictObject({ plans: z.array(Plan), ...paged })),
+    reply: json({ plans: z.array(Plan), ...paged }),
     errors: ['invalid_request'],
     summary: 'list plans',
   }),
@@ -105,7 +104,6 @@ export const plansApi = {
   }),
 
   getPlan: endpoint({
-    method: 'GET',
     path: '/v1/plans/:id',
     access: open,
     reply: json(Plan),
@@ -131,7 +129,7 @@ export const plansApi = {
     access: key('provider'),
     feature,
     needsTerms: true,
-    reply: json(z.strictObject({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) })),
+    reply: json({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) }),
     errors: ['forbidden', 'not_found', 'invalid_transition'],
     summary: 'delete a plan',
   }),
@@ -150,7 +148,6 @@ export const plansApi = {
 
 export const subscriptionsApi = {
   listSubscriptions: endpoint({
-    method: 'GET',
     path: '/v1/subscriptions',
     access: key(),
     query: z.strictObject({
@@ -158,13 +155,12 @@ export const subscriptionsApi = {
       role: z.enum(partyRoles).optional(),
       ...pageQuery,
     }),
-    reply: json(z.strictObject({ subscriptions: z.array(Subscription), ...paged })),
+    reply: json({ subscriptions: z.array(Subscription), ...paged }),
     errors: ['invalid_request'],
     summary: 'list own subscriptions',
   }),
 
   getSubscription: endpoint({
-    method: 'GET',
     path: '/v1/subscriptions/:id',
     access: key(),
     reply: json(Subscription),
@@ -177,14 +173,12 @@ export const subscriptionsApi = {
     path: '/v1/subscriptions/:id/cancel',
     access: key(),
     feature,
-    body: jsonBody(
-      z.strictObject({
-        at_period_end: z
-          .boolean()
-          .optional()
-          .meta({ description: 'false: ends the subscription immediately, without a refund (default: true)' }),
-      }),
-    ),
+    body: jsonBody({
+      at_period_end: z
+        .boolean()
+        .optional()
+        .meta({ description: 'false: ends the subscription immediately, without a refund (default: true)' }),
+    }),
     reply: json(Subscription),
     errors: ['not_found', 'forbidden', 'invalid_transition'],
     summary: 'cancel',
@@ -205,11 +199,9 @@ export const subscriptionsApi = {
     path: '/v1/subscriptions/:id/resume',
     access: key(),
     feature,
-    body: jsonBody(
-      z.strictObject({
-        keep: z.boolean().optional().meta({ description: 'true undoes a scheduled cancellation (default: false)' }),
-      }),
-    ),
+    body: jsonBody({
+      keep: z.boolean().optional().meta({ description: 'true undoes a scheduled cancellation (default: false)' }),
+    }),
     reply: json(Subscription),
     errors: ['not_found', 'forbidden', 'conflict', 'invalid_transition'],
     summary: 'resume a paused subscription',

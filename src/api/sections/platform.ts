@@ -103,20 +103,16 @@ export const Health = namedObject('Health', {
 
 export const healthApi = {
   getHealth: endpoint({
-    method: 'GET',
     path: '/health',
     access: open,
     reply: json(Health),
-    errors: [],
     summary: 'health report, authoritative for endpoint status',
   }),
 
   getOpenapi: endpoint({
-    method: 'GET',
     path: '/openapi.json',
     access: open,
     reply: bytes('application/json'),
-    errors: [],
     summary: 'OpenAPI 3.1.0 description',
   }),
 }

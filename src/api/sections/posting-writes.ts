@@ -99,20 +99,18 @@ export const bidWritesApi = {
     access: paid('varies', { role: 'poster' }),
     pricedByBody: true,
     // Only a call for a quote may omit `bid_id`. Its 402 quotes the budget and shows no bid.
-    body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
-    reply: json(
-      z.strictObject({
-        posting_id: idOf('posting'),
-        bid_id: idOf('bid'),
-        job_id: idOf('job'),
-        thread_id: idOf('thread'),
-        status: z.literal('dispatched'),
-        service_id: idOf('service'),
-        status_url: z.string(),
-        amount: Amount,
-        receipt_id: idOf('receipt'),
-      }),
-    ),
+    body: jsonBody({ bid_id: idOf('bid').optional() }),
+    reply: json({
+      posting_id: idOf('posting'),
+      bid_id: idOf('bid'),
+      job_id: idOf('job'),
+      thread_id: idOf('thread'),
+      status: z.literal('dispatched'),
+      service_id: idOf('service'),
+      status_url: z.string(),
+      amount: Amount,
+      receipt_id: idOf('receipt'),
+    }),
     errors: [
       'invalid_request',
       'not_found',

@@ -65,7 +65,6 @@ export const Bid = namedObject('Bid', {
 
 export const postingsApi = {
   listPostings: endpoint({
-    method: 'GET',
     path: '/v1/postings',
     access: open,
     query: z.strictObject({
@@ -82,23 +81,20 @@ export const postingsApi = {
       max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        postings: z.array(Posting),
-        ...paged,
-        next_cursor: z
-          .string()
-          .nullable()
-          .meta({ description: 'cursor for the next page; null in a search, which is sorted by relevance' }),
-      }),
-    ),
+    reply: json({
+      postings: z.array(Posting),
+      ...paged,
+      next_cursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'cursor for the next page; null in a search, which is sorted by relevance' }),
+    }),
     errors: ['invalid_request', 'unavailable'],
     summary:
       'browse requests; query `status`, `category`, `q` (full text), `cursor` (keyset polling with `next_cursor`, chronological only, not combinable with `q`), `created_after`',
   }),
 
   getPostingNotifications: endpoint({
-    method: 'GET',
     path: '/v1/postings/notifications',
     access: key(),
     reply: json(PostingNotifications),
@@ -107,7 +103,6 @@ export const postingsApi = {
   }),
 
   getPosting: endpoint({
-    method: 'GET',
     path: '/v1/postings/:id',
     access: open,
     reply: json(Posting),
@@ -118,11 +113,10 @@ export const postingsApi = {
 
 export const bidsApi = {
   listBids: endpoint({
-    method: 'GET',
     path: '/v1/postings/:id/bids',
     access: key('poster'),
     query: z.strictObject({ status: z.enum(bidStatuses).optional(), ...pageQuery }),
-    reply: json(z.strictObject({ bids: z.array(Bid), ...paged })),
+    reply: json({ bids: z.array(Bid), ...paged }),
     errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_request'],
     summary: 'list bids',
   }),

@@ -9,9 +9,12 @@ import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
 const endpoint = endpointsWith({ section: 'Digital products' })
 
 /** Facts about a file. Its hash verifies a download. */
-export const FileFacts = z
-  .strictObject({ name: z.string(), size_bytes: z.int(), content_type: z.string(), sha256: z.string() })
-  .meta({ id: 'FileFacts' })
+export const FileFacts = namedObject('FileFacts', {
+  name: z.string(),
+  size_bytes: z.int(),
+  content_type: z.string(),
+  sha256: z.string(),
+})
 
 export const Product = namedObject('Product', {
   id: idOf('product'),
@@ -63,7 +66,6 @@ export type ProductChange = z.output<typeof ProductChange>
 
 export const productsApi = {
   listProducts: endpoint({
-    method: 'GET',
     path: '/v1/products',
     access: openOrKey,
     query: z.strictObject({
@@ -73,7 +75,7 @@ export const productsApi = {
       mine: QueryBoolean.optional().meta({ description: 'own products of every status; needs a key' }),
       ...pageQuery,
     }),
-    reply: json(z.strictObject({ products: z.array(Product), ...paged })),
+    reply: json({ products: z.array(Product), ...paged }),
     errors: ['invalid_request', 'unauthorized'],
     summary: 'product catalog',
   }),
@@ -91,7 +93,6 @@ export const productsApi = {
   }),
 
   getProduct: endpoint({
-    method: 'GET',
     path: '/v1/products/:id',
     access: openOrKey,
     reply: json(Product),
@@ -117,7 +118,7 @@ export const productsApi = {
     access: key('provider'),
     feature: 'digital_products',
     needsTerms: true,
-    reply: json(z.strictObject({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) })),
+    reply: json({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) }),
     errors: ['not_found', 'forbidden'],
     summary: 'delete',
   }),
@@ -129,14 +130,13 @@ export const productSalesApi = {
     path: '/v1/products/:id/purchase',
     access: paid('varies'),
     feature: 'digital_products',
-    body: jsonBody(z.strictObject({})),
+    body: jsonBody({}),
     reply: json(Purchase),
     errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
     summary: 'purchase',
   }),
 
   downloadProduct: endpoint({
-    method: 'GET',
     path: '/v1/products/:id/download',
     access: key(),
     reply: file,
@@ -145,11 +145,10 @@ export const productSalesApi = {
   }),
 
   listPurchases: endpoint({
-    method: 'GET',
     path: '/v1/purchases',
     access: key(),
     query: z.strictObject(pageQuery),
-    reply: json(z.strictObject({ purchases: z.array(Purchase), ...paged })),
+    reply: json({ purchases: z.array(Purchase), ...paged }),
     errors: ['invalid_request'],
     summary: 'list own product purchases',
   }),

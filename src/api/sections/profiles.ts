@@ -62,7 +62,6 @@ const AgentId = z
 
 export const profilesApi = {
   getProfile: endpoint({
-    method: 'GET',
     path: '/v1/participants/:id/profile',
     access: open,
     reply: json(PublicProfile),
@@ -72,7 +71,6 @@ export const profilesApi = {
   }),
 
   getIdentityFile: endpoint({
-    method: 'GET',
     path: '/v1/participants/:id/identity.json',
     access: open,
     reply: json(RegistrationFile),
@@ -86,21 +84,19 @@ export const identityLinkApi = {
     method: 'POST',
     path: '/v1/identity/link',
     access: openOrKey,
-    body: jsonBody(
-      z.strictObject({
-        agent_id: AgentId,
-        agent_registry: z.string().regex(REGISTRY_SHAPE, 'must be eip155:<chain id>:<registry address>'),
-        wallet: Address.optional().meta({ description: 'wallet of the caller; needed with a signature' }),
-        signature: z.string().max(MAX_SIGNATURE_CHARS).optional().meta({
-          description:
-            'instead of a key: EIP-191 signature over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',
-        }),
-        timestamp: z
-          .union([z.int().min(0), z.string().max(MAX_NAME_CHARS)])
-          .optional()
-          .meta({ description: 'unix seconds, within 300 of now; needed with a signature' }),
+    body: jsonBody({
+      agent_id: AgentId,
+      agent_registry: z.string().regex(REGISTRY_SHAPE, 'must be eip155:<chain id>:<registry address>'),
+      wallet: Address.optional().meta({ description: 'wallet of the caller; needed with a signature' }),
+      signature: z.string().max(MAX_SIGNATURE_CHARS).optional().meta({
+        description:
+          'instead of a key: EIP-191 signature over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',
       }),
-    ),
+      timestamp: z
+        .union([z.int().min(0), z.string().max(MAX_NAME_CHARS)])
+        .optional()
+        .meta({ description: 'unix seconds, within 300 of now; needed with a signature' }),
+    }),
     reply: json(
       LinkedIdentity.extend({
         participant_id: idOf('participant'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { participantTypes } from '../../model/words.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { endpointsWith, json, jsonBody, key, open } from '../endpoint/define.ts'
+import { accountEndpoint, endpointsWith, json, jsonBody, key, open } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
 const endpoint = endpointsWith({ section })
@@ -29,125 +29,110 @@ export const Referral = namedObject('Referral', {
 
 export const referralsApi = {
   getReferralProgram: endpoint({
-    method: 'GET',
     path: '/v1/referrals/program',
     access: open,
     reply: json(
-      z
-        .strictObject({
-          enabled: z.boolean(),
-          description: z.string(),
-          currency: USDC,
-          rates: z.strictObject({
-            agent_pct: z.number().meta({ description: 'share of the fee when a referred agent buys' }),
-            provider_pct: z.number().meta({ description: 'share of the fee when a referred provider sells' }),
-          }),
-          minimum_withdrawal: Amount,
-          rules: z.array(z.string()),
-          participation: z.strictObject({
-            how_to_refer: z.string(),
-            code_format: z.string(),
-            endpoints: z.array(z.string()),
-          }),
-        })
-        .meta({ id: 'ReferralProgram' }),
+      namedObject('ReferralProgram', {
+        enabled: z.boolean(),
+        description: z.string(),
+        currency: USDC,
+        rates: z.strictObject({
+          agent_pct: z.number().meta({ description: 'share of the fee when a referred agent buys' }),
+          provider_pct: z.number().meta({ description: 'share of the fee when a referred provider sells' }),
+        }),
+        minimum_withdrawal: Amount,
+        rules: z.array(z.string()),
+        participation: z.strictObject({
+          how_to_refer: z.string(),
+          code_format: z.string(),
+          endpoints: z.array(z.string()),
+        }),
+      }),
     ),
-    errors: [],
     summary: 'rates, rules, participation',
   }),
 
   getReferralCode: endpoint({
-    method: 'GET',
     path: '/v1/referrals/code',
     access: key(),
     reply: json(
-      z
-        .strictObject({ referral_code: z.string(), participant_id: idOf('participant'), how_to_refer: z.string() })
-        .meta({ id: 'ReferralCode' }),
+      namedObject('ReferralCode', {
+        referral_code: z.string(),
+        participant_id: idOf('participant'),
+        how_to_refer: z.string(),
+      }),
     ),
     errors: ['unauthorized'],
     summary: 'own referral code',
   }),
 
   listReferrals: endpoint({
-    method: 'GET',
     path: '/v1/referrals',
     access: key(),
     query: z.strictObject(pageQuery),
     reply: json(
-      z
-        .strictObject({
-          referral_code: z.string(),
-          referrals: z.array(Referral),
-          ...paged,
-          balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
-        })
-        .meta({ id: 'Referrals' }),
+      namedObject('Referrals', {
+        referral_code: z.string(),
+        referrals: z.array(Referral),
+        ...paged,
+        balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
+      }),
     ),
     errors: ['unauthorized', 'invalid_request'],
     summary: 'own referrals and balance',
   }),
 
   getReferralEarnings: endpoint({
-    method: 'GET',
     path: '/v1/referrals/earnings',
     access: key(),
     query: z.strictObject(pageQuery),
     reply: json(
-      z
-        .strictObject({
-          ...money,
-          currency: USDC,
-          breakdown: z.strictObject({
-            agent: Amount.meta({ description: 'from purchases by referred agents' }),
-            provider: Amount.meta({ description: 'from sales by referred providers' }),
+      namedObject('ReferralEarnings', {
+        ...money,
+        currency: USDC,
+        breakdown: z.strictObject({
+          agent: Amount.meta({ description: 'from purchases by referred agents' }),
+          provider: Amount.meta({ description: 'from sales by referred providers' }),
+        }),
+        history: z.array(
+          z.strictObject({
+            id: idOf('transaction'),
+            role: z.enum(['agent', 'provider']),
+            amount: Amount,
+            referred_id: idOf('participant').nullable(),
+            reference: z.strictObject({ kind: z.string(), id: z.string() }),
+            created_at: Time,
           }),
-          history: z.array(
-            z.strictObject({
-              id: idOf('transaction'),
-              role: z.enum(['agent', 'provider']),
-              amount: Amount,
-              referred_id: idOf('participant').nullable(),
-              reference: z.strictObject({ kind: z.string(), id: z.string() }),
-              created_at: Time,
-            }),
-          ),
-          ...paged,
-        })
-        .meta({ id: 'ReferralEarnings' }),
+        ),
+        ...paged,
+      }),
     ),
     errors: ['unauthorized', 'invalid_request'],
     summary: 'earnings breakdown and history',
   }),
 
-  withdrawReferrals: endpoint({
+  withdrawReferrals: accountEndpoint({
     method: 'POST',
     path: '/v1/referrals/withdraw',
     access: key(),
-    origin: 'ours',
-    section: 'Account',
     feature: 'prepaid_balance',
     spares: { to: 'wallet' },
     replacement: 'POST /v1/referrals/withdraw',
-    body: jsonBody(
-      z.strictObject({
-        to: z
-          .enum(withdrawalTargets)
-          .optional()
-          .meta({ description: 'destination (default: balance); wallet also works during the checkout cutover' }),
-      }),
-    ),
+    body: jsonBody({
+      to: z
+        .enum(withdrawalTargets)
+        .optional()
+        .meta({ description: 'destination (default: balance); wallet also works during the checkout cutover' }),
+    }),
     reply: json(
-      z
-        .strictObject({
-          withdrawn: Amount,
-          to: z.enum(withdrawalTargets),
-          payout_id: idOf('payout').nullable().meta({ description: 'payout id; null if moved to the balance' }),
-          balance: Amount,
-          transaction_id: idOf('transaction'),
-          currency: USDC,
-        })
-        .meta({ id: 'ReferralWithdrawal' }),
+      namedObject('ReferralWithdrawal', {
+        withdrawn: Amount,
+        to: z.enum(withdrawalTargets),
+        payout_id: idOf('payout').nullable().meta({ description: 'payout id; null if moved to the balance' }),
+        balance: Amount,
+        transaction_id: idOf('transaction'),
+        currency: USDC,
+      }),
     ),
     errors: [
       'unauthorized',

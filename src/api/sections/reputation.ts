@@ -38,31 +38,27 @@ export const reputationApi = {
     method: 'POST',
     path: '/v1/reputation/batch',
     access: open,
-    body: jsonBody(z.strictObject({ wallets: z.array(Address).min(1).max(MAX_BATCH) })),
-    reply: json(z.strictObject({ verdicts: z.array(WalletTrust).meta({ description: 'in the requested order' }) })),
+    body: jsonBody({ wallets: z.array(Address).min(1).max(MAX_BATCH) }),
+    reply: json({ verdicts: z.array(WalletTrust).meta({ description: 'in the requested order' }) }),
     errors: ['invalid_request'],
     summary: 'verdicts for up to 20 wallets, same shape per entry',
   }),
 
   getOnchainReputation: endpoint({
-    method: 'GET',
     path: '/v1/reputation/:wallet/onchain',
     access: paid(ONCHAIN_PRICE),
-    reply: json(
-      z.strictObject({
-        wallet: Address,
-        agent_registry: z.string().nullable(),
-        agent_id: z.string().nullable().meta({ description: 'null: no identity is linked' }),
-        summaries: z.array(FeedbackSummary),
-        anchors: z.array(VerdictAnchor).meta({ description: 'newest first' }),
-      }),
-    ),
+    reply: json({
+      wallet: Address,
+      agent_registry: z.string().nullable(),
+      agent_id: z.string().nullable().meta({ description: 'null: no identity is linked' }),
+      summaries: z.array(FeedbackSummary),
+      anchors: z.array(VerdictAnchor).meta({ description: 'newest first' }),
+    }),
     errors: ['invalid_request', 'not_found', 'unavailable', 'paused'],
     summary: 'live on-chain reputation: ERC-8004 feedback summaries (both tags) plus per-subject verdict anchors',
   }),
 
   getFeedbackFile: endpoint({
-    method: 'GET',
     path: '/v1/reputation/feedback/:jobId.json',
     access: open,
     reply: bytes('application/json'),
@@ -71,7 +67,6 @@ export const reputationApi = {
   }),
 
   getEvidence: endpoint({
-    method: 'GET',
     path: '/v1/reputation/evidence/:root.json',
     access: open,
     reply: bytes('application/json'),
@@ -80,7 +75,6 @@ export const reputationApi = {
   }),
 
   getReputation: endpoint({
-    method: 'GET',
     path: '/v1/reputation/:wallet',
     access: open,
     reply: json(WalletTrust),

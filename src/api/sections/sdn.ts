@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { Address, namedObject } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, jsonBody } from '../endpoint/define.ts'
-
-const endpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 
 /** `/health.compliance.sdn`; business time. */
 export const Sdn = namedObject('Sdn', {
@@ -29,35 +27,35 @@ const Sanction = namedObject('Sanction', {
 })
 
 export const sanctionsApi = {
-  listSanctions: endpoint({
-    method: 'GET',
+  listSanctions: adminEndpoint({
     path: '/dashboard/api/admin/sdn',
     query: z.strictObject({
       ...pageQuery,
       wallet: Address.optional().meta({ description: 'only this wallet' }),
       manual: z.enum(['true']).optional().meta({ description: 'only wallets that were added by hand' }),
     }),
-    reply: json(z.strictObject({ wallets: z.array(Sanction), ...paged, sdn: Sdn }).meta({ id: 'Sanctions' })),
+    reply: json(namedObject('Sanctions', { wallets: z.array(Sanction), ...paged, sdn: Sdn })),
     errors: ['invalid_request'],
     summary: 'sanctioned wallets',
   }),
 
-  addSanction: endpoint({
+  addSanction: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/sdn',
-    body: jsonBody(z.strictObject({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) })),
+    body: jsonBody({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) }),
     reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),
     errors: ['invalid_request'],
     summary: 'add a wallet by hand',
   }),
 
-  removeSanction: endpoint({
+  removeSanction: adminEndpoint({
     method: 'DELETE',
     path: '/dashboard/api/admin/sdn/:wallet',
     reply: json(
-      z
-        .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }) })
-        .meta({ id: 'SanctionRemoval' }),
+      namedObject('SanctionRemoval', {
+        wallet: Address,
+        sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }),
+      }),
     ),
     errors: ['invalid_request', 'not_found'],
     summary: 'remove a wallet added by hand',

@@ -181,7 +181,6 @@ const GuideStep = z.strictObject({
 
 export const catalogApi = {
   getCatalog: endpoint({
-    method: 'GET',
     path: '/v1/services/catalog',
     access: openOrKey,
     query: z.strictObject({
@@ -204,14 +203,12 @@ export const catalogApi = {
       }),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        ...paged,
-        services: z.array(Listing),
-        queried_at: Time,
-        referral_hint: z.string(),
-      }),
-    ),
+    reply: json({
+      ...paged,
+      services: z.array(Listing),
+      queried_at: Time,
+      referral_hint: z.string(),
+    }),
     errors: ['invalid_request'],
     summary:
       'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
@@ -220,7 +217,6 @@ export const catalogApi = {
 
 export const servicesApi = {
   getService: endpoint({
-    method: 'GET',
     path: '/v1/services/:id',
     access: open,
     reply: json(Listing),
@@ -234,15 +230,13 @@ export const discoverApi = {
     method: 'POST',
     path: '/v1/discover',
     access: paid(DISCOVER_PRICE),
-    reply: json(
-      z.strictObject({
-        services: z.array(Listing),
-        total: z.int(),
-        next: z.string().nullable().meta({ description: 'URL of the complete catalog, if this list is cut off' }),
-        guide: z.strictObject({ steps: z.array(GuideStep) }),
-        guide_markdown: z.string(),
-      }),
-    ),
+    reply: json({
+      services: z.array(Listing),
+      total: z.int(),
+      next: z.string().nullable().meta({ description: 'URL of the complete catalog, if this list is cut off' }),
+      guide: z.strictObject({ steps: z.array(GuideStep) }),
+      guide_markdown: z.string(),
+    }),
     errors: ['paused'],
     summary: 'returns full catalog and a getting-started guide',
   }),
@@ -276,7 +270,7 @@ export const listingsApi = {
     path: '/v1/services/:id',
     access: key('provider'),
     needsTerms: true,
-    reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
+    reply: json({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) }),
     errors: ['forbidden', 'not_found', 'conflict'],
     summary: 'remove a listing',
   }),

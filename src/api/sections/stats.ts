@@ -22,24 +22,21 @@ export const statsApi = {
   }),
 
   getWatching: endpoint({
-    method: 'GET',
     path: '/v1/stats/watching',
     access: open,
-    reply: json(
-      z.strictObject({
-        as_of: Time,
-        days: z
-          .array(
-            z.strictObject({
-              date: z.iso.date(),
-              trust_queries: z.int(),
-              explorer_interactions: z.int(),
-              distinct_callers: z.int(),
-            }),
-          )
-          .meta({ description: 'whole days in UTC, newest first' }),
-      }),
-    ),
+    reply: json({
+      as_of: Time,
+      days: z
+        .array(
+          z.strictObject({
+            date: z.iso.date(),
+            trust_queries: z.int(),
+            explorer_interactions: z.int(),
+            distinct_callers: z.int(),
+          }),
+        )
+        .meta({ description: 'whole days in UTC, newest first' }),
+    }),
     errors: ['not_built_yet'],
     summary:
       'trust queries, explorer interactions and distinct callers per day, from a nightly snapshot (02:00 UTC). Before the first nightly run: 503 `not_built_yet` with `Retry-After`',

@@ -2,33 +2,27 @@ import { z } from 'zod'
 import { idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { Time } from '../endpoint/common.ts'
-import { endpointsWith, json, jsonBody, key, open } from '../endpoint/define.ts'
-
-const endpoint = endpointsWith({ origin: 'ours', section: 'Account' })
+import { accountEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'
 
 export const termsApi = {
-  getTerms: endpoint({
-    method: 'GET',
+  getTerms: accountEndpoint({
     path: '/v1/terms',
     access: open,
-    reply: json(
-      z.strictObject({
-        version: z.string(),
-        required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
-        url: z.string(),
-        text: z.string(),
-      }),
-    ),
-    errors: [],
+    reply: json({
+      version: z.string(),
+      required: z.boolean().meta({ description: 'whether creating or editing listings requires accepted terms' }),
+      url: z.string(),
+      text: z.string(),
+    }),
     summary: 'terms text and version',
   }),
 
-  acceptTerms: endpoint({
+  acceptTerms: accountEndpoint({
     method: 'POST',
     path: '/v1/terms/accept',
     access: key(),
-    body: jsonBody(z.strictObject({ version: z.string().max(MAX_NAME_CHARS) })),
-    reply: json(z.strictObject({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time })),
+    body: jsonBody({ version: z.string().max(MAX_NAME_CHARS) }),
+    reply: json({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time }),
     errors: ['invalid_request'],
     summary: 'accept a version of the terms',
   }),

@@ -16,7 +16,7 @@ export const threadActionsApi = {
     path: '/v1/threads/:id/decline',
     access: key(),
     feature: 'negotiation',
-    body: jsonBody(z.strictObject({ reason: z.string().max(MAX_TEXT_CHARS).optional() })),
+    body: jsonBody({ reason: z.string().max(MAX_TEXT_CHARS).optional() }),
     reply: answer,
     errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
     summary: 'decline or cancel',

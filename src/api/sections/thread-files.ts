@@ -40,7 +40,6 @@ export const threadFilesApi = {
   }),
 
   downloadThreadFile: endpoint({
-    method: 'GET',
     path: '/v1/threads/:id/files/:fileId',
     access: keyTokenOrAdmin,
     reply: file,

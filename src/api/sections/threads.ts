@@ -58,7 +58,6 @@ export const Thread = namedObject('Thread', {
 
 export const threadsApi = {
   listThreads: endpoint({
-    method: 'GET',
     path: '/v1/threads',
     access: key(),
     query: z.strictObject({
@@ -66,13 +65,12 @@ export const threadsApi = {
       role: z.enum(partyRoles).optional(),
       ...pageQuery,
     }),
-    reply: json(z.strictObject({ threads: z.array(Thread), ...paged })),
+    reply: json({ threads: z.array(Thread), ...paged }),
     errors: ['invalid_request'],
     summary: 'list own threads',
   }),
 
   getThread: endpoint({
-    method: 'GET',
     path: '/v1/threads/:id',
     access: keyOrToken,
     query: messageQuery,

@@ -16,24 +16,18 @@ export const tracesApi = {
     path: '/v1/trace',
     access: keyOrSigned,
     section: 'Reputation, trace, statistics',
-    body: jsonBody(z.strictObject({ event: TraceEvent }), { maxBodyBytes: MAX_TRACE_BYTES }),
-    reply: json(
-      z.strictObject({
-        trace_id: idOf('trace'),
-        link: z
-          .string()
-          .nullable()
-          .meta({ description: 'link that opens once; null if the event was already recorded' }),
-        link_expires_at: Time.nullable(),
-      }),
-    ),
+    body: jsonBody({ event: TraceEvent }, { maxBodyBytes: MAX_TRACE_BYTES }),
+    reply: json({
+      trace_id: idOf('trace'),
+      link: z.string().nullable().meta({ description: 'link that opens once; null if the event was already recorded' }),
+      link_expires_at: Time.nullable(),
+    }),
     errors: ['invalid_request', 'unauthorized', 'forbidden', 'conflict'],
     summary:
       'record one purchase attempt, allowed or denied. Body: a trace event holding a payment intent, a decision receipt or null, an outcome, a source, and optional payment and result. Returns a one-time dashboard link',
   }),
 
   openTrace: defineEndpoint({
-    method: 'GET',
     path: '/dashboard/traces/:token',
     access: token('path'),
     origin: 'ours',

@@ -3,7 +3,17 @@ import { idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { attemptStatuses, tiers, vendorDecisions } from '../../model/words.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, html, json, jsonBody, jsonOrPage, key, token } from '../endpoint/define.ts'
+import {
+  accountEndpoint,
+  adminEndpoint,
+  endpointsWith,
+  html,
+  json,
+  jsonBody,
+  jsonOrPage,
+  key,
+  token,
+} from '../endpoint/define.ts'
 import { verificationFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
@@ -41,30 +51,25 @@ export const verificationApi = {
     method: 'POST',
     path: '/v1/verification/start',
     access: key(),
-    reply: json(
-      z.strictObject({
-        attempt_id: idOf('verification'),
-        consent_url: z.string().meta({ description: 'shown once; for the responsible human' }),
-        expires_at: Time,
-      }),
-    ),
+    reply: json({
+      attempt_id: idOf('verification'),
+      consent_url: z.string().meta({ description: 'shown once; for the responsible human' }),
+      expires_at: Time,
+    }),
     errors: ['unauthorized', 'forbidden', 'conflict'],
     summary:
       'returns a consent URL to forward to the responsible human operator for identity verification by a third party',
   }),
 
   getVerificationStatus: endpoint({
-    method: 'GET',
     path: '/v1/verification/status',
     access: key(),
-    reply: json(
-      z.strictObject({
-        participant_id: idOf('participant'),
-        verification_tier: z.enum(tiers),
-        attempt: Attempt.nullable().meta({ description: 'the open attempt' }),
-        last_attempt: Attempt.nullable().meta({ description: 'the latest finished attempt' }),
-      }),
-    ),
+    reply: json({
+      participant_id: idOf('participant'),
+      verification_tier: z.enum(tiers),
+      attempt: Attempt.nullable().meta({ description: 'the open attempt' }),
+      last_attempt: Attempt.nullable().meta({ description: 'the latest finished attempt' }),
+    }),
     errors: ['unauthorized'],
     summary: 'verification tier and any in-flight attempt',
   }),
@@ -75,43 +80,39 @@ export const verificationApi = {
     path: '/v1/verification/consent',
     access: token('body'),
     body: jsonBody(
-      z.strictObject({
+      {
         token: z.string().min(1).max(MAX_TOKEN_CHARS),
         operator_name: z.string().trim().min(1, 'must not be empty').max(MAX_NAME_CHARS),
         agree: z.union([z.literal(true), z.literal('true')], 'must be true'),
-      }),
+      },
       { orForm: true },
     ),
-    reply: jsonOrPage(
-      z.strictObject({
-        message: z.string(),
-        attempt_id: idOf('verification'),
-        status: z.enum(attemptStatuses),
-        vendor: z.string(),
-        vendor_url: z.string().nullable(),
-        consented_at: Time,
-        expires_at: Time,
-      }),
-    ),
+    reply: jsonOrPage({
+      message: z.string(),
+      attempt_id: idOf('verification'),
+      status: z.enum(attemptStatuses),
+      vendor: z.string(),
+      vendor_url: z.string().nullable(),
+      consented_at: Time,
+      expires_at: Time,
+    }),
     errors: ['invalid_request', 'not_found', 'unavailable'],
     summary: 'records operator consent and creates the vendor verification session',
   }),
 
-  receiveVendorCallback: endpoint({
+  receiveVendorCallback: accountEndpoint({
     method: 'POST',
     path: '/v1/verification/vendor-callback',
     access: token('body'),
-    origin: 'ours',
-    section: 'Account',
     body: jsonBody(
-      z.strictObject({
+      {
         session_id: z.string().min(1).max(MAX_SESSION_CHARS),
         decision: z.enum(vendorDecisions),
         reason: z.string().max(MAX_TEXT_CHARS).optional(),
-      }),
+      },
       { maxBodyBytes: MAX_CALLBACK_BYTES },
     ),
-    reply: json(z.strictObject({ attempt_id: idOf('verification'), status: z.enum(attemptStatuses) })),
+    reply: json({ attempt_id: idOf('verification'), status: z.enum(attemptStatuses) }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition'],
     summary: 'signed callback of the verification vendor',
   }),
@@ -119,7 +120,6 @@ export const verificationApi = {
 
 export const verificationAdminApi = {
   getConsentPage: endpoint({
-    method: 'GET',
     path: '/verification/consent/:token',
     access: token('path'),
     origin: 'ours',
@@ -129,40 +129,29 @@ export const verificationAdminApi = {
     summary: 'consent page',
   }),
 
-  listVerifications: endpoint({
-    method: 'GET',
+  listVerifications: adminEndpoint({
     path: '/dashboard/api/admin/verification',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
     query: z.strictObject({
       status: z.enum(attemptStatuses).optional(),
       ...listQuery(verificationFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        attempts: z.array(ListedAttempt),
-        ...paged,
-        ...searched,
-      }),
-    ),
+    reply: json({
+      attempts: z.array(ListedAttempt),
+      ...paged,
+      ...searched,
+    }),
     errors: ['invalid_request', 'unauthorized'],
     summary: 'attempts',
   }),
 
-  decideVerification: endpoint({
+  decideVerification: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/verification/:id/decide',
-    access: admin,
-    origin: 'ours',
-    section: 'Administration',
-    body: jsonBody(
-      z.strictObject({
-        decision: z.enum(vendorDecisions),
-        reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required'),
-      }),
-    ),
+    body: jsonBody({
+      decision: z.enum(vendorDecisions),
+      reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required'),
+    }),
     reply: json(Attempt),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
     summary: 'sandbox vendor decision',

@@ -2,11 +2,9 @@ import { z } from 'zod'
 import { idOf, namedObject } from '../../core/codecs.ts'
 import { deliveryStates } from '../../model/delivery.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { admin, endpointsWith, json, key } from '../endpoint/define.ts'
+import { accountEndpoint, adminEndpoint, defineEndpoint, json, key } from '../endpoint/define.ts'
 import { deliveryFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
-
-const endpoint = endpointsWith({ section: 'Administration' })
 
 const status = z.enum(deliveryStates)
 
@@ -37,45 +35,38 @@ export const Delivery = namedObject('Delivery', {
 })
 
 export const serviceTestApi = {
-  testService: endpoint({
+  testService: defineEndpoint({
     method: 'POST',
     path: '/v1/services/:id/test',
     access: key('provider'),
     section: 'Discovery and listings',
-    reply: json(
-      z.strictObject({
-        delivered: z.boolean(),
-        status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
-        latency_ms: z.int(),
-        signature_headers: z.record(z.string(), z.string()).meta({ description: 'headers as sent' }),
-        response_excerpt: z.string(),
-        error: z.string().optional(),
-      }),
-    ),
+    reply: json({
+      delivered: z.boolean(),
+      status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
+      latency_ms: z.int(),
+      signature_headers: z.record(z.string(), z.string()).meta({ description: 'headers as sent' }),
+      response_excerpt: z.string(),
+      error: z.string().optional(),
+    }),
     errors: ['forbidden', 'not_found'],
     summary: 'sends a synthetic webhook payload, returns delivery diagnostics',
   }),
 }
 
 export const deliveriesApi = {
-  listDeliveries: endpoint({
-    method: 'GET',
+  listDeliveries: accountEndpoint({
     path: '/v1/webhooks/deliveries',
     access: key('provider'),
-    origin: 'ours',
-    section: 'Account',
     query: z.strictObject({ status: status.optional(), ...pageQuery }),
-    reply: json(z.strictObject({ deliveries: z.array(Delivery), ...paged })),
+    reply: json({ deliveries: z.array(Delivery), ...paged }),
     errors: ['invalid_request'],
     summary: 'own webhook deliveries with all attempts',
   }),
 
-  replayDelivery: endpoint({
+  replayDelivery: accountEndpoint({
     method: 'POST',
     path: '/v1/webhooks/deliveries/:id/replay',
     access: key('provider'),
-    origin: 'ours',
-    section: 'Account',
     reply: json(Delivery),
     errors: ['not_found', 'conflict'],
     summary: 'send a delivery again',
@@ -83,35 +74,28 @@ export const deliveriesApi = {
 }
 
 export const webhookAdminApi = {
-  replayForOperator: endpoint({
+  replayForOperator: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/webhooks/:id/replay',
-    access: admin,
-    origin: 'ours',
     reply: json(Delivery),
     errors: ['not_found', 'conflict'],
     summary: 'send a delivery again',
   }),
 
-  getWebhooks: endpoint({
-    method: 'GET',
+  getWebhooks: adminEndpoint({
     path: '/dashboard/api/admin/webhooks',
-    access: admin,
-    origin: 'ours',
     query: z.strictObject({
       status: status.optional(),
       participant: idOf('participant').optional(),
       ...listQuery(deliveryFields),
       ...pageQuery,
     }),
-    reply: json(
-      z.strictObject({
-        deliveries: z.array(Delivery),
-        ...paged,
-        ...searched,
-        counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
-      }),
-    ),
+    reply: json({
+      deliveries: z.array(Delivery),
+      ...paged,
+      ...searched,
+      counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
+    }),
     errors: ['invalid_request'],
     summary: 'all deliveries',
   }),
