@@ -96,9 +96,7 @@ export const chainStatus = defineCommand({
 
 const MAX_ID_CHARS = 80
 
-type Item = { from: string; to: string; amount: string; nonce: string; state: string }
-
-const txColumns: readonly Column<Item>[] = [
+const txColumns: readonly Column<{ from: string; to: string; amount: string; nonce: string; state: string }>[] = [
   { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
   { title: 'STATE', value: ({ state }) => state },
   { title: 'FROM', value: ({ from }) => from },

@@ -8,9 +8,7 @@ import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { bold, green } from '../src/text/text.ts'
 
-type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]
-
-const columns: readonly Column<ListedCron>[] = [
+const columns: readonly Column<WireAnswer<Api['listCrons']>['crons'][number]>[] = [
   { title: 'CRON', value: ({ name }) => name },
   { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : cronState(cron)) },
   { title: 'LAST OK', value: ({ last_success }) => last_success, drop: 1 },

@@ -6,8 +6,6 @@ import * as z from '../src/cli/params.ts'
 import { compact } from '../src/core/record.ts'
 import { dim, linesOf } from '../src/text/text.ts'
 
-type Discovered = WireAnswer<Api['listResources']>['items'][number]
-
 export const discoveryOptions = {
   payTo: z.text({ description: 'only with this payee', value: 'address' }),
   scheme: z.text({ description: 'only with this x402 scheme', value: 'name' }),
@@ -15,7 +13,7 @@ export const discoveryOptions = {
   limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }),
 }
 
-export const resourceColumns: readonly Column<Discovered>[] = [
+export const resourceColumns: readonly Column<WireAnswer<Api['listResources']>['items'][number]>[] = [
   { title: 'RESOURCE', value: ({ resource }) => resource, flexible: true },
   { title: 'NAME', value: ({ serviceName }) => serviceName, flexible: true },
   { title: 'ATOMIC', value: ({ accepts }) => accepts[0]?.amount, align: 'right' },

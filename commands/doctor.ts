@@ -58,9 +58,8 @@ export const command = defineCommand({
 })
 
 type Options = { readonly only: readonly string[]; readonly fix: boolean; readonly online: boolean }
-type Context = CommandContext<unknown, Options>
 
-async function examined(context: Context) {
+async function examined(context: CommandContext<unknown, Options>) {
   const { only, fix, online } = context.options
   const found = await findDaemon(context.places)
   if (online && found.state !== 'running') {
@@ -114,9 +113,7 @@ function showRepair(report: Awaited<ReturnType<typeof repair>>, io: Io): void {
   io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }
 
-type Report = Awaited<ReturnType<typeof examined>>
-
-function showChecks({ checks, fixed, problems, warnings }: Report, io: Io): void {
+function showChecks({ checks, fixed, problems, warnings }: Awaited<ReturnType<typeof examined>>, io: Io): void {
   const width = Math.max(...checks.map(({ id }) => id.length))
   for (const { id, status, detail, fix } of checks) {
     io.line(`${signs[status]} ${id.padEnd(width)} ${detail}${fix === null ? '' : `   ${cyan(`→ ${fix}`)}`}`)

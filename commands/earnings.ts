@@ -56,7 +56,6 @@ const options = params.object({
   }),
   csv: params.boolean().default(false).meta({ description: 'print each sale as CSV, with a header' }),
 })
-type Context = CommandContext<unknown, params.output<typeof options>>
 
 export const command = defineCommand({
   name: 'earnings',
@@ -115,7 +114,7 @@ function viewCsv({ sales }: Period, io: Io): void {
 }
 
 /** Reads the sales from the user's export, since the summary lists only the latest sales. */
-async function salesOf(context: Context): Promise<Period> {
+async function salesOf(context: CommandContext<unknown, params.output<typeof options>>): Promise<Period> {
   const session = await context.session()
   const { linesOf } = await import('../src/cli/nouns/export-lines.ts')
   const progress = context.io.progress('reading sales')

@@ -6,14 +6,13 @@ import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { bold, didYouMean, green, red, yellow } from '../src/text/text.ts'
 
-type Row = HealthAnswer['endpoints'][number]
 const signs: Readonly<Record<string, string>> = {
   live: green('● live'),
   paused: yellow('‖ paused'),
   deferred: red('× deferred'),
 }
 
-const columns: readonly Column<Row>[] = [
+const columns: readonly Column<HealthAnswer['endpoints'][number]>[] = [
   { title: 'METHOD', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', drop: 1 },

@@ -34,9 +34,7 @@ export const facilitatorList = listCommand(settlements, {
   examples: ['souk facilitator list', 'souk facilitator list --state settled --json'],
 })
 
-type Day = WireAnswer<Api['listFacilitatedSettlements']>['today'][number]
-
-const sellersColumns: readonly Column<Day>[] = [
+const sellersColumns: readonly Column<WireAnswer<Api['listFacilitatedSettlements']>['today'][number]>[] = [
   { title: 'SELLER', value: ({ seller }) => seller },
   { title: 'SETTLED', value: ({ settlements }) => String(settlements), align: 'right' },
   { title: 'GAS', value: ({ gas }) => String(gas), align: 'right' },

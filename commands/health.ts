@@ -32,7 +32,7 @@ export const command = defineCommand({
     const troubled = Object.values(health.crons).some((cron) => ['failing', 'stale'].includes(cronState(cron)))
     if (context.options.exitStatus && (health.paused || troubled)) context.exit('check_failed')
     const { section } = context.options
-    return section === undefined ? health : onlyOf(health, section)
+    return section === undefined ? health : { [section]: health[section] }
   },
   view(data, io) {
     const health = data as Partial<HealthAnswer>
@@ -42,10 +42,6 @@ export const command = defineCommand({
     for (const [name, value] of Object.entries(data)) if (name !== 'crons') io.line(JSON.stringify(value, null, 2))
   },
 })
-
-function onlyOf(health: HealthAnswer, section: (typeof sections)[number]): Section {
-  return { [section]: health[section] }
-}
 
 function showHead(health: Partial<HealthAnswer>, io: Io): void {
   const state = health.paused ? yellow('‖ paused') : green('● live')

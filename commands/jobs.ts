@@ -296,16 +296,10 @@ export const jobsWatch = defineCommand({
 
 /** The job after a buyer's action, with the fee that was paid for the action. */
 export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
-  return { ...answer, call_payment: shown(payment) }
+  return { ...answer, call_payment: { method: payment.method, amount: formatAmount(payment.amount), asset: 'USDC' } }
 }
 
-function shown({ method, amount }: Payment) {
-  return { method, amount: formatAmount(amount), asset: 'USDC' }
-}
-
-type Changed = ReturnType<typeof changedJob>
-
-export function showChanged(what: string, job: Changed, io: Io): void {
+export function showChanged(what: string, job: ReturnType<typeof changedJob>, io: Io): void {
   const { escrow, dispute, call_payment: paid } = job
   io.line(`${green('✓')} ${what}   ${bold(job.job_id)}   ${job.status}   paid $${paid.amount} for the call`)
   if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrow.status}`)

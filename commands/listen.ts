@@ -49,7 +49,6 @@ type Shown = {
   /** Response of the program or URL; null if events are not forwarded. */
   readonly delivery: Handed | null
 }
-type Item = Shown | { readonly secret: string }
 
 export const command = defineCommand({
   name: 'listen',
@@ -80,7 +79,7 @@ function taken({ ok, status, ms, error }: Handed): string {
   return `→ ${ok ? green(what) : red(what)}  ${dim(`${ms} ms`)}`
 }
 
-async function* listen(context: Context): AsyncGenerator<Item> {
+async function* listen(context: Context): AsyncGenerator<Shown | { readonly secret: string }> {
   const { io, signal, options: wanted } = context
   const secret = listenSecret(context.places, () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`)
   if (wanted.printSecret) {

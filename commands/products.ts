@@ -32,13 +32,11 @@ export async function readProduct(session: Session, id: string): Promise<Product
   return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })
 }
 
-type DownloadParams = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
-
 /** Downloads a product that the caller bought or owns, and checks its hash. */
 export async function downloadProduct(
   host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
   session: Session,
-  { id, output, agreed }: DownloadParams,
+  { id, output, agreed }: { readonly id: string; readonly output: string | undefined; readonly agreed?: true },
 ): Promise<Downloaded> {
   return download(host, session, {
     endpoint: 'downloadProduct',

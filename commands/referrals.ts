@@ -24,9 +24,7 @@ export const referralsCode = defineCall({
 
 const PAGE_ROWS_MAX = 100
 
-type Reward = WireAnswer<Api['getReferralEarnings']>['history'][number]
-
-const columns: readonly Column<Reward>[] = [
+const columns: readonly Column<WireAnswer<Api['getReferralEarnings']>['history'][number]>[] = [
   { title: 'WHEN', value: ({ created_at }) => created_at },
   { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
   { title: 'AS', value: ({ role }) => role },
@@ -57,9 +55,7 @@ export const referralsEarnings = defineCall({
   },
 })
 
-type Referral = WireAnswer<Api['listReferrals']>['referrals'][number]
-
-const listColumns: readonly Column<Referral>[] = [
+const listColumns: readonly Column<WireAnswer<Api['listReferrals']>['referrals'][number]>[] = [
   { title: 'ID', value: ({ participant_id: id }) => id },
   { title: 'NAME', value: ({ name }) => name, flexible: true },
   { title: 'TYPE', value: ({ type }) => type, drop: 1 },

@@ -11,7 +11,6 @@ import { demoPeople, seedDemo } from '../src/market/seed.ts'
 import { Rate, showTraffic } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green } from '../src/text/text.ts'
 
-type Context = CommandContext<unknown, unknown>
 /** Number of participants read to find out whether the marketplace is in use. */
 const PEOPLE_LIMIT = '100'
 
@@ -57,7 +56,7 @@ function told(outcome: 'written' | 'there', tookMs: number) {
 }
 
 /** Whether the running daemon has the demo users. @throws CliError `conflict` if it has only other users */
-async function isThere(context: Context): Promise<boolean> {
+async function isThere(context: CommandContext<unknown, unknown>): Promise<boolean> {
   const session = await context.session()
   const { participants } = await session.call('listParticipants', { query: { limit: PEOPLE_LIMIT } })
   const { personAt } = await import('../src/market/hand.ts')

@@ -9,9 +9,7 @@ import { seriesSpans } from '../src/model/words.ts'
 import { green, percentChange } from '../src/text/text.ts'
 import { weekAgoWords } from '../src/text/time.ts'
 
-type Row = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
-
-const columns: readonly Column<Row>[] = [
+const columns: readonly Column<WireAnswer<Api['getEndpointFigures']>['endpoints'][number]>[] = [
   { title: 'METHOD', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path, flexible: true },
   { title: 'CALLS', value: ({ total }) => total, align: 'right' },
@@ -116,9 +114,7 @@ function isBusy({ calls, purchases }: Bucket): boolean {
   return purchases > 0 || Object.values(calls).some((count) => count > 0)
 }
 
-type Day = WireAnswer<Api['getWatching']>['days'][number]
-
-const watchingColumns: readonly Column<Day>[] = [
+const watchingColumns: readonly Column<WireAnswer<Api['getWatching']>['days'][number]>[] = [
   { title: 'DAY', value: ({ date }) => date },
   { title: 'TRUST QUERIES', value: (day) => day.trust_queries, align: 'right' },
   { title: 'EXPLORER', value: (day) => day.explorer_interactions, align: 'right' },

@@ -35,11 +35,9 @@ export type ShownDocument = {
   readonly document: unknown
 }
 
-type Options = { readonly check: boolean; readonly save?: string | undefined }
-
 /** Fetches a document; with `check`, also computes its hash. @throws AppError not_found */
 export async function readDocument<K extends DocumentEndpoint>(
-  context: CommandContext<unknown, Options>,
+  context: CommandContext<unknown, { readonly check: boolean; readonly save?: string | undefined }>,
   wanted: WantedDocument<K>,
 ): Promise<ShownDocument> {
   const session = await context.session()

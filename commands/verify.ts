@@ -9,11 +9,10 @@ import type { Session, SessionHost } from '../src/cli/session.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
 type Attempt = WireAnswer<Api['decideVerification']>
-type Decision = 'approved' | 'rejected'
 type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
 /** Sends a decision on an attempt, as the verification vendor of the sandbox does. */
-export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {
+export async function decide(context: Deciding, decision: 'approved' | 'rejected'): Promise<Attempt> {
   const { attempt } = context.args
   const session = await context.session()
   return session.call('decideVerification', {

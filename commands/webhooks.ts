@@ -121,7 +121,6 @@ async function chosen({ args, options: { all } }: ReplayContext, session: Sessio
 const secretOptions = z.object({
   rotate: z.flag({ description: 'create a new secret first' }),
 })
-type SecretContext = CommandContext<unknown, z.output<typeof secretOptions>>
 
 export const webhooksSecret = defineCommand({
   name: 'webhooks secret',
@@ -149,7 +148,7 @@ export const webhooksSecret = defineCommand({
   },
 })
 
-async function rotated({ io, places }: SecretContext, session: Session) {
+async function rotated({ io, places }: CommandContext<unknown, z.output<typeof secretOptions>>, session: Session) {
   const headers = await session.ownHeaders()
   await io.confirm(`Create a new webhook secret at ${session.target.name}? The old one expires in 24 hours.`)
   const body = { rotate_webhook_secret: true } as const

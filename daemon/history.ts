@@ -144,9 +144,7 @@ async function begin(
   }
 }
 
-type Lived = History & Pick<PastMarket, 'files'>
-
-async function live({ create }: Stage, folder: string, history: Lived): Promise<void> {
+async function live({ create }: Stage, folder: string, history: History & Pick<PastMarket, 'files'>): Promise<void> {
   const { name, from, until, act, files } = history
   const clock = pastClock(from, until)
   const config = { ...pastConfig, dataDir: folder }

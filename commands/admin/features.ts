@@ -8,9 +8,7 @@ import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { bold, didYouMean, dim, green } from '../../src/text/text.ts'
 
-type Feature = WireAnswer<Api['getFeatures']>['features'][number]
-
-const columns: readonly Column<Feature>[] = [
+const columns: readonly Column<WireAnswer<Api['getFeatures']>['features'][number]>[] = [
   { title: 'FEATURE', value: ({ name }) => name },
   { title: 'STATE', value: ({ enabled }) => (enabled ? 'on' : 'off') },
   { title: 'ROWS', value: ({ rows }) => rows.join(', '), flexible: true },

@@ -17,7 +17,6 @@ const options = z.object({
   file: z.string().meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
   sign: z.flag({ description: 'sign with the wallet, even if an API key exists' }),
 })
-type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'trace record',
@@ -51,7 +50,7 @@ function bodyFrom(document: Record<string, unknown>): Body {
 }
 
 /** Headers with the payer's signature over origin, payer, body hash and time (decisions §11). */
-async function signatureOver(context: Context, session: Session, body: Body) {
+async function signatureOver(context: CommandContext<unknown, z.output<typeof options>>, session: Session, body: Body) {
   const wallet = await session.wallet()
   if (wallet === undefined) {
     throw new CliError('auth', 'This machine has no wallet to sign the event.', { next: ['souk wallet new main'] })

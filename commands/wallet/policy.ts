@@ -212,7 +212,7 @@ async function payeeId(namer: Namer, name: string): Promise<string> {
 export function listedName(where: Where, text: string): string {
   const [id = '', ...rest] = text.split('@')
   if (rest.length > 0 || ID.test(id)) {
-    if (!ID.test(id)) throw notNamed(text)
+    if (!ID.test(id)) throw usage(`"${text}" is not a payee.`, { facts: [WHAT_NAMES] })
     return `${id}@${rest.length === 0 ? chosenInstance(where) : knownInstance(where, rest.join('@'))}`
   }
   return isAddress(text) ? text.toLowerCase() : knownInstance(where, text)
@@ -230,10 +230,6 @@ function knownInstance({ places }: Where, name: string): string {
 
 const WHAT_NAMES =
   'give a participant or a listing by its name or id (p_…, svc_…, plan_…, prod_…, post_…, with @INSTANCE), market, an address, or an instance'
-
-function notNamed(text: string) {
-  return usage(`"${text}" is not a payee.`, { facts: [WHAT_NAMES] })
-}
 
 /** The payee of a policy test, from `--seller` and `--to`. */
 export function payeeNamed(

@@ -49,13 +49,11 @@ function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<E
   return Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
 }
 
-type WorkParams = { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder }
-
 /** Runs a service. A job may start before the engines were first checked, so this waits for that check. */
 async function runHere(
   service: FirstPartyService,
   { web, threads, engines, wall }: Means,
-  { input, signal, order }: WorkParams,
+  { input, signal, order }: { readonly input: JsonInput; readonly signal: AbortSignal; readonly order: WorkOrder },
 ) {
   const { needs } = service
   const { who } = order

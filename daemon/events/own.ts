@@ -71,12 +71,10 @@ function tooOld(removed: number): AppError {
   })
 }
 
-type Waiting = EventReading & { readonly limit: number; readonly waitSeconds: number }
-
 /** Waits for the next events. Empty if none match before the wait ends or the scan limit is reached. */
 export async function pageOfOwn(
   ctx: Context,
-  reading: Waiting,
+  reading: EventReading & { readonly limit: number; readonly waitSeconds: number },
 ): Promise<z.output<typeof eventsApi.readEvents.reply.schema>> {
   const { participantId, signal, limit, waitSeconds } = reading
   await eventsRead.call(ctx, participantId)

@@ -11,15 +11,13 @@ import { eventSignal } from './signal.ts'
 
 const TAIL_PAGE = 200
 
-type About = NonNullable<z.output<typeof MarketEvent>['about']>
-
 type Tail = {
   readonly after: number | undefined
   /** Number of newest events to start with if there is no cursor. */
   readonly last: number
   readonly signal: AbortSignal
   /** Names and amount to show with an event. */
-  readonly aboutOf: (t: ReadTx, row: EventRow) => Promise<About>
+  readonly aboutOf: (t: ReadTx, row: EventRow) => Promise<NonNullable<z.output<typeof MarketEvent>['about']>>
 }
 
 /**

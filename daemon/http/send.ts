@@ -149,16 +149,12 @@ function errorForm(req: IncomingMessage, error: AppError, { requestId, isNowhere
   if ((endpoint || (isNowhere && !isOfApi(req))) && prefersPage(req.headers.accept)) {
     return { headers: { ...pageHeaders, Vary: 'Accept' }, body: errorPage({ error, requestId, endpoint }).markup }
   }
-  const problem = wantsProblem(req)
+  const problem = prefers(req.headers.accept, 'application/problem+json')
   const document = problem ? problemDocument(error, requestId) : errorDocument(error, requestId)
   return {
     headers: { 'Content-Type': problem ? 'application/problem+json' : JSON_TYPE, 'Cache-Control': 'no-store' },
     body: JSON.stringify(document),
   }
-}
-
-function wantsProblem(req: IncomingMessage): boolean {
-  return prefers(req.headers.accept, 'application/problem+json')
 }
 
 type Stream = Extract<ReplyOut, { kind: 'events' }>

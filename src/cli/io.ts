@@ -125,7 +125,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
     // Terminals interpret raw bytes, so they get text; pipes and files get the bytes unchanged.
-    bytes: (data) => void system.stdout.write(isTty ? asText(data) : data),
+    bytes: (data) => void system.stdout.write(isTty ? printable(withoutMarks(Buffer.from(data).toString())) : data),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
@@ -153,10 +153,6 @@ export function createIo(system: System, settings: IoSettings): Io {
     flush: () => drained(system, said),
   }
   return io
-}
-
-function asText(data: Uint8Array): string {
-  return printable(withoutMarks(Buffer.from(data).toString()))
 }
 
 function writeErr(system: System, settings: IoSettings, text: string): void {

@@ -24,15 +24,11 @@ export async function* pagesOf<P, R>({ ask, rowsOf, nextOf }: Paged<P, R>): Asyn
     rows += count
     const next = nextOf(page)
     // A page is the last one if it is empty, or names itself as the next page.
-    if (next === undefined || count === 0 || (at !== undefined && same(next, at))) return
+    if (next === undefined || count === 0 || (at !== undefined && JSON.stringify(next) === JSON.stringify(at))) return
     if (rows > ROWS_MAX) break
     at = next
   }
   throw new CliError('failure', `The list is too long: more than ${rows} rows.`)
-}
-
-function same(one: NextPage, other: NextPage): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 type Counted = { readonly total: number; readonly offset: number }

@@ -110,9 +110,7 @@ function changeOf(body: Buffer, isSigned: (guess: Uint8Array) => boolean): strin
   return undefined
 }
 
-type Guess = { readonly guess: Buffer; readonly what: string }
-
-function* oneByteAway(body: Buffer): Generator<Guess> {
+function* oneByteAway(body: Buffer): Generator<{ readonly guess: Buffer; readonly what: string }> {
   for (let at = 0; at < body.length; at += 1) {
     const guess = Buffer.concat([body.subarray(0, at), body.subarray(at + 1)])
     yield { guess, what: `byte ${at} was inserted` }

@@ -43,12 +43,11 @@ function lockedFile(path: string): DatabaseSync {
 }
 
 type Context = { readonly places: Places; readonly system: System; readonly signal: AbortSignal }
-type Begun = { readonly launch: Launch; readonly pid: number }
 
 /** First registered state of a starting daemon, before it reports a step. */
 export function firstRegistration(
   { places, system }: Omit<Context, 'signal'>,
-  { launch, pid }: Begun,
+  { launch, pid }: { readonly launch: Launch; readonly pid: number },
 ): StartRegistration {
   const now = system.now()
   return {

@@ -70,9 +70,8 @@ export async function exportWhole(context: Context, file: string): Promise<Saved
   return { file: file === STDOUT ? null : file, records: rows, ...saved }
 }
 
-type Sink = ExportQuery['lines']
 type Exported = Awaited<ReturnType<Door['exportData']>>
-type Write = (run: (sink: Sink) => Promise<Exported>) => Promise<Exported>
+type Write = (run: (sink: ExportQuery['lines']) => Promise<Exported>) => Promise<Exported>
 
 function sinkOf({ io }: Context, file: string, watch: (text: string) => void): Write {
   if (file !== STDOUT) {

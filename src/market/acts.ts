@@ -66,10 +66,8 @@ export async function buyOfHouse(play: Play, buyer: Person, from: 'x402' | 'bala
   await buyer.pay('purchaseService', { params: { id: service.id }, body: { data } }, from)
 }
 
-type Update = SentBody<'updateJob'>
-
 /** The seller's report. */
-export async function report({ cast }: Play, { job, ware }: DemoOrder, update: Update): Promise<void> {
+export async function report({ cast }: Play, { job, ware }: DemoOrder, update: SentBody<'updateJob'>): Promise<void> {
   await cast[sellerOf(ware)].call('updateJob', { params: { id: job }, body: update })
 }
 

@@ -89,9 +89,7 @@ async function sell(play: Play, count: number): Promise<TrafficItem> {
   return told(play, { who, did }, act)
 }
 
-type Act = { readonly did: string; readonly act: () => Promise<void> }
-
-function chosen(play: Play, who: (typeof buyers)[number]): Act {
+function chosen(play: Play, who: (typeof buyers)[number]): { readonly did: string; readonly act: () => Promise<void> } {
   const { dice, cast } = play
   const from = dice.pick(methods)
   const roll = dice.below(20)
@@ -148,12 +146,10 @@ export function showTraffic({ at, who, did, error }: TrafficItem, io: Io): void 
   io.line(`${dim(at.slice(11, 19))} ${who.padEnd(10)} ${did}${error === null ? '' : `   ${red(error)}`}`)
 }
 
-type TrafficParams = { readonly rate: number; readonly for?: string | undefined }
-
 /** Runs demo trade for a time, or until ctrl-c. @throws CliError usage for a bad `--for`; no_daemon if unreachable */
 export async function* runTraffic(
   context: CommandContext<unknown, unknown>,
-  wanted: TrafficParams,
+  wanted: { readonly rate: number; readonly for?: string | undefined },
 ): AsyncGenerator<TrafficItem> {
   const { io, system, signal } = context
   const forMs = wanted.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(wanted.for)

@@ -141,7 +141,7 @@ function schemaOf(endpoint: Endpoint): ArgumentSchema {
       z.string().meta({ description: parameterText(name, endpoint.path) }),
     ]),
   )
-  const body = bodyOf(endpoint)
+  const body = endpoint.body?.kind === 'multipart' ? endpoint.body.fields : endpoint.body?.schema
   const shape = {
     ...params,
     ...endpoint.query?.shape,
@@ -149,10 +149,6 @@ function schemaOf(endpoint: Endpoint): ArgumentSchema {
     ...(isPaid(endpoint) ? { max_price: MAX_PRICE, idempotency_key: IDEMPOTENCY_KEY } : {}),
   }
   return argumentSchema(shape)
-}
-
-function bodyOf({ body }: Endpoint): z.ZodType | undefined {
-  return body?.kind === 'multipart' ? body.fields : body?.schema
 }
 
 /** Names of the secret members of a response. The agent does not see their values. */
@@ -221,7 +217,7 @@ function simplified(node: Node, expansion: Expansion): Node {
 function expanded($ref: string, { definitions, open }: Expansion): Node {
   const target = definitions[$ref.slice('#/$defs/'.length)]
   if (!isObject(target) || open.filter((one) => one === $ref).length >= EXPANSIONS_MAX) return ANY_OBJECT
-  if (isAnything(target)) return { ...target, anyOf: ANYTHING }
+  if (Object.keys(target).every((keyword) => keyword === 'description')) return { ...target, anyOf: ANYTHING }
   return simplified({ ...target }, { definitions, open: [...open, $ref] })
 }
 
@@ -233,10 +229,6 @@ const ANYTHING = [
   { type: 'number' },
   { type: 'boolean' },
 ]
-
-function isAnything(schema: Node): boolean {
-  return Object.keys(schema).every((keyword) => keyword === 'description')
-}
 
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {
   if (name === 'const') return [['enum', [value]]]

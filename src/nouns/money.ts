@@ -103,8 +103,6 @@ export const hold: Noun<Hold> = {
   ],
 }
 
-type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
-
 const payoutStates = statesOf(payoutWords, {
   created: dim('○'),
   needs_operator: warn('?'),
@@ -114,7 +112,7 @@ const payoutStates = statesOf(payoutWords, {
   failed: bad('✗'),
 })
 
-export const payout: Noun<Payout> = {
+export const payout: Noun<WireAnswer<Api['getPayouts']>['payouts'][number]> = {
   name: 'payout',
   plural: 'payouts',
   list: 'getPayouts',

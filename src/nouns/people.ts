@@ -12,11 +12,9 @@ export function partyOf(name?: string | null, id?: string | null): string {
   return isAddress(shown) ? shortAddress(shown) : shown
 }
 
-type Seen = WireAnswer<Api['setParticipant']>
-
 /** A participant, with members that only the operator gets. */
 export type SeenParticipant = WireAnswer<Api['getParticipant']> &
-  Partial<Pick<Seen, 'balance' | 'suspended_at' | 'referred_by'>>
+  Partial<Pick<WireAnswer<Api['setParticipant']>, 'balance' | 'suspended_at' | 'referred_by'>>
 
 const tiers = statesOf(tierWords, { unverified: dim('–'), email_verified: good('✓'), identity_verified: good('✓') })
 

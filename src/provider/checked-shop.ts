@@ -120,9 +120,7 @@ function wordsOr(line: string): readonly string[] {
   }
 }
 
-type Where = { readonly folder: string; readonly env: ProgramLine['env'] }
-
-function pathOf(name: string, { folder, env }: Where): string {
+function pathOf(name: string, { folder, env }: { readonly folder: string; readonly env: ProgramLine['env'] }): string {
   const isPath = name.includes('/')
   const folders = isPath ? [''] : (env.PATH ?? '').split(delimiter).filter(Boolean)
   const places = folders.map((one) => (isAbsolute(name) ? name : resolve(folder, join(one, name))))

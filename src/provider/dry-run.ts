@@ -5,8 +5,6 @@ import type { ShopFacts } from './notices.ts'
 import { isTestMoney, modesOf, type SellerStanding, standingOf } from './shop.ts'
 import { type ListingPlan, ownListings, planListing, type WrittenListing } from './written-listing.ts'
 
-type Step = Extract<ShopFacts, { event: 'would' }>['step']
-
 /** Describes the steps of a start without doing them. Sends only read requests. */
 export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGenerator<ShopFacts> {
   const { options, args, io } = context
@@ -29,7 +27,7 @@ export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGene
   )
 }
 
-function would(step: Step, does: string): ShopFacts {
+function would(step: Extract<ShopFacts, { event: 'would' }>['step'], does: string): ShopFacts {
   return { event: 'would', dry_run: true, step, does }
 }
 

@@ -67,7 +67,7 @@ export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> 
       },
       stdin: `${input}\n`,
       maxStdoutBytes: MAX_DELIVERABLE_BYTES,
-      timeoutMs: timerMs(timeoutMs),
+      timeoutMs: timeoutMs > TIMER_MAX_MS ? undefined : timeoutMs,
       onStderrLine: (line) => {
         work.onLog(line)
         const [, progress] = PROGRESS.exec(line) ?? []
@@ -83,10 +83,6 @@ export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> 
 
 /** Largest timer value. */
 const TIMER_MAX_MS = 2 ** 31 - 1
-
-function timerMs(ms: number): number | undefined {
-  return ms > TIMER_MAX_MS ? undefined : ms
-}
 
 function jobEnv({ job_id, service_id, buyer, deadline_at }: FetchedJob): Record<string, string> {
   return {

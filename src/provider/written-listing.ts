@@ -28,13 +28,11 @@ export type WrittenListing = {
   readonly fields: Fields
 }
 
-type Stdin = { stdin(): Promise<string> }
-
 /**
  * Reads a listing file and validates its fields, price and schemas locally.
  * @throws CliError usage that names every faulty field
  */
-export async function readListing(io: Stdin, file: string): Promise<WrittenListing> {
+export async function readListing(io: { stdin(): Promise<string> }, file: string): Promise<WrittenListing> {
   const { id, status, ...fields } = withKind(await readObjectFile(io, file, 'the listing'))
   const faults = [...(await shapeFaults({ ...fields, ...compact({ status, id }) })), ...(await valueFaults(fields))]
   if (faults.length > 0) {

@@ -214,8 +214,6 @@ function scaled({ digits, exponent }: Decimal, to: number): bigint {
   return digits * 10n ** BigInt(exponent - to)
 }
 
-type Branch = { readonly required?: readonly string[] }
-
 /** Turns Ajv errors into field errors. Paths are dotted (`keywords.0`), and messages name the allowed values. */
 function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
@@ -245,7 +243,7 @@ function isChoice(error: ErrorObject): boolean {
 /** Required fields of each branch of an `anyOf` or `oneOf`. Undefined if a branch does more than require fields. */
 function alternatives(error: ErrorObject): string[] | undefined {
   if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') return undefined
-  const branches = error.schema as readonly Branch[]
+  const branches = error.schema as readonly { readonly required?: readonly string[] }[]
   const named = branches.map((branch) => (Object.keys(branch).join() === 'required' ? branch.required : undefined))
   return named.every((fields) => fields !== undefined)
     ? named.map((fields) => fields.map(cut).join(' and '))
@@ -265,15 +263,13 @@ function messageOf(error: ErrorObject): string {
   return say === undefined ? `must satisfy ${error.keyword}` : say(error.schema, error)
 }
 
-type Say = (limit: unknown, error: ErrorObject) => string
-
-const messages: Record<string, Say> = {
+const messages: Record<string, (limit: unknown, error: ErrorObject) => string> = {
   required: () => 'is required',
   dependentRequired: () => 'is required',
   additionalProperties: (_, error) => notAField(error),
   unevaluatedProperties: (_, error) => notAField(error),
   type: (type) => `must be ${[type].flat().map(article).join(' or ')}`,
-  enum: (values) => `must be one of ${list(listOf(values))}`,
+  enum: (values) => `must be one of ${join(listOf(values).map(show), ', ')}`,
   const: (value) => `must be ${show(value)}`,
   minimum: (limit) => `must be at least ${limit}`,
   maximum: (limit) => `must be at most ${limit}`,
@@ -315,10 +311,6 @@ function article(type: unknown): string {
 
 function count(limit: unknown, noun: string): string {
   return `${limit} ${noun}${limit === 1 ? '' : 's'}`
-}
-
-function list(values: readonly unknown[]): string {
-  return join(values.map(show), ', ')
 }
 
 function join(texts: readonly string[], separator: string): string {

@@ -1,4 +1,4 @@
-import { type AppError, invalidField } from '../core/error.ts'
+import { invalidField } from '../core/error.ts'
 import { type AnyObject, isObject } from '../core/json.ts'
 import { copyJson } from './copy.ts'
 import {
@@ -161,12 +161,8 @@ function checkPattern({ isKnown }: Walk, { schema: source, path }: Place): void 
   try {
     compilePattern(source)
   } catch (cause) {
-    throw badPattern(path, cause)
+    throw invalidField(path, `pattern ${cause instanceof Error ? cause.message : 'does not compile'}`)
   }
-}
-
-function badPattern(path: string, cause: unknown): AppError {
-  return invalidField(path, `pattern ${cause instanceof Error ? cause.message : 'does not compile'}`)
 }
 
 function expandRef(walk: Walk, ref: unknown, path: string): Expanded | boolean {

@@ -14,9 +14,8 @@ import { readStandings, type Standings } from '../reputation/standings.ts'
 import { type TrustAsked, trustOf } from '../reputation/trust.ts'
 
 type ListingView = z.output<typeof Listing>
-type ReputationView = z.output<typeof Reputation>
 
-function reputationOf(standing: StandingRow | undefined): ReputationView {
+function reputationOf(standing: StandingRow | undefined): z.output<typeof Reputation> {
   const { dimensions, ...rest } = standingOf(standing?.sums ?? NO_JOBS)
   return { ...rest, dimensions: { ...dimensions } }
 }

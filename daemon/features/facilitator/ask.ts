@@ -88,7 +88,7 @@ export function readAsk(chain: ChainPort, { x402Version, paymentPayload, payment
     version,
     credential: read.credential,
     requirement: requirementOf(chain, version, required),
-    fingerprint: fingerprintOf([version, paymentRequirements, resource]),
+    fingerprint: hash('sha256', canonicalize([version, paymentRequirements, resource]) ?? ''),
     required: paymentRequirements,
     payload: paymentPayload,
     resource,
@@ -165,8 +165,4 @@ function requirementOf({ network, asset }: ChainPort, version: X402Version, requ
     domain: { name: asset.name, version: asset.version },
     maxTimeoutSeconds: required.maxTimeoutSeconds,
   }
-}
-
-function fingerprintOf(facts: readonly unknown[]): string {
-  return hash('sha256', canonicalize(facts) ?? '')
 }

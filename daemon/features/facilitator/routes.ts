@@ -44,7 +44,6 @@ export function countingRequests(): FacilitatorCounts {
   }
 }
 
-type Verdict = Answer<typeof facilitatorApi.verifyPayment>
 type Settlement = Answer<typeof facilitatorApi.settlePayment>
 
 const verifyPayment: FreeHandler<typeof facilitatorApi.verifyPayment> = async ({ body }, call) => {
@@ -102,7 +101,7 @@ function refusePaused({ switches }: Context): void {
   if (switched.paused) throw paused(switched)
 }
 
-function verdict(read: ReadAsk, fault: PaymentFault | undefined): Verdict {
+function verdict(read: ReadAsk, fault: PaymentFault | undefined): Answer<typeof facilitatorApi.verifyPayment> {
   const payer = payerOf(read)
   if (fault === undefined) return { isValid: true, ...compact({ payer }) }
   return {
@@ -133,7 +132,7 @@ const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({
   const outcome: SettleOutcome = read.ok
     ? await counted(call, 'settle', () => outcomeOf(call, read.asked))
     : { ok: false, fault: read.fault }
-  facilitatorCounts.of(ctx).add('settle', resultOf(outcome))
+  facilitatorCounts.of(ctx).add('settle', outcome.ok ? 'ok' : outcome.fault)
   const answer = settlement(ctx, read, outcome)
   const listed = read.ok && outcome.ok ? await listedAs(ctx, read.asked) : undefined
   return listed === undefined ? answer : withExtensions(answer, listed)
@@ -147,10 +146,6 @@ async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued
     ctx.log.error({ source: 'facilitator', err: String(error) }, 'the paid resource was not added to the catalogue')
     return undefined
   }
-}
-
-function resultOf(outcome: SettleOutcome): FacilitatorResult {
-  return outcome.ok ? 'ok' : outcome.fault
 }
 
 async function outcomeOf(call: FacilitatorCall, asked: FacilitatorAsk): Promise<SettleOutcome> {

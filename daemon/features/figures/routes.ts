@@ -138,10 +138,8 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
   }
 }
 
-type JobFilter = (job: JobRow) => boolean
-
 /** Money held for jobs that have this status and match `wanted`. Counts only the oldest `MAX_LATE_ROWS` jobs. */
-async function amountOf(t: ReadTx, status: string, wanted: JobFilter): Promise<Usdc> {
+async function amountOf(t: ReadTx, status: string, wanted: (job: JobRow) => boolean): Promise<Usdc> {
   const { rows } = await t.table(jobs).page('status', [status], { limit: MAX_LATE_ROWS, order: 'asc' })
   const held = rows.filter((job) => job.escrow_status === 'held' && wanted(job))
   return usdc(held.reduce((sum, { amount }) => sum + amount, 0n))

@@ -75,13 +75,12 @@ export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promis
 }
 
 type Offer = Pick<ServiceRow, 'id' | 'provider_id' | 'name' | 'updated_at'> & { readonly status: string }
-type Announcement = { readonly type: EventType; readonly offer: Offer; readonly at?: number }
 
 /** Emits an event about a service, plan or product to its provider. */
 export async function announceOffer(
   t: Tx,
   draw: Draw,
-  { type, offer, at = offer.updated_at }: Announcement,
+  { type, offer, at = offer.updated_at }: { readonly type: EventType; readonly offer: Offer; readonly at?: number },
 ): Promise<void> {
   const { id, provider_id: participantId, name, status } = offer
   const kind = type.slice(0, type.indexOf('.'))

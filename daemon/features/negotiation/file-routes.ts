@@ -13,9 +13,7 @@ import { attachmentView, fileOfThread, refuseMoreFiles } from '../threads/files.
 import { addMessage, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threadFiles, threads } from '../threads/rows.ts'
 
-type Row = typeof threadFilesApi.uploadThreadFile
-
-const uploadThreadFile: UploadHandler<Row> = {
+const uploadThreadFile: UploadHandler<typeof threadFilesApi.uploadThreadFile> = {
   async check({ params }, { ctx, caller, now }) {
     await ctx.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
   },

@@ -41,13 +41,11 @@ export function promisedBy({ terms, estimated_delivery }: Proposal, service: Ser
   return estimated_delivery === null ? termsOf(service) : { ...termsOf(service), estimated_delivery }
 }
 
-type Times = { readonly now: number; readonly wall: number }
-
 /** An open proposal that `after` replaces, and how long it stays valid. @throws AppError 409 as `windowAfter` does */
 export function replacedBy(
   after: Proposal,
   { proposal, previous }: ThreadRow,
-  { now, wall }: Times,
+  { now, wall }: { readonly now: number; readonly wall: number },
 ): ThreadRow['previous'] {
   if (proposal === null || proposalStatusAt(proposal, now) !== 'open') return undefined
   return windowAfter({ before: proposal, after, previous, wall })

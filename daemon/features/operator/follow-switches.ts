@@ -9,7 +9,6 @@ import { commit } from '../../store/draw.ts'
 import { type Row, type Store, writtenRow } from '../../store/port.ts'
 import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 
-type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
 /** Keeps the switches in memory and updates them after commits. To reserve a payment, the store is read instead. */
@@ -18,7 +17,7 @@ export async function openSwitches(parts: {
   entropy: Entropy
   config: Config
   clock: Clock
-}): Promise<Followed> {
+}): Promise<{ readonly switches: Context['switches']; readonly close: () => void }> {
   const { store } = parts
   const offers = followNamedOffers(store)
   let held: SettingRow | undefined

@@ -55,9 +55,7 @@ const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx,
   }
 }
 
-type ChainMembers = Partial<z.output<typeof Health>['chain']>
-
-function connectionOf(status: ChainStatus | undefined): ChainMembers {
+function connectionOf(status: ChainStatus | undefined): Partial<z.output<typeof Health>['chain']> {
   if (status === undefined) return {}
   const { health, head, lagBlocks, nodes, waiting, inFlight, oldestSeconds, gas } = status
   const down = nodes.filter(({ error }) => error !== null).length

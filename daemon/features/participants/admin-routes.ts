@@ -31,8 +31,7 @@ const ways = {
   reinstate: { event: 'reinstate', from: 'suspended', to: 'active' },
 } as const
 
-type Way = (typeof ways)[keyof typeof ways]
-type Moving = { readonly ownerId: string; readonly way: Way; readonly now: number }
+type Moving = { readonly ownerId: string; readonly way: (typeof ways)[keyof typeof ways]; readonly now: number }
 
 /**
  * Suspends a participant's offers and requests, or restores the suspended ones. What the owner deactivated stays

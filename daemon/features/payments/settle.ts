@@ -132,13 +132,11 @@ function nulls(names: readonly string[]): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]))
 }
 
-type Refusing = Ordered & { readonly refusal: AppError }
-
 /** Refunds a payment whose money moved but for which nothing can be delivered. The response says so. */
 export async function refund(
   ctx: Context,
   settled: PaymentRow,
-  { refusal, seller, sealKey }: Refusing,
+  { refusal, seller, sealKey }: Ordered & { readonly refusal: AppError },
 ): Promise<PaidAnswer> {
   const { id, transaction } = settled
   const { status } = refusal

@@ -56,9 +56,7 @@ async function canDistribute(t: ReadTx, { account: row }: AccountItem, ctx: Cont
   return sharesOf(row.balance, payees).length === payees.length
 }
 
-type Distribution = AccountItem & { readonly ctx: Context }
-
-async function distribute(t: Tx, draw: Draw, item: Distribution): Promise<void> {
+async function distribute(t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Context }): Promise<void> {
   const from = item.account.kind === 'ops' ? 'ops' : 'fees'
   for (const { to, amount } of sharesOf(item.account.balance, payeesOf(item.ctx))) {
     const ref = { kind: 'splitter', id: from }

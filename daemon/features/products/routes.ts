@@ -179,9 +179,7 @@ function fieldsOf({ name, description = '', price, category = NO_CATEGORY }: New
   return { name, description, price: parsePrice(price), category }
 }
 
-type Publishing = { readonly file: StoredFile; readonly now: number }
-
-function published(row: ProductRow, { file, now }: Publishing): ProductRow {
+function published(row: ProductRow, { file, now }: { readonly file: StoredFile; readonly now: number }): ProductRow {
   const { to } = transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
   return { ...row, status: to, file, file_sha256: file.sha256, listed_at: now }
 }

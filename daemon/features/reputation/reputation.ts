@@ -19,10 +19,9 @@ import { lockStanding, subjectsOf } from './standings.ts'
 
 /** Primary ERC-8004 tags that souk writes: the score of a job, and its success. */
 export const feedbackTags = ['starred', 'successRate'] as const
-type FeedbackTag = (typeof feedbackTags)[number]
 
 /** The value is `value / 10 ** decimals`, from 0 to 100. */
-type TagValue = { readonly tag: FeedbackTag; readonly value: number; readonly decimals: number }
+type TagValue = { readonly tag: (typeof feedbackTags)[number]; readonly value: number; readonly decimals: number }
 
 const FULL = 100
 

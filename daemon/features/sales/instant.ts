@@ -17,9 +17,8 @@ import { endpointOf } from '../webhooks/queue.ts'
 import type { SentAttempt } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
-type Ids = { readonly job: string; readonly thread: string }
 /** Result of an instant run, with the ids of job and conversation if the provider has received them. */
-type Run = { readonly result: Json; readonly ids?: Ids }
+type Run = { readonly result: Json; readonly ids?: { readonly job: string; readonly thread: string } }
 
 const SEED_BYTES = 32
 

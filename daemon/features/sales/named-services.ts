@@ -12,7 +12,6 @@ import { splitOf } from '../listings/versions.ts'
 import { planSplit } from '../subscriptions/plan-view.ts'
 import { type PlanRow, plans } from '../subscriptions/rows.ts'
 
-type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>
 /** The offer that a path sells: its price, and what prevents its sale, if anything. */
 type Offer = { readonly price: Usdc | undefined; readonly fault: string | undefined }
 
@@ -20,7 +19,7 @@ type Offer = { readonly price: Usdc | undefined; readonly fault: string | undefi
 export async function namedServicesAfter(
   t: ReadTx,
   before: Platform,
-  change: Named = {},
+  change: NonNullable<Input<Api['setFeatures']>['body']['named_services']> = {},
 ): Promise<Platform['named_services']> {
   for (const slug of namedSlugs) {
     const id = change[slug]

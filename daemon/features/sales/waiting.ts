@@ -21,14 +21,13 @@ const HELD_SLICE = 1_000
 const SETTLEMENT = 'provider-settlement'
 
 type Reason = (typeof waitingReasons)[number]
-type Waiting = z.output<typeof WaitingMoney>
 type Group = { reason: Reason; amount: Usdc; sales: number; until: number | null }
 
 /** Why earned money is not in the wallet yet, and when the next settlement is due. */
 export type Waits = {
   readonly held: Usdc
   readonly pending: Usdc
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly z.output<typeof WaitingMoney>[]
   readonly nextSettlementAt: number | null
 }
 

@@ -85,10 +85,8 @@ function reasonOf(error: unknown): string {
   return (code?.startsWith('E') ? `the file cannot be read (${code})` : told).slice(0, MAX_REASON_CHARS)
 }
 
-type Taking = { readonly list: SdnList; readonly run: Run }
-
 /** Replaces the current list. @returns why it was not replaced; undefined if it was */
-async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
+async function take(t: Tx, { list, run }: { readonly list: SdnList; readonly run: Run }): Promise<string | undefined> {
   const { config, now } = run
   const { source } = compliance.of(run)
   const { wallets, publishDate } = list

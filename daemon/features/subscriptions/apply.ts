@@ -22,12 +22,10 @@ import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 /** Names of a subscription's events (decisions §10). */
 type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'paused' | 'resumed'
 
-type SubscriptionNotification = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
-
 export async function notifyParties(
   t: Tx,
   draw: Draw,
-  { subscription: row, word, at }: SubscriptionNotification,
+  { subscription: row, word, at }: { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number },
 ): Promise<void> {
   const type = `subscription.${word}` as const
   const data = {

@@ -1,5 +1,5 @@
 import { traceSignatureHeader, type tracesApi, traceTimestampHeader } from '../../../src/api/sections/trace.ts'
-import { AppError, type ErrorDetail } from '../../../src/core/error.ts'
+import { AppError } from '../../../src/core/error.ts'
 import { checksumAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { keccak256 } from '../../../src/core/keccak.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
@@ -63,10 +63,6 @@ const rules: readonly Rule[] = [
   },
 ]
 
-function traceFaults(event: TraceEvent): ErrorDetail[] {
-  return rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
-}
-
 const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
   allowed_paid: 'The purchase was allowed and paid.',
   allowed_failed: 'The purchase was allowed, but failed.',
@@ -101,13 +97,11 @@ const MAX_TRACES = 1_000
 const LINK_LIFE_MS = HOUR_MS
 const TOKEN_BYTES = 32
 
-type TraceCall = Call<typeof tracesApi.recordTrace.access>
-
 /** If the same event was recorded before, the response has the same trace id but no link. */
 const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { event } }, call) => {
   const { ctx, now, wall } = call
   const signer = senderOf(event, call)
-  const faults = traceFaults(event)
+  const faults = rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
   const first = faults[0]
   if (first) throw new AppError('invalid_request', `${first.path}: ${first.message}`, { details: faults })
   return commit(ctx, async (t, draw) => {
@@ -124,7 +118,7 @@ const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { 
 }
 
 /** Finds the owner of the trace: the holder of the API key, or else the intent's payer, who signed the raw body. */
-function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): Wallet {
+function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: Call<typeof tracesApi.recordTrace.access>): Wallet {
   if (caller) return caller.wallet
   const signature = signed.header(traceSignatureHeader)
   const timestamp = signed.header(traceTimestampHeader)

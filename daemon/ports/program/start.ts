@@ -156,10 +156,9 @@ type Helper = {
   readonly start: (order: ProcessOrder) => Promise<StartedProcess>
   readonly end: () => void
 }
-type Ends = { readonly onIdle: () => void; readonly onGone: () => void }
 
 /** A minimal process that starts programs. When the daemon ends, the helper kills its children and ends, too. */
-function openHelper({ onIdle, onGone }: Ends): Helper {
+function openHelper({ onIdle, onGone }: { readonly onIdle: () => void; readonly onGone: () => void }): Helper {
   const child = fork(helperFile(), [], {
     serialization: 'advanced',
     execArgv: [],

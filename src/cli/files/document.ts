@@ -30,16 +30,12 @@ export async function readDocument(io: Stdin, file: string): Promise<Json> {
 export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
   const document = await readDocument(io, file)
   if (isObject(document)) return { ...document }
-  throw usage(`${nameOf(file)} must contain ${what} as one YAML or JSON object.`)
+  throw usage(`${file === '-' ? 'stdin' : file} must contain ${what} as one YAML or JSON object.`)
 }
 
 /** Passes user input on unchecked: the instance validates it. */
 export function unjudged<T extends object>(given: Readonly<Record<string, unknown>>): T {
   return given as T
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'stdin' : file
 }
 
 /** Reads a file up to the size limit, in pieces, since the size of a pipe is unknown. @throws CliError `usage` */

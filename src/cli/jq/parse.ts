@@ -90,10 +90,8 @@ function comma(reader: Reader): FilterNode {
   return left
 }
 
-type Level = { readonly operators: readonly Binary[]; readonly joins: 'left' | 'right' | 'never' }
-
 /** Loosest first. */
-const levels: readonly Level[] = [
+const levels: readonly { readonly operators: readonly Binary[]; readonly joins: 'left' | 'right' | 'never' }[] = [
   { operators: ['//'], joins: 'right' },
   { operators: ['or'], joins: 'left' },
   { operators: ['and'], joins: 'left' },
@@ -104,7 +102,7 @@ const levels: readonly Level[] = [
 
 function binary(reader: Reader, level: number): FilterNode {
   const rule = levels[level]
-  if (rule === undefined) return negated(reader)
+  if (rule === undefined) return accept(reader, '-') ? { kind: 'negate', of: postfix(reader) } : postfix(reader)
   let left = binary(reader, level + 1)
   while (is(reader, ...rule.operators)) {
     const operator = take(reader).text as Binary
@@ -113,10 +111,6 @@ function binary(reader: Reader, level: number): FilterNode {
     if (rule.joins === 'never') break
   }
   return left
-}
-
-function negated(reader: Reader): FilterNode {
-  return accept(reader, '-') ? { kind: 'negate', of: postfix(reader) } : postfix(reader)
 }
 
 function postfix(reader: Reader): FilterNode {

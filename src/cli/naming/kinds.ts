@@ -252,12 +252,8 @@ const wallet: Kind = {
     const { listWallets } = await import('../../client/wallets.ts')
     const here = listWallets(asker.places).map(({ name, address }) => ({ id: address, names: [name], summary: name }))
     const people = await listedWallets(asker)
-    return [...here, ...people.filter(({ id }) => !here.some((one) => sameAddress(one.id, id)))]
+    return [...here, ...people.filter(({ id }) => !here.some((one) => one.id.toLowerCase() === id.toLowerCase()))]
   },
-}
-
-function sameAddress(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
 }
 
 async function listedWallets({ session }: Asker): Promise<readonly Nameable[]> {

@@ -5,7 +5,6 @@ import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import type { Session } from '../session.ts'
 
-type Clock = WireAnswer<Api['getClock']>
 type ClockChange = WireAnswer<Api['moveClock']>
 export type ClockMove = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
@@ -32,7 +31,7 @@ export function moveClock(session: Session, body: ClockMove): Promise<ClockChang
   return session.call('moveClock', { body })
 }
 
-export function showClock(clock: Clock, io: Io): void {
+export function showClock(clock: WireAnswer<Api['getClock']>, io: Io): void {
   io.line(`${bold(clock.now)}   ${clock.state}   business time`)
   io.line(`${clock.wall}   wall time`)
   if (clock.next_cron !== null) io.line(`  next      ${clock.next_cron.name} at ${clock.next_cron.at}`)

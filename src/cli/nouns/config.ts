@@ -10,11 +10,10 @@ import { checkDaemonSetting, daemonSettings } from '../public.ts'
 const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
-type Origin = 'environment' | 'settings' | 'default'
 export type KeptSetting = {
   readonly key: string
   readonly value: string | null
-  readonly origin: Origin
+  readonly origin: 'environment' | 'settings' | 'default'
   readonly summary: string
 }
 
@@ -113,14 +112,12 @@ export function draftOf(host: Context): string {
   return [...lines, '# To reset a setting to its default, delete its line.', ''].join('\n')
 }
 
-type Changed = { readonly key: string; readonly value: string | null }
-
 /** Saves a whole draft or nothing. @throws CliError `usage` for an unknown or invalid setting */
 export async function changeKept(
   host: Context,
   draft: Readonly<Record<string, unknown>>,
   check: (raw: RawGlobals) => Promise<unknown>,
-): Promise<readonly Changed[]> {
+): Promise<readonly { readonly key: string; readonly value: string | null }[]> {
   const wanted: Record<string, string> = {}
   for (const [key, given] of Object.entries(draft)) {
     if (given === null) continue

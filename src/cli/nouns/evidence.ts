@@ -13,7 +13,6 @@ import { download } from '../files/transfer.ts'
 import { type Session, wouldDo } from '../session.ts'
 
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
-type Context = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
 export type SavedEvidence = {
   readonly file_id: string
@@ -27,7 +26,7 @@ export type SavedEvidence = {
  * @throws AppError `internal` if a file's hash is wrong
  */
 export async function saveEvidence(
-  host: Context,
+  host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
   session: Session,
   { files, dir }: { readonly files: readonly Attached[]; readonly dir: string },
 ): Promise<SavedEvidence[]> {

@@ -34,10 +34,6 @@ export type Brief = {
   store: { writes: 'accepted' | 'refused'; note: string | null } | null
 }
 
-function storeOf({ store }: Partial<HealthAnswer>): Brief['store'] {
-  return store ? { writes: store.writes, note: store.note } : null
-}
-
 export function briefOf(health: HealthAnswer): Brief {
   const named = (...states: CronCondition[]) =>
     Object.entries(health.crons).flatMap(([name, cron]) => (states.includes(cronState(cron)) ? [name] : []))
@@ -49,7 +45,7 @@ export function briefOf(health: HealthAnswer): Brief {
       network: health.network,
       chain: health.chain.mode,
     },
-    store: storeOf(health),
+    store: health.store ? { writes: health.store.writes, note: health.store.note } : null,
     crons: { ok: named('ok', 'skipped'), waiting: named('waiting'), stale: named('stale'), failing: named('failing') },
   }
 }

@@ -18,7 +18,7 @@ type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 
 type Switching = {
   readonly says: string
-  readonly send: (session: Session, body: Body) => Promise<PauseChange>
+  readonly send: (session: Session, body: { readonly reason?: string }) => Promise<PauseChange>
   /** Text for the prompt, with the number of endpoints or items that the change closes. */
   readonly scope?: (session: Session) => Promise<string>
 }
@@ -30,7 +30,6 @@ export async function change(context: Changing, { says, send, scope }: Switching
   const { reason: why } = context.options
   return { remote: session.target.name, ...(await send(session, why === undefined ? {} : { reason: why })) }
 }
-type Body = { readonly reason?: string }
 
 type Sentence = {
   readonly says: string

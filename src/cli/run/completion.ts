@@ -74,7 +74,7 @@ async function valuesOf({ values }: Asking, { entry, positionals }: Place, { fla
 async function below(asking: Asking, { noun }: Place, begun: string): Promise<readonly Candidate[]> {
   const found = new Map<string, string>()
   const depth = noun === '' ? 0 : noun.split(' ').length
-  for (const entry of visible(asking.entries)) {
+  for (const entry of asking.entries.filter(({ hidden }) => !hidden)) {
     if (noun !== '' && !entry.name.startsWith(`${noun} `)) continue
     const rest = entry.name.split(' ').slice(depth)
     const [next = ''] = rest
@@ -152,10 +152,6 @@ function globalFlag(option: GlobalOption): Flag {
     choices: option.choices ?? [],
     takesValue: takesValue(option),
   }
-}
-
-function visible(entries: readonly Entry[]): readonly Entry[] {
-  return entries.filter(({ hidden }) => !hidden)
 }
 
 async function load(entry: Entry): Promise<Command> {

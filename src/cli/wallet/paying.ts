@@ -334,13 +334,11 @@ function refuseInTheClear({ target }: Session): void {
   )
 }
 
-type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Hex | null; stated: Stated }
-
 /** The amount that the response says was paid, else the signed amount. */
 async function paidBy(
   { budget, io }: SessionHost,
   answer: RawAnswer,
-  { method, offer, payer, stated }: Paid,
+  { method, offer, payer, stated }: { method: 'balance' | 'x402'; offer: Offer; payer: Hex | null; stated: Stated },
 ): Promise<Payment> {
   const settled = settlementOf(answer)
   const amount = amountIn(settled, await stated?.(answer.body)) ?? offer.price

@@ -53,13 +53,11 @@ function amountIn(value: unknown): Usdc | undefined {
   return typeof value === 'string' ? parseAmount(value) : undefined
 }
 
-type Refused = { readonly error: unknown; readonly costs: string | undefined }
-
 /** If a refusal says that money is missing, adds the amounts; returns any other error unchanged. */
 export async function shortFor(
   { globals }: SessionHost,
   session: Session,
-  { error, costs }: Refused,
+  { error, costs }: { readonly error: unknown; readonly costs: string | undefined },
 ): Promise<unknown> {
   const short = error instanceof AppError && error.code === 'insufficient_balance' && shortageIn(error.extra)
   if (!short) return error
@@ -68,13 +66,11 @@ export async function shortFor(
   return shortOfMoney({ ...short, who, costs, pay: globals.pay, hasWallet: wallet !== undefined })
 }
 
-type ShortfallParams = { readonly price: Usdc; readonly costs: string | undefined }
-
 /** The error if only the balance can pay, because this machine lacks the wallet; undefined without an API key. */
 export async function shortBalance(
   { globals: { pay } }: SessionHost,
   session: Session,
-  { price, costs }: ShortfallParams,
+  { price, costs }: { readonly price: Usdc; readonly costs: string | undefined },
 ) {
   const key = await session.apiKey()
   if (key === undefined) return undefined

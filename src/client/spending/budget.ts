@@ -88,9 +88,7 @@ function boughtIn(body: unknown): NonNullable<SentPayment['bought']> {
   return { ...(isId('job', job) ? { job } : {}), ...(isId('product', product) ? { product } : {}) }
 }
 
-type Taken = { readonly limit: Usdc; readonly taken: Usdc }
-
-function aboveLimit(price: Usdc, { limit, taken }: Taken): SpendRefused {
+function aboveLimit(price: Usdc, { limit, taken }: { readonly limit: Usdc; readonly taken: Usdc }): SpendRefused {
   const before = taken === ZERO ? '' : `, and this command has already spent ${formatPrice(taken)}`
   return new SpendRefused(
     'max_price',

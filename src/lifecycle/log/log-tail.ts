@@ -19,7 +19,7 @@ type Waiting = { sleep(ms: number, signal?: AbortSignal): Promise<void> }
 /** Yields new log lines until aborted, also after the log file is replaced or the daemon is restarted. */
 export async function* followLines(state: string, system: Waiting, signal: AbortSignal): AsyncGenerator<string> {
   const path = logFile(state)
-  let open = openAtEnd(path)
+  let open = openFrom(path, true)
   try {
     while (!signal.aborted) {
       if (open !== undefined) yield* newLines(open)
@@ -48,10 +48,6 @@ function openFrom(path: string, atEnd: boolean): Open | undefined {
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
-}
-
-function openAtEnd(path: string): Open | undefined {
-  return openFrom(path, true)
 }
 
 /** Opens the log file if it is another file than `open`, which means that the log was rotated. */

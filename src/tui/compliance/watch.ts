@@ -119,9 +119,7 @@ function readsOf({ acts, total }: { readonly acts: readonly Act[]; readonly tota
   return { reads: Object.values(readActs).flatMap((what) => readersOf(what, known)), total }
 }
 
-type Read = { readonly what: string; readonly who: string }
-
-function readersOf(what: string, all: readonly Read[]): ReadFacts[] {
+function readersOf(what: string, all: readonly { readonly what: string; readonly who: string }[]): ReadFacts[] {
   const of = all.filter((one) => one.what === what)
   const times = (who: string) => of.filter((one) => one.who === who).length
   const who = [...new Set(of.map((one) => one.who))].toSorted((a, b) => times(b) - times(a))

@@ -82,8 +82,7 @@ export const fetchJob =
     return { ok: true, value: readWhole(job.value, messages.ok ? messages.value : []) }
   }
 
-type Outcomes = (typeof rulings)[number]
-type RulingDraft = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
+type RulingDraft = { readonly outcome: (typeof rulings)[number]; readonly buyerAmount: string; readonly reason: string }
 
 /** Decides a dispute. @returns the job afterwards */
 export function resolveJob(

@@ -237,9 +237,7 @@ function piece(value: Toned | number | null | undefined): Piece {
   return typeof value === 'string' ? shown(value) : { ...value, text: shown(value.text) }
 }
 
-type Kind = NounColumn<unknown>['kind']
-
-const looks: Readonly<Record<Kind, Omit<ScreenColumn<never>, 'title' | 'value' | 'drop'>>> = {
+const looks: Readonly<Record<NounColumn<unknown>['kind'], Omit<ScreenColumn<never>, 'title' | 'value' | 'drop'>>> = {
   id: { exact: true },
   state: {},
   name: { min: 12 },

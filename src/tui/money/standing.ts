@@ -77,9 +77,7 @@ export function standingLines(standing: Beside, { width, height, now }: Room): L
   return [...paidInLines(series, { width, rows: Math.min(CHART_ROWS, height - 2 - below.length) }), ...below]
 }
 
-type Hour = { readonly at: number; readonly paid: number }
-
-function hoursOf({ buckets }: SeriesFacts): readonly Hour[] {
+function hoursOf({ buckets }: SeriesFacts): readonly { readonly at: number; readonly paid: number }[] {
   const sums = new Map<number, number>()
   for (const { at, paid_in } of buckets) {
     const hour = Math.floor(Date.parse(at) / HOUR_MS) * HOUR_MS
@@ -160,11 +158,10 @@ const SELLER_NAME_COLUMNS = 16
 const BAR_COLUMNS = 8
 
 const titles = { sold: 'sold', paid: 'paid ever', due: 'due' } as const
-type Sum = keyof typeof titles
 
 /** The sum columns that fit. `paid ever` is dropped first. */
 function columnsIn(sellers: readonly TopSeller[], width: number) {
-  const place = (shown: readonly Sum[]) => {
+  const place = (shown: readonly (keyof typeof titles)[]) => {
     const widths = shown.map((of) => {
       const cells = onThePoint(sellers.map((seller) => shownMoney(seller[of])))
       return Math.max(widthOf(titles[of]), ...cells.map(widthOf))

@@ -21,9 +21,8 @@ const color = (rgb: string, xterm: number, ansi: number): Color => ({ rgb, xterm
 const shade = (rgb: string, xterm: number, ansi: number): Shade => ({ color: color(rgb, xterm, ansi) })
 const boldShade = (rgb: string, xterm: number, ansi: number): Shade => ({ color: color(rgb, xterm, ansi), bold: true })
 
-type Colored = Exclude<Tone, 'plain' | 'active' | 'alarm'>
 export type Theme = {
-  readonly tones: Readonly<Record<Colored, Shade>>
+  readonly tones: Readonly<Record<Exclude<Tone, 'plain' | 'active' | 'alarm'>, Shade>>
   readonly onAccent: Color
   readonly grounds: Readonly<Record<Ground, Color>>
 }

@@ -1,7 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import { type PostingStatus, postingStatuses } from '../../model/words.ts'
+import { postingStatuses } from '../../model/words.ts'
 import { dollars, type Posting, posting } from '../../nouns/postings.ts'
 import { count, safe } from '../../text/text.ts'
 import { type ListWish, listScreen, type NounRows } from '../list/screen.ts'
@@ -115,10 +115,6 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   })
 }
 
-function statusOf({ requestView }: Ui): PostingStatus | undefined {
-  return postingStatuses.find((one) => one === requestView)
-}
-
 function viewNext({ ui }: Host): void {
   const { requestView, pages } = ui.get()
   const next = viewNames[(viewNames.indexOf(requestView) + 1) % viewNames.length]
@@ -127,7 +123,7 @@ function viewNext({ ui }: Host): void {
 
 /** Fetches a page of requests in one status. With filter or sort, the cockpit searches the newest pages instead. */
 function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<NounRows<Posting>> {
-  const status = statusOf(ui)
+  const status = postingStatuses.find((one) => one === ui.requestView)
   const pageAt = (at: number, signal: AbortSignal) => {
     const query = { ...pageOf(at, PAGE), ...(status === undefined ? {} : { status }) }
     return ask(link, { name: 'listPostings', asked: { query, signal } }, ({ postings: rows, total }) => ({

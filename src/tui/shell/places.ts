@@ -2,10 +2,8 @@ import type { ScreenId } from '../../model/words.ts'
 import type { Host } from './screen.ts'
 import { goTo, type Ui, unnarrowed } from './ui.ts'
 
-type Place = readonly [id: RegExp, screen: ScreenId, all: (ui: Ui) => Partial<Ui>, field?: 'wallet']
-
 /** Which screen lists a record, by the form of its id, and the view that has all records of that kind. */
-const places: readonly Place[] = [
+const places: readonly (readonly [id: RegExp, screen: ScreenId, all: (ui: Ui) => Partial<Ui>, field?: 'wallet'])[] = [
   [/^job_/, 'jobs', () => ({ jobView: 'all', jobTab: 'timeline' })],
   [/^thr_/, 'threads', () => ({ threadView: 'all' })],
   [/^svc_/, 'services', () => ({ shopView: 'services' })],

@@ -281,13 +281,10 @@ function talkLines(
   return [stageLine(thread, width), blank, ...said, ...open, ...none]
 }
 
-type Message = NonNullable<Thread['messages']>[number]
-type Shown = { readonly width: number; readonly now: number | undefined }
-
 function saidLines(
   thread: Thread,
-  { created_at, author_role: role, body, file_id }: Message,
-  { width, now }: Shown,
+  { created_at, author_role: role, body, file_id }: NonNullable<Thread['messages']>[number],
+  { width, now }: { readonly width: number; readonly now: number | undefined },
 ): Line[] {
   const when = whenOf(Date.parse(created_at), now)
   const who = { buyer: buyerOf, provider: providerOf, system: () => 'souk' }[role](thread)

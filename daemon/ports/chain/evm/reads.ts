@@ -85,8 +85,7 @@ export type FoundLog = {
   readonly data: Hex
 }
 
-type ReadResponse = { readonly head: Head; readonly answer: RpcAnswer }
-type AnswerOf = (call: RpcCall) => Promise<ReadResponse>
+type AnswerOf = (call: RpcCall) => Promise<{ readonly head: Head; readonly answer: RpcAnswer }>
 
 /** Batched chain reads. All throw RpcUnavailableError when no node answers. */
 export type Reads = {
@@ -182,10 +181,9 @@ function openAsOf({ answerOf, ask, isHeadFinal }: Asking): Reads['asOf'] {
   }
 }
 
-type Ask = Reads['ask']
 type Search = LogFilter & { readonly fromBlock: number; readonly limit: number }
 
-async function newestLogs(ask: Ask, { fromBlock, limit, ...filter }: Search): Promise<readonly FoundLog[]> {
+async function newestLogs(ask: Reads['ask'], { fromBlock, limit, ...filter }: Search): Promise<readonly FoundLog[]> {
   const found: FoundLog[] = []
   let { number: to } = (await ask('eth_chainId', [])).head
   for (let slice = 0; slice < MAX_SLICES && to >= fromBlock && found.length < limit; slice += 1) {

@@ -48,7 +48,7 @@ function filesIn(value: unknown, name = 'result'): readonly Found[] {
   if (isObject(value)) {
     return Object.entries(value).flatMap(([member, inner]) => {
       const document = typeof inner === 'string' ? documentOf(member, inner, { holder: value, name }) : undefined
-      return document ? [document] : filesIn(inner, fileName(member, name))
+      return document ? [document] : filesIn(inner, PLAIN_MEMBERS.includes(member) ? name : safeName(member))
     })
   }
   return typeof value === 'string' ? fileOf(value, name) : []
@@ -68,10 +68,6 @@ function documentOf(member: string, text: string, { holder, name }: Held): Found
 
 /** Member names that say nothing about the content. A file in such a member is named after the parent member. */
 const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']
-
-function fileName(member: string, holder: string): string {
-  return PLAIN_MEMBERS.includes(member) ? holder : safeName(member)
-}
 
 function safeName(member: string): string {
   return (

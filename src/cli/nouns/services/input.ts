@@ -5,9 +5,8 @@ import * as z from '../../params.ts'
 import { pairOf } from '../../split-words.ts'
 
 type Schema = Readonly<Record<string, unknown>>
-type Property = readonly [name: string, schema: Schema, required: boolean]
 
-function propertiesOf(schema: Schema): readonly Property[] {
+function propertiesOf(schema: Schema): readonly (readonly [name: string, schema: Schema, required: boolean])[] {
   const required = Array.isArray(schema.required) ? schema.required : []
   const properties = isObject(schema.properties) ? schema.properties : {}
   return Object.entries(properties).map(

@@ -82,14 +82,12 @@ export function settingsOf(changes: Fields): readonly string[] {
   })
 }
 
-type Listing = Parameters<typeof writtenFields>[0] & { readonly id: string }
-
 const VALUE_CHARS_MAX = 100
 
 /** Opens a listing in $VISUAL or $EDITOR, as `souk services edit --editor` does, and sends nothing. */
 export async function editedListing(
   context: Pick<CommandContext<unknown, unknown>, 'io' | 'system'>,
-  listing: Listing,
+  listing: Parameters<typeof writtenFields>[0] & { readonly id: string },
 ): Promise<Outcome<ListingChanges>> {
   try {
     const before = writtenFields(listing)

@@ -129,11 +129,9 @@ async function readFrom(node: Node, calls: readonly RpcCall[], { post, seen, tim
   return { head, answers }
 }
 
-type DatedRead = { readonly call: RpcCall; readonly blockOf: (answer: RpcAnswer) => number | undefined }
-
 async function readDatedFrom(
   node: Node,
-  { call, blockOf }: DatedRead,
+  { call, blockOf }: { readonly call: RpcCall; readonly blockOf: (answer: RpcAnswer) => number | undefined },
   { post, seen, timeoutMs }: Reading,
 ): Promise<RpcAnswer> {
   const known = seen.value()

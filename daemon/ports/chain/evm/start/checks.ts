@@ -96,11 +96,9 @@ export async function checkFactory(rpc: Rpc): Promise<void> {
   throw refused(`This chain has no CREATE2 deployer (${missing}): use a node of the right chain.`)
 }
 
-type KeyAddresses = Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>
-
 /** Checks that the data folder was created with these keys. @throws AppError */
 export function checkKeys(
-  keys: KeyAddresses,
+  keys: Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>,
   mode: ChainMode,
   home: { readonly gas_key: Wallet; readonly pay_to: Wallet } | undefined,
 ): void {
