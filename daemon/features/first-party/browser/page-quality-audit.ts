@@ -11,7 +11,7 @@ import type { WebPage } from '../web/page.ts'
 import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
 import { engineOf } from './opened.ts'
 import { shownMetrics } from './performance-analysis.ts'
-import { type Device, measure, type PageSpeed, speedScore } from './speed.ts'
+import { busyNote, type Device, measure, type PageSpeed, speedScore } from './speed.ts'
 import { speedRules } from './speed-rules.ts'
 
 const MAX_MARKUP_CHARS = 1_000_000
@@ -73,6 +73,7 @@ export const pageQualityAudit = defineService({
       not_checked: [
         ...new Set([...speed.undecided, ...practice.undecided, ...search.undecided]),
         ...undecidable,
+        ...busyNote([source.load]),
         "known vulnerabilities in the page's libraries",
         'the speed index (the other four metrics share its weight)',
       ],

@@ -4,7 +4,7 @@ import type { ResultEngine } from '../service/engines.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { engineOf } from './opened.ts'
-import { type Device, measure, type PageSpeed, speedScore } from './speed.ts'
+import { busyNote, type Device, measure, type PageSpeed, speedScore } from './speed.ts'
 import { cacheSeconds, speedRules, thirdPartyBytes, weightOf } from './speed-rules.ts'
 
 type Source = {
@@ -43,6 +43,7 @@ export const performanceAnalysis = defineService({
       ...shownFindings(findings),
       not_checked: [
         ...undecided,
+        ...busyNote([desktop.load, mobile.load]),
         'the speed index (the other four metrics share its weight)',
         'variation between runs (each viewport was measured once)',
         'interactions after the page loaded',
@@ -53,10 +54,11 @@ export const performanceAnalysis = defineService({
   },
 })
 
-export function shownMetrics({ timings, resources, loaded, blocked }: PageSpeed) {
+export function shownMetrics({ timings, resources, loaded, blocked, load }: PageSpeed) {
   const { blocking, images, long_tasks, ...times } = timings
   return {
     ...times,
+    machine_load: Math.round(load * 100) / 100,
     long_tasks,
     requests: resources.length,
     blocked_requests: blocked,

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { z } from 'zod'
 import type { BrowserPage, Loaded, Throttling } from '../../../ports/browser/page.ts'
 import type { PageResource } from '../../../ports/browser/traffic.ts'
@@ -34,6 +35,16 @@ export type PageSpeed = {
   readonly timings: Timings
   readonly resources: readonly PageResource[]
   readonly blocked: number
+  /** Programs that wanted a processor core in the last minute, per core; 0 where the system does not tell. */
+  readonly load: number
+}
+
+/** What is not known of a page that was measured on a busy machine. */
+export function busyNote(loads: readonly number[]): string[] {
+  const most = Math.max(...loads)
+  return most > 1
+    ? [`the speed on an idle machine (this one was busy: ${most.toFixed(1)} programs per processor core)`]
+    : []
 }
 
 /** Reads the browser's recorded timings in an isolated world. */
@@ -112,7 +123,13 @@ export function measure<T>(ctx: BrowserCtx, { input, field, device }: Measuring,
     await page.throttle(line)
     const loaded = await loadedOk(page, textOf(input, field).trim())
     const timings = await page.evaluate(TIMINGS, Timings)
-    return look(page, { loaded, timings, resources: page.resources(), blocked: page.blocked() })
+    return look(page, {
+      loaded,
+      timings,
+      resources: page.resources(),
+      blocked: page.blocked(),
+      load: (loadavg()[0] ?? 0) / availableParallelism(),
+    })
   })
 }
 

@@ -4,7 +4,7 @@ import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { summarize } from '../text/summary.ts'
 import { documentOf } from '../web/document.ts'
-import { type Element, elementsOf, textIn, visibleBlocks } from '../web/html.ts'
+import { bodyBlocks, type Element, elementsOf, textIn, visibleBlocks } from '../web/html.ts'
 import { mainBlocks } from '../web/main-part.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { bestLinks, checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
@@ -32,6 +32,10 @@ const kinds = [
   [
     'docs',
     /(?<!\p{L})(docs?|documentation|developers?|guide|dokumentation|handbuch|documentaci[oó]n|documentazione)(?!\p{L})/iu,
+  ],
+  [
+    'guide',
+    /(?<!\p{L})(tutorial|introduction|overview|getting-started|quick-?start|faq|einf(ü|ue)hrung|anleitung)(?!\p{L})/iu,
   ],
   [
     'contact',
@@ -102,10 +106,17 @@ function leadOf({ text, digest }: Read): string | undefined {
   return text.flatMap(sentencesOf).find(isSentence) ?? digest[0]
 }
 
+/** Pages that say nothing about a site, and files. */
+const BARREN =
+  /(?<!\p{L})(log-?in|sign-?(in|up|out)|register|cart|checkout|privacy|cookies?|terms|legal|search|genindex|sitemap|rss|feed)(?!\p{L})|\.(pdf|zip|gz|png|jpe?g|gif|svg|xml|json|txt|css|js)$/iu
+
 function worthOf({ url, text }: PageLink): number {
-  const at = kindAt(`${text} ${pathOf(url)}`)
+  const path = pathOf(url)
+  const at = kindAt(`${text} ${path}`)
   // Pages near the root say more about a site than deep ones.
-  return at < 0 ? 0 : 100 - 10 * at - new URL(url).pathname.split('/').length
+  const depth = path.split('/').length
+  if (at >= 0) return 100 - 10 * at - depth
+  return /\p{L}{3}/u.test(text) && !BARREN.test(`${text} ${path}`) ? 1 / depth : 0
 }
 
 /** Decoded path of a URL: `/über-uns` is sent as `/%C3%BCber-uns`. */
@@ -142,6 +153,7 @@ function readPage(page: WebPage, at: number) {
       .map(({ attribs }) => [attribs['property'] ?? attribs['name'] ?? '', attribs['content'] ?? '']),
   )
   const text = mainBlocks(root)
+  const body = new Set(bodyBlocks(root))
   return {
     page,
     meta,
@@ -153,7 +165,7 @@ function readPage(page: WebPage, at: number) {
     headings: elements
       .filter(({ name }) => /^h[1-3]$/.test(name))
       .map(textIn)
-      .filter(Boolean)
+      .filter((heading) => body.has(heading))
       .slice(0, MAX_LISTED),
     links: linksOf(page),
     feeds: elements.filter(isFeed).flatMap(({ attribs }) => URL.parse(attribs['href'] ?? '', page.url)?.href ?? []),

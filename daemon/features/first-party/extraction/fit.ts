@@ -326,7 +326,7 @@ function scalarsOf(named: readonly Named[], { items, path, base }: Omit<Wanted, 
 
 /**
  * The best list of cards: first by whether its classes or ids contain the name, then by its filled members. On average,
- * a card must fill at least half of the members, and without the name at least two.
+ * a card must fill at least half of the members, and at least two.
  */
 function cardsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
   const properties = isObject(items['properties']) ? items['properties'] : {}
@@ -339,7 +339,8 @@ function cardsAs({ page, base }: Fitting, items: AnyObject, path: readonly strin
       return { made, isNamed, cells: made.reduce((sum: number, one) => sum + Object.keys(one as object).length, 0) }
     })
     .filter(({ made, cells, isNamed }) => {
-      const least = isNamed ? wanted * TABLE_SHARE : Math.max(2, wanted * TABLE_SHARE)
+      // A heading alone is the title of a section, not an item of a list.
+      const least = Math.max(isNamed ? Math.min(2, wanted) : 2, wanted * TABLE_SHARE)
       return made.length > 1 && cells >= made.length * least
     })
     .sort((one, other) => Number(other.isNamed) - Number(one.isNamed) || other.cells - one.cells)

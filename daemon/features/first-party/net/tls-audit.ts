@@ -1,5 +1,6 @@
 import type { SecureVersion } from 'node:tls'
 import type { Json } from '../../../../src/core/json.ts'
+import { keysOf } from '../../../../src/core/record.ts'
 import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
 import { type Finding, type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
@@ -44,7 +45,7 @@ export const tlsAudit = defineService({
       domain: host,
       address_family: shake.family,
       score: capped,
-      grade: gradeOf(findings),
+      ...gradesOf(findings),
       protocols: versions.filter((version) => seen.offers[version] === 'yes'),
       protocols_not_tested: versions.filter((version) => seen.offers[version] === 'untested'),
       cipher: { ...shake.cipher },
@@ -299,8 +300,6 @@ function certificateOf({ at }: Seen, { chain: [leaf] }: Handshake): Json {
 const UNTRUSTED_MAX = 40
 /** For each failed rule, the best grade that is still possible (from SSL Labs). Other rules only cost points. */
 const caps: Readonly<Record<string, string>> = {
-  certificate_trusted: 'F',
-  name_matches: 'F',
   no_weak_suites: 'F',
   key_strength: 'F',
   signature: 'F',
@@ -311,6 +310,16 @@ const caps: Readonly<Record<string, string>> = {
   tls13: 'A-',
 }
 const order = ['F', 'C', 'B', 'A-', 'A', 'A+']
+
+/** SSL Labs gives T to a host whose certificate is not trusted, and M to one whose certificate is for another name. */
+const trustGrades = { certificate_trusted: 'T', name_matches: 'M' } as const
+
+/** The grade; if trust is the reason for it, also the grade that is reached if trust issues are ignored. */
+function gradesOf(findings: readonly Finding[]) {
+  const reached = gradeOf(findings)
+  const fault = keysOf(trustGrades).find((id) => findings.some((one) => one.id === id && one.status === 'fail'))
+  return fault ? { grade: trustGrades[fault], grade_if_trusted: reached } : { grade: reached }
+}
 
 /** Grade A+ requires HSTS with a long lifetime; without it, the best grade is A. */
 function gradeOf(findings: readonly Finding[]): string {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import { matters, root, sentencesOf, wordsOf } from '../service/english.ts'
 import { defineService, fetchPage, textOf } from '../service/service.ts'
+import { documentOf } from './document.ts'
 import { bodyBlocks, parseHtml, visibleBlocks } from './html.ts'
 import { decode, isHtml, isText, type WebPage } from './page.ts'
 
@@ -41,8 +42,9 @@ export const urlEvidenceSnapshot = defineService({
 
 const MAX_ANSWERS = 3
 const MAX_QUOTE_CHARS = 600
-/** Minimum weighted share of a question's words in a matching sentence. */
+/** Minimum weighted share of a question's words in a matching sentence; more for a question of more than two words. */
 const MIN_MATCH = 0.34
+const MIN_MATCH_OF_MANY = 0.5
 /** What a question's word counts if only the heading above says it, and its extra rank if the heading says it too. */
 const ONLY_ABOVE = 0.9
 const UNDER_IT = 0.2
@@ -50,6 +52,19 @@ const UNDER_IT = 0.2
 const MIN_NEWS = 2
 /** Longest heading, in words. Headings end with a question mark or with none at all. */
 const MAX_HEADING_WORDS = 15
+
+/** What the answer to a kind of question has in it. */
+const answering: readonly (readonly [question: RegExp, answer: RegExp])[] = [
+  [
+    /\bwhen\b|\bwhat (?:date|day|year|time)\b/i,
+    /\b(?:1[5-9]|20)\d\d\b|\d{1,2}:\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*\b|\b(?:hour|day|week|month|year)s?\b/i,
+  ],
+  [
+    /\bhow (?:many|much|often|long|old|large|big|fast|far)\b|\bwhat (?:is the )?(?:price|cost|number|percentage|port|limit)\b/i,
+    /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|once|twice|free|none|no|unlimited|daily|weekly|monthly|yearly)\b/i,
+  ],
+  [/\bwho\b/i, /(?<!^\W*)\p{Lu}\p{Ll}/u],
+]
 
 /** Words of a question that need not occur in its answer. */
 const asking = new Set(
@@ -69,7 +84,9 @@ function answersTo(question: string, page: WebPage): { [member: string]: Json } 
     return [word, Math.log(1 + sentences.length / (1 + spread))] as const
   })
   const whole = weights.reduce((sum, [, weight]) => sum + weight, 0)
+  const kinds = answering.filter(([of]) => of.test(question)).map(([, has]) => has)
   const answers = sentences
+    .filter(({ text }) => kinds.every((has) => has.test(text)))
     // A question is no answer, nor is what only repeats it.
     .filter(
       ({ text, words }) => !text.endsWith('?') && [...words].filter((word) => !wanted.has(word)).length >= MIN_NEWS,
@@ -80,7 +97,7 @@ function answersTo(question: string, page: WebPage): { [member: string]: Json } 
       const match = share((word) => Math.max(Number(words.has(word)), ONLY_ABOVE * Number(above.has(word))))
       return { text, match, rank: match + UNDER_IT * share((word) => Number(above.has(word))) }
     })
-    .filter(({ match }) => match >= MIN_MATCH)
+    .filter(({ match }) => match >= (wanted.size > 2 ? MIN_MATCH_OF_MANY : MIN_MATCH))
     .sort((one, other) => other.rank - one.rank)
     .slice(0, MAX_ANSWERS)
     .map(({ text, match }) => ({
@@ -114,8 +131,7 @@ const MAX_SENTENCES = 5_000
 
 function textBlocks(page: WebPage): string[] {
   if (!isText(page)) return []
-  const source = decode(page)
-  return isHtml(page) ? bodyBlocks(parseHtml(source)) : source.split(/\n\s*\n/)
+  return bodyBlocks(documentOf(page))
 }
 
 /** Searches a page for the expected text, after normalising whitespace and accents in both. */
