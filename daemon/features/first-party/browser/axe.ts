@@ -11,6 +11,7 @@ const AXE = 'axe.min.js'
 const MAX_HTML_CHARS = 200
 const MAX_SELECTOR_CHARS = 300
 const MAX_RULES = 150
+const MAX_SELECTORS = 50
 const impacts = ['critical', 'serious', 'moderate', 'minor'] as const
 
 const Contrast = z.object({ ratio: z.number(), expected: z.string(), fg: z.string(), bg: z.string() })
@@ -21,6 +22,7 @@ const Issue = z.object({
   help_url: z.string(),
   wcag: z.array(z.string()),
   selector: z.string(),
+  selectors: z.array(z.string()).max(MAX_SELECTORS),
   html: z.string(),
   count: z.number(),
   contrast: Contrast.optional().catch(undefined),
@@ -52,7 +54,8 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
     return {
       id, severity: impact, message: help, help_url: helpUrl, count: nodes.length,
       wcag: tags.map((tag) => /^wcag(\\d)(\\d)(\\d+)$/.exec(tag)).filter(Boolean).map(([, a, b, c]) => [a, b, c].join('.')),
-      selector: String(first.target).slice(0, ${MAX_SELECTOR_CHARS}), html: first.html.slice(0, ${MAX_HTML_CHARS}),
+      selector: String(first.target).slice(0, ${MAX_SELECTOR_CHARS}),
+      selectors: nodes.slice(0, ${MAX_SELECTORS}).map(({ target }) => String(target).slice(0, ${MAX_SELECTOR_CHARS})), html: first.html.slice(0, ${MAX_HTML_CHARS}),
       ...(data ? { contrast: { ratio: data.contrastRatio, expected: String(data.expectedContrastRatio), fg: data.fgColor, bg: data.bgColor } } : {}),
     }
   }),

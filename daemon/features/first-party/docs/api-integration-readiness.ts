@@ -19,8 +19,8 @@ import {
 
 const MAX_ENDPOINTS = 20
 const WHOLE = 100
-/** A page without endpoints is API documentation only if it covers at least this many areas. */
-const LEAST_FOUND = 2
+/** A page without endpoints is API documentation only if it has one of these areas. */
+const ofInterfaces = ['base_url', 'auth']
 
 type Area = {
   readonly id: string
@@ -120,7 +120,7 @@ const areas: readonly Area[] = [
     id: 'status',
     text: 'Status and service level',
     signs:
-      /\b(status page|service level|sla\b|incident)|\buptime\b[^\n]{0,40}(%|guarant|commit)|\d\s?%[^\n]{0,20}\buptime\b/i,
+      /\b(status page|service level|sla\b|incidents?\b)|\buptime\b[^\n]{0,40}(%|guarant|commit)|\d\s?%[^\n]{0,20}\buptime\b/i,
     weight: 3,
     neededBy: /\b(production|critical|customer|availability)\b/i,
     risk: 'The reliability of the API is unknown.',
@@ -169,7 +169,10 @@ export const apiIntegrationReadiness = defineService({
       clientRequirement({ lines, stack, docs }),
     ]
     const needed = requirements.filter((one) => one.needed)
-    if (operations.length === 0 && requirements.filter(({ status }) => status === 'found').length < LEAST_FOUND) {
+    if (
+      operations.length === 0 &&
+      !requirements.some(({ area, evidence }) => evidence && ofInterfaces.includes(area))
+    ) {
       throw new AppError(
         'provider_failed',
         'The page is not API documentation: no endpoint, authentication or other API topic was found.',

@@ -102,7 +102,7 @@ const LEAD_WORDS = 6
 
 /** The first sentence of the main part. */
 function leadOf({ text, digest }: Read): string | undefined {
-  const isSentence = (line: string) => /[.!?]$/.test(line) && line.split(' ').length >= LEAD_WORDS
+  const isSentence = (line: string) => /^(?!©|copyright\b).*[.!?]$/i.test(line) && line.split(' ').length >= LEAD_WORDS
   return text.flatMap(sentencesOf).find(isSentence) ?? digest[0]
 }
 

@@ -78,12 +78,25 @@ type Linked = { readonly facts: Fact[]; readonly things: Thing[]; readonly types
 
 function linkedData(elements: readonly Element[]): Linked {
   const found: Linked = { facts: [], things: [], types: [], nodes: 0 }
+  const told: unknown[] = []
   for (const { name, attribs, children } of elements) {
     if (name !== 'script' || !/^application\/ld\+json/i.test(attribs['type'] ?? '')) continue
     const text = children.map(({ data }) => data ?? '').join('')
-    if (text.length <= MAX_LD_CHARS) walk(found, jsonIn(text)?.value, [])
+    if (text.length <= MAX_LD_CHARS) told.push(...graphOf(jsonIn(text)?.value))
   }
+  for (const thing of told.toSorted((one, other) => ofSite(one) - ofSite(other))) walk(found, thing, [])
   return found
+}
+
+function graphOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value.flatMap(graphOf)
+  return isObject(value) && Array.isArray(value['@graph']) ? value['@graph'] : [value]
+}
+
+/** 1 for a thing that describes the site instead of what the page is about. */
+function ofSite(thing: unknown): number {
+  const type = isObject(thing) ? String(thing['@type']) : ''
+  return Number(/^(Organization|WebSite|WebPage|BreadcrumbList|ImageObject)$/.test(type))
 }
 
 function walk(found: Linked, value: unknown, path: readonly string[]): void {
@@ -100,8 +113,7 @@ function walkThing(found: Linked, value: Readonly<Record<string, unknown>>, path
   if (typeof value['@type'] === 'string') found.types.push(value['@type'])
   if (path.length > 0 && found.things.length < MAX_THINGS) found.things.push({ path, value })
   for (const [name, inner] of Object.entries(value)) {
-    if (name === '@graph') walk(found, inner, path)
-    else if (!name.startsWith('@') && !forbidden.has(name)) walk(found, inner, [...path, name])
+    if (!name.startsWith('@') && !forbidden.has(name)) walk(found, inner, [...path, name])
   }
 }
 

@@ -92,3 +92,14 @@ test('a table that repeats its header at the end has no row of it', async () => 
   const people = [{ name: 'Ada', age: 61 }]
   expect((await extracted(page, { people: listOf({ name: text, age: number }) })).data).toEqual({ people })
 })
+
+test('things for machines: the product is told, not the shop whose page it is on', async () => {
+  const [shop, shoe] = [
+    { '@type': 'Organization', name: 'Shop of shoes' },
+    { '@type': 'Product', name: 'Trail shoe' },
+  ]
+  const script = (data: unknown) => `<script type="application/ld+json">${JSON.stringify(data)}</script>`
+  for (const body of [script({ '@graph': [shop, shoe] }), script(shop) + script(shoe)]) {
+    expect((await extracted(body, { name: text })).data).toEqual({ name: 'Trail shoe' })
+  }
+})

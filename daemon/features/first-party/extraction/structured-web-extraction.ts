@@ -84,7 +84,7 @@ function resultOf({ input, source, page }: Making, schema: AnyObject | undefined
   const found = compiled ? filled(compiled.expanded, page, source.page.url) : unasked(source, page)
   const told = source.said ? grounded(source.said.answer, page) : { value: {}, fields: [] }
   const data = merged(found.value ?? {}, told.value)
-  if (isObject(data) && Object.keys(data).length === 0) refuseScripted(page, source.page)
+  if (isObject(data) && Object.keys(data).length === 0) refuseEmpty(page, source.page)
   const isTold = new Set(told.fields.map(({ path }) => path))
   const fields = [...found.fields.filter(({ path }) => !isTold.has(path)), ...told.fields]
   const ignored = textOf(input, 'prompt').trim() !== '' && !source.wantsModel
@@ -106,12 +106,14 @@ const LITTLE_TEXT_CHARS = 200
 /** Start of an executable script; scripts that only hold JSON are excluded. */
 const SCRIPT = /<script\b(?![^>]{0,200}\btype\s*=\s*["']?application\/(?:ld\+)?json)/i
 
-/** Refuses a page that is empty without its scripts: its result would mislead. @throws AppError provider_failed */
-function refuseScripted({ text }: FoundFacts, page: WebPage): void {
-  if (text.length >= LITTLE_TEXT_CHARS || !SCRIPT.test(decode(page))) return
+/** Refuses to charge for nothing. @throws AppError provider_failed */
+function refuseEmpty({ text }: FoundFacts, page: WebPage): never {
+  const isScripted = text.length < LITTLE_TEXT_CHARS && SCRIPT.test(decode(page))
   throw new AppError(
     'provider_failed',
-    'The page is empty until its scripts run, and this service does not run scripts.',
+    isScripted
+      ? 'The page is empty until its scripts run, and this service does not run scripts.'
+      : 'Nothing that was asked for is on the page in data, tables, lists or labels.',
   )
 }
 

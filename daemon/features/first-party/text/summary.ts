@@ -4,8 +4,8 @@ export type SummaryLength = { readonly sentences: number; readonly words: number
 
 /** Lines with fewer words are headings, captions or menu entries. */
 const MIN_WORDS = 4
-/** End of a sentence. If most lines end like this, the lines that do not are headings. */
-const ENDED = /[.!?…。！？]["'”’»)\]]*$/u
+/** End of a statement. If most lines end like this, the lines that do not are headings. */
+const ENDED = /[.!…。！]["'”’»)\]]*$/u
 /** Sentences with more words get a lower score. */
 const LONG_WORDS = 40
 /** Factor of the penalty for similarity to sentences that are already chosen. */

@@ -94,13 +94,18 @@ describe('a translation', () => {
   })
 
   const marked =
-    'See `make house` at https://x.test/the/house, {name}:\n\n```sh\nmake the house\n\nrun\n```\nor write to the@house.test.'
+    'See `make house` at https://x.test/the/house, {name}:\n\n```sh\nmake the house\n\nrun\n```\nor write to the@house.test with --force, $HOUSE or house_key in /tmp/house.lock or ./house/house.yaml, and/or 1/2.'
   const kept = [
     '`make house`',
     'https://x.test/the/house',
     '{name}',
     '```sh\nmake the house\n\nrun\n```',
     'the@house.test',
+    '--force',
+    '$HOUSE',
+    'house_key',
+    '/tmp/house.lock',
+    './house/house.yaml',
   ]
 
   it('leaves code, addresses and places to fill in as they are', async () => {
@@ -109,7 +114,7 @@ describe('a translation', () => {
     }))
     const result = await translate({ text: marked, target_lang: 'de' }, deepL(upstream()), '/nowhere')
     for (const part of kept) expect(result.translation).toContain(part)
-    expect(asked[0]?.body.text).toEqual(['See', 'at', 'or write to'])
+    expect(asked[0]?.body.text).toEqual(['See', 'at', 'or write to', 'with', 'or', 'in', 'or', ', and/or 1/2.'])
   })
 
   it.skipIf(!apertium)('on this machine leaves them too (needs apertium)', async () => {

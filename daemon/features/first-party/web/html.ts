@@ -42,6 +42,7 @@ const furniture = new Set([
   'dialog',
   'menu',
   'figcaption',
+  'pre',
 ])
 /** Inline elements; others start a new block. */
 const inline = new Set(

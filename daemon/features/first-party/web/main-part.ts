@@ -14,7 +14,8 @@ const signs: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>'
 
 /** Blocks of the main content, without navigation and sidebars, as in a browser's reading view. */
 export function mainBlocks(page: HtmlNode): string[] {
-  const whole = bodyBlocks(page)
+  const body = bodyBlocks(page)
+  const whole = body.length > 0 ? body : visibleBlocks(page)
   const main = readingView(page)
   return lengthOf(main) > lengthOf(whole) * MAIN_SHARE ? main : whole
 }
@@ -24,7 +25,7 @@ function readingView(page: HtmlNode): string[] {
   const options = { charThreshold: MIN_CHARS, maxElemsToParse: MAX_ELEMENTS, disableJSONLD: true }
   try {
     const article = new Readability(found as never, options).parse() // as much of a document as it needs
-    return article?.content ? visibleBlocks(parseHtml(article.content)) : []
+    return article?.content ? bodyBlocks(parseHtml(article.content)) : []
   } catch {
     // Too many elements.
     return []

@@ -56,7 +56,7 @@ const MAX_HEADING_WORDS = 15
 /** What the answer to a kind of question has in it. */
 const answering: readonly (readonly [question: RegExp, answer: RegExp])[] = [
   [
-    /\bwhen\b|\bwhat (?:date|day|year|time)\b/i,
+    /\bwhen\b(?! (?:should|can|may|must|to|not|(?:do|would) (?:i|we))\b)|\bwhat (?:date|day|year|time)\b/i,
     /\b(?:1[5-9]|20)\d\d\b|\d{1,2}:\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*\b|\b(?:hour|day|week|month|year)s?\b/i,
   ],
   [
@@ -68,7 +68,9 @@ const answering: readonly (readonly [question: RegExp, answer: RegExp])[] = [
 
 /** Words of a question that need not occur in its answer. */
 const asking = new Set(
-  'long often big old thing things anything something someone anyone tell please many there'.split(' '),
+  'long often big old thing things anything something someone anyone tell please many there allowed possible'.split(
+    ' ',
+  ),
 )
 
 function asks(word: string): boolean {
@@ -77,6 +79,7 @@ function asks(word: string): boolean {
 
 /** Quotes the sentences that match a question; draws no conclusions. */
 function answersTo(question: string, page: WebPage): { [member: string]: Json } {
+  const asked = [...rootsOf(question)]
   const wanted = new Set(wordsOf(question).filter(asks).map(root))
   const sentences = sentencesIn(textBlocks(page))
   const weights = [...wanted].map((word) => {
@@ -92,10 +95,12 @@ function answersTo(question: string, page: WebPage): { [member: string]: Json } 
       ({ text, words }) => !text.endsWith('?') && [...words].filter((word) => !wanted.has(word)).length >= MIN_NEWS,
     )
     .map(({ text, words, above }) => {
-      const share = (count: (word: string) => number) =>
-        weights.reduce((sum, [word, weight]) => sum + weight * count(word), 0) / (whole || 1)
-      const match = share((word) => Math.max(Number(words.has(word)), ONLY_ABOVE * Number(above.has(word))))
-      return { text, match, rank: match + UNDER_IT * share((word) => Number(above.has(word))) }
+      const shared = asked.filter((word) => above.has(word))
+      // One word alone does not make a heading the question's.
+      const isUnderIt = shared.filter((word) => wanted.has(word)).length >= Math.min(2, wanted.size)
+      const told = (word: string) => (words.has(word) ? 1 : ONLY_ABOVE * Number(isUnderIt && above.has(word)))
+      const match = weights.reduce((sum, [word, weight]) => sum + weight * told(word), 0) / (whole || 1)
+      return { text, match, rank: match + (UNDER_IT * shared.length) / asked.length }
     })
     .filter(({ match }) => match >= (wanted.size > 2 ? MIN_MATCH_OF_MANY : MIN_MATCH))
     .sort((one, other) => other.rank - one.rank)
