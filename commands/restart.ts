@@ -4,7 +4,7 @@ import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'
-import { hostOf, lastLaunchOf, launchOptions, portOf } from '../src/lifecycle/launch.ts'
+import { hostOf, lastLaunchOf, launchOptions, portOf, storeOf } from '../src/lifecycle/launch.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
@@ -31,9 +31,10 @@ export const command = defineCommand({
   examples: ['souk restart', 'souk restart --log-level debug'],
   async run(context) {
     const last = lastLaunchOf(context.places)
+    const store = storeOf(context, {}) ?? last.store
     const { host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
     const facilitator = on === undefined ? last.facilitator : on === 'on'
-    const launch = relaunched(context.places, { ...last, logLevel, facilitator, ...compact({ host }) }, others)
+    const launch = relaunched(context.places, { ...last, logLevel, facilitator, ...compact({ host, store }) }, others)
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${portOf(launch)}`)
     readEngines(launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })

@@ -11,6 +11,7 @@ import type { Places } from '../src/client/paths.ts'
 import { compact } from '../src/core/record.ts'
 import { checkChain, keptChain } from '../src/lifecycle/chain-options.ts'
 import {
+  checkStore,
   DEMO,
   HOUSE,
   hostOf,
@@ -21,6 +22,7 @@ import {
   NO_SEED,
   portOf,
   saidOf,
+  storeOf,
   type Typed,
   typedOptions,
 } from '../src/lifecycle/launch.ts'
@@ -77,6 +79,7 @@ export const command = defineCommand({
     'souk up --port 0 --json',
     'souk up --chain devnet --seed house --instance chain --dry-run',
     'souk up --systemd',
+    'souk up --store postgres://souk@localhost/souk --instance shop --dry-run',
     'souk up --clock frozen --instance still --dry-run',
   ],
   run: (context) => (context.options.traffic === undefined ? bringUp(context) : withTraffic(context)),
@@ -187,8 +190,11 @@ async function bringUp(context: Context): Promise<Up> {
 /** Launch options: typed ones override saved ones. If there is data, its chain and port are used. */
 function launchAs(context: Context, said: Typed): Launch {
   const { places } = context
+  // Takes a password off the list of processes.
+  if (said.store !== undefined) process.title = 'souk up'
   const last = lastLaunch(places)
-  const launch = withDaemonSettings(places, launchFrom(said))
+  const launch = withDaemonSettings(places, launchFrom({ ...said, ...compact({ store: storeOf(context, said) }) }))
+  checkStore(launch)
   const kept = keptChain(launch, launch.ephemeral || !hasStore(context) ? undefined : last)
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
 }
@@ -306,7 +312,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   )
   if (others.length === 0) return
   const names = others.map(([name]) => `--${kebab(name)}`).join(', ')
-  const words = launchWords(said).map(shellWord).join(' ')
+  const words = [...launchWords(said), ...(said.store === undefined ? [] : ['--store=URL'])].map(shellWord).join(' ')
   throw new CliError('conflict', `The daemon is already running with different ${names}.`, {
     facts: [`pid ${registration.pid} at ${registration.url}; nothing was changed`],
     next: others.every(([name]) => changeable.has(name))
@@ -317,7 +323,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
 
 /** An option as words of the command line, with absolute file paths, so that two options can be compared. */
 function wordsOf(name: string, value: unknown): readonly string[] {
-  return launchWords({ [name]: value ?? undefined })
+  return name === 'store' ? [String(value)] : launchWords({ [name]: value ?? undefined })
 }
 
 function otherSeed(has: string, wanted: string): CliError {

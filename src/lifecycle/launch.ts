@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path'
+import type { CommandContext } from '../cli/command.ts'
 import { parseDuration } from '../cli/duration.ts'
+import { usage } from '../cli/exit.ts'
 import * as z from '../cli/params.ts'
 import { DEFAULT_PORT, publicOptions } from '../cli/public.ts'
 import { registeredDaemon } from '../client/discover.ts'
@@ -12,7 +14,7 @@ import type { FacilitatorConfig } from '../model/payment.ts'
 import { logLevels, type Payee } from '../model/words.ts'
 import { kebab } from '../text/text.ts'
 import { chainFiles, chainOptions } from './chain-options.ts'
-import { hasStore } from './restore.ts'
+import { hasStore, isInDatabase } from './restore.ts'
 
 const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
 const WHOLE_BPS = 10_000n
@@ -94,6 +96,10 @@ export const launchOptions = {
   host: z.text({ description: 'address to listen on (default: loopback; with --tls: all)', value: 'address' }),
   tls: z.flag({ description: 'serve HTTPS on the network with a self-signed certificate' }),
   ...publicOptions,
+  store: z.text({
+    description: 'PostgreSQL database that keeps all data (default: SOUK_STORE, or the last one, or files)',
+    value: 'postgres://…',
+  }),
   ephemeral: z.flag({ description: 'keep no data after the daemon stops' }),
   seed: z.text({
     description: 'initial data: house (built-in services), demo (users with history), none, or a file (default: house)',
@@ -222,8 +228,22 @@ export function lastLaunchOf(places: Places): Launch {
 /** Options that name files. Their paths are made absolute, since the child runs in another folder. */
 const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines', ...chainFiles] satisfies readonly (keyof Launch)[])
 
-/** Options as command line words for the child process. */
-export function launchWords(launch: Typed): string[] {
+/** The database of a start: the typed one, else that of the environment, else that of the last start. */
+export function storeOf(host: Pick<CommandContext<unknown, unknown>, 'places' | 'system'>, said: Typed) {
+  const last = isInDatabase(host) && !said.ephemeral ? lastLaunch(host.places).store : undefined
+  return said.store ?? host.system.env['SOUK_STORE'] ?? last
+}
+
+/** Checks what a database cannot do. @throws CliError `usage` */
+export function checkStore({ store, ephemeral, seed }: Launch): void {
+  if (store === undefined) return
+  if (ephemeral) throw usage('--ephemeral keeps no data, but --store or SOUK_STORE names a database: omit one of them.')
+  if (seed === DEMO)
+    throw usage('The demo history is written into files: omit --store and SOUK_STORE, or use --seed house.')
+}
+
+/** Options as command line words for the child process. The store is none of them: other users would see its password. */
+export function launchWords({ store: _, ...launch }: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []
     const flag = `--${kebab(name)}`

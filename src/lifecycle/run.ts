@@ -16,7 +16,17 @@ import { beginStart, type StartUnderWay } from './begin.ts'
 import type { OwnCertificate } from './certificate.ts'
 import { chainConfig } from './chain-options.ts'
 import { readEngines } from './engines-file.ts'
-import { DEMO, facilitatorConfig, HOUSE, hostOf, keepLaunch, type Launch, moneyConfig, portOf } from './launch.ts'
+import {
+  DEMO,
+  facilitatorConfig,
+  HOUSE,
+  hostOf,
+  keepLaunch,
+  type Launch,
+  moneyConfig,
+  portOf,
+  storeOf,
+} from './launch.ts'
 import { openBoundedLog } from './log/bounded-log.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { demoRefused } from './restore.ts'
@@ -36,8 +46,9 @@ type Hooks = {
  * Runs the daemon until a signal. Registers its start, creates it, reports it as ready, and cleans up at the end.
  * @throws errors of its creation; CliError `failure` if stopping takes longer than `STOP_MS`
  */
-export async function runDaemon(host: Context, hooks: Hooks): Promise<DaemonRegistration> {
+export async function runDaemon(given: Context, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
+  const host = { ...given, options: { ...given.options, ...compact({ store: storeOf(given, given.options) }) } }
   const start = beginStart(host, host.options)
   try {
     start.report('program')
@@ -57,23 +68,16 @@ async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Prom
     const certificate = options.tls
       ? await (await import('./certificate.ts')).ownCertificate({ dataDir, host: hostOf(options), now: system.now() })
       : undefined
-    const daemon = await createDaemon(
-      {
-        ...configOf(options, dataDir, certificate),
-        // Not an option, so that no list of processes shows the password.
-        ...compact({ store: system.env['SOUK_STORE'] }),
+    const daemon = await createDaemon(configOf(options, dataDir, certificate), {
+      logTo: log,
+      // After a failed write, the memory has changes that are not on disk, so exit.
+      onFatal: (error) => fatal(system, error),
+      onStep: start.report,
+      async prepare(url) {
+        start.amend({ url })
+        await seeded(host, dataDir, start)
       },
-      {
-        logTo: log,
-        // After a failed write, the memory has changes that are not on disk, so exit.
-        onFatal: (error) => fatal(system, error),
-        onStep: start.report,
-        async prepare(url) {
-          start.amend({ url })
-          await seeded(host, dataDir, start)
-        },
-      },
-    )
+    })
     const registration = await announced(host, hooks, { daemon, dataDir, certificate, start })
     await aborted(signal)
     await stopInTime(host, daemon)
@@ -147,7 +151,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...facilitatorConfig(launch),
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
     ...seedOf(launch),
-    ...compact({ bazaar: launch.bazaar }),
+    ...compact({ bazaar: launch.bazaar, store: launch.store }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../client/discover.ts'
 import { processWork } from '../client/process.ts'
 import { makeFolder } from '../core/folder.ts'
+import { compact } from '../core/record.ts'
 import { startWords } from '../model/start.ts'
 import { ChildWord, firstRegistration, whileLocked } from './begin.ts'
 import { readEngines } from './engines-file.ts'
@@ -93,7 +94,7 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
     return spawn(program, [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])], {
       cwd: '/',
       detached: true,
-      env: { ...keptOf(system.env), ...memoryVariables },
+      env: { ...keptOf(system.env), ...memoryVariables, ...compact({ SOUK_STORE: launch.store }) },
       stdio: ['ignore', output, output, 'ipc'],
     })
   } finally {

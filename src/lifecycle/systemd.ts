@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { DEFAULT_INSTANCE } from '../client/paths.ts'
 import { type Launch, launchWords } from './launch.ts'
@@ -27,6 +28,9 @@ export function unitOf({ places, system }: Context, launch: Launch): Unit {
     '',
     '[Service]',
     'Type=exec',
+    ...(launch.store === undefined
+      ? []
+      : [`# SOUK_STORE=postgres://…, mode 600`, `EnvironmentFile=${join(places.config, 'store.env')}`]),
     `ExecStart=${words.map(quoted).join(' ')}`,
     'Restart=on-failure',
     'RestartSec=2',

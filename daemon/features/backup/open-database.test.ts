@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres())('a marketplace in PostgreSQL', () => {
     } finally {
       await daemon.stop()
     }
-    await expect(start(first ?? '')).rejects.toThrow('set SOUK_STORE to its address')
+    await expect(start(first ?? '')).rejects.toThrow('name it with --store or SOUK_STORE')
     await (await start(second ?? '')).stop()
     await expect(start(second ?? '', store)).rejects.toThrow('has a marketplace in files')
     await Promise.all([first, second].map((dir) => rm(dir ?? '', { recursive: true })))

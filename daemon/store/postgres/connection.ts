@@ -27,11 +27,18 @@ export class ConnectionLost extends Error {
 /** No host of the address accepts connections as a primary. */
 export class StoreUnreachable extends Error {
   override readonly name = 'StoreUnreachable'
+  /** Says which remedy helps. */
+  readonly code: 'OLD' | 'ENCODING' | 'STANDBY' | undefined
+  constructor(message: string, facts: { readonly code?: StoreUnreachable['code']; readonly cause?: unknown } = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.code = facts.code
+  }
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 10_000
 const MIN_VERSION = 140_000
+const VERSIONS_PER_MAJOR = 10_000
 const TLS_REQUEST = Buffer.from('0000000804d2162f', 'hex')
 const TLS_ACCEPTED = 'S'
 
@@ -48,7 +55,7 @@ const SESSION = {
 }
 
 const HELLO = `select pg_is_in_recovery() as standby, current_setting('server_version_num')::int as version,
-  current_setting('synchronous_commit') as sync`
+  current_setting('synchronous_commit') as sync, current_setting('server_encoding') as encoding`
 
 /** SQLSTATE classes and codes after which a session is useless: it ended, or its server is no longer a primary. */
 const LOST_CODE = /^(08...|57P0[1-5]|25006|25P0[34])$/
@@ -62,14 +69,20 @@ export const isLost = (error: unknown): boolean => error instanceof ConnectionLo
 /** Connects to the host that is not a standby. @throws StoreUnreachable with what each host answered */
 export async function connectPrimary(address: PgAddress, name: string): Promise<Connection> {
   const refusals: string[] = []
+  const causes: unknown[] = []
   for (const host of address.hosts) {
     try {
       return await connectTo(host, address, name)
     } catch (error) {
       refusals.push(`${host.host}:${host.port}: ${wordsOf(error)}`)
+      causes.push(error)
     }
   }
-  throw new StoreUnreachable(refusals.join('; '))
+  // What a server answered says more than that another one is away.
+  const answered = causes.find((cause) => cause instanceof Error && 'severity' in cause)
+  throw new StoreUnreachable(refusals.join('; '), {
+    cause: answered ?? causes.find((cause) => (cause as StoreUnreachable).code !== 'STANDBY') ?? causes[0],
+  })
 }
 
 function wordsOf(error: unknown): string {
@@ -100,8 +113,7 @@ async function connectTo(host: PgHost, address: PgAddress, name: string): Promis
   const calls = callsUntilCut(socket)
   try {
     const [first] = await calls.run(sql.unsafe(HELLO))
-    if (first?.standby === true) throw new StoreUnreachable('it is a standby')
-    if (Number(first?.version) < MIN_VERSION) throw new StoreUnreachable('PostgreSQL 14 or newer is needed')
+    checkServer(first)
     // A server may be set to lose acknowledged transactions; this store may not.
     if (first?.sync === 'off') await calls.run(sql.unsafe('set synchronous_commit = on'))
     return sessionOf({ host, calls, reserved: await calls.run(sql.reserve()), end: () => sql.end({ timeout: 0 }) })
@@ -110,6 +122,17 @@ async function connectTo(host: PgHost, address: PgAddress, name: string): Promis
     void sql.end({ timeout: 0 })
     throw error
   }
+}
+
+/** @throws StoreUnreachable for a server that cannot have this store */
+export function checkServer(said: PgRow | undefined): void {
+  if (said?.standby === true) throw new StoreUnreachable('it is a standby', { code: 'STANDBY' })
+  if (Number(said?.version) < MIN_VERSION) {
+    const major = Math.floor(Number(said?.version) / VERSIONS_PER_MAJOR)
+    throw new StoreUnreachable(`it is PostgreSQL ${major}, and 14 or newer is needed`, { code: 'OLD' })
+  }
+  if (said?.encoding !== 'UTF8')
+    throw new StoreUnreachable(`the encoding of the database is ${said?.encoding}, not UTF8`, { code: 'ENCODING' })
 }
 
 type Calls = ReturnType<typeof callsUntilCut>

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { AppError } from '../../../src/core/error.ts'
 import type { LowdbStore } from '../lowdb/open.ts'
 import type { AnyCollection, Store } from '../port.ts'
-import { parsePgAddress } from './address.ts'
-import { StoreUnreachable } from './connection.ts'
 import { openPgStore, type PgStore } from './open.ts'
+import { addressOfStore, refusalOf } from './refusal.ts'
 
 /** A store of either engine, with what the daemon needs besides the port. */
 export type OpenedStore = Store &
@@ -26,17 +25,17 @@ type DatabaseParts = {
   readonly onFatal: (error: Error) => void
 }
 
-/** Opens the store in a PostgreSQL database. @throws AppError `unavailable`, StoreLocked, StoreFormatUnknown */
+/** Opens the store in a PostgreSQL database. @throws AppError with a way out, StoreLocked, StoreFormatUnknown */
 export async function openDatabase({ store, dataDir, collections, onFatal }: DatabaseParts): Promise<OpenedStore> {
   if (existsSync(join(dataDir, 'store', 'MANIFEST.json')))
     throw new AppError(
       'conflict',
-      `${dataDir} has a marketplace in files. Unset SOUK_STORE, or use another --instance.`,
+      `${dataDir} has a marketplace in files. Omit --store and SOUK_STORE, or use another --instance.`,
     )
-  const address = parsePgAddress(store)
+  const address = addressOfStore(store)
   const label = `pid ${process.pid} on ${hostname()}`
   const opened = await openPgStore({ address, collections, label, onFatal }).catch((error: unknown) => {
-    throw error instanceof StoreUnreachable ? unreachable(error) : error
+    throw refusalOf(error, address)
   })
   writeFileSync(join(dataDir, MARK), `${JSON.stringify({ database: opened.address, store: opened.storeId })}\n`)
   return {
@@ -51,20 +50,12 @@ export async function openDatabase({ store, dataDir, collections, onFatal }: Dat
   }
 }
 
-function unreachable(cause: StoreUnreachable): AppError {
-  return new AppError(
-    'unavailable',
-    `No PostgreSQL server takes connections (${cause.message}). Check SOUK_STORE, or install one: on Debian apt-get install postgresql, then createuser and createdb. Without SOUK_STORE, the marketplace keeps its data in files.`,
-    { cause },
-  )
-}
-
 /** @throws AppError `conflict` when the folder's rows are in a database that this start does not name */
 export function refuseWithoutDatabase(dataDir: string): void {
   const mark = join(dataDir, MARK)
   if (!existsSync(mark)) return
   const { database } = JSON.parse(readFileSync(mark, 'utf8')) as { database: string }
-  throw new AppError('conflict', `The marketplace of ${dataDir} is in ${database}: set SOUK_STORE to its address.`)
+  throw new AppError('conflict', `The marketplace of ${dataDir} is in ${database}: name it with --store or SOUK_STORE.`)
 }
 
 async function described(store: PgStore): Promise<string> {
