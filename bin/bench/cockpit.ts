@@ -29,6 +29,7 @@ export async function cockpit(): Promise<readonly Measured[]> {
     return [
       ...(await withCockpit({ home, screen: 'jobs' }, listFigures)),
       ...(await withCockpit({ home, screen: 'overview' }, (one) => watchFigures(one, market))),
+      ...(await withCockpit({ home, screen: 'overview' }, (one) => memoryFigures(one, market))),
     ]
   } finally {
     market.close()
@@ -148,4 +149,27 @@ async function watchFigures(open: Open, market: StubMarket): Promise<Measured[]>
     { name: 'held still (live off), CPU', values: held, unit: '%', budget: { atMost: 1 } },
     { name: '50 events a second, CPU', values: live, unit: '%', budget: { atMost: 5 }, detail: events },
   ]
+}
+
+/** Events of a busy day, in bursts; every screen is looked at between them. */
+const [BURST, DAY_BURSTS, WARM_BURSTS] = [500, 2_000, 200]
+const SCREEN_KEYS = 9
+const KB_PER_MB = 1_024
+
+/** Memory after a million events, against that after the first tenth of them with all screens loaded. */
+async function memoryFigures({ pid, type }: Open, market: StubMarket): Promise<Measured[]> {
+  const memory: number[] = []
+  for (let burst = 1; burst <= DAY_BURSTS; burst += 1) {
+    await market.burst(BURST)
+    await pause(STEP_GAP_MS)
+    if (burst % SCREEN_KEYS === 0) type(String((burst / SCREEN_KEYS) % SCREEN_KEYS || SCREEN_KEYS))
+    if (burst % WARM_BURSTS === 0) memory.push(residentMb(pid))
+  }
+  const [warm = Number.NaN, last = Number.NaN] = [memory[0], memory.at(-1)]
+  const name = 'memory after 1,000,000 events on all screens / after the first 100,000'
+  return [{ name, values: [last / warm], budget: { atMost: 1.2 }, detail: `${figure(warm)} and ${figure(last)} MB` }]
+}
+
+function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / KB_PER_MB
 }

@@ -13,6 +13,8 @@ type Answers = ReadonlyMap<string, (url: URL) => unknown>
 export type StubMarket = {
   readonly url: string
   readonly events: (perSecond: number) => void
+  /** Sends so many events at once. Resolves when the connections have taken them. */
+  readonly burst: (many: number) => Promise<void>
   readonly close: () => void
 }
 
@@ -52,6 +54,10 @@ export async function stubMarket(): Promise<StubMarket> {
         const text = eventText(cursor++)
         for (const stream of streams) stream.write(text)
       }, 1_000 / perSecond)
+    },
+    async burst(many: number) {
+      const text = Array.from({ length: many }, () => eventText(cursor++)).join('')
+      await Promise.all([...streams].map((stream) => new Promise((told) => stream.write(text, told))))
     },
     close() {
       clearInterval(timer)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fakeClock, fakeLink, gone, settle, sse } from '../cockpit.testkit.tsx'
+import { createQueries } from './query.ts'
 import { createReader, createStream, eventOf } from './stream.ts'
 
 function opened() {
@@ -29,6 +30,28 @@ describe('the event stream', () => {
     // The first event of all loads the checks of answers.
     await expect.poll(() => seen).toEqual([7, 8])
     expect(stream.get().events.map(({ type }) => type)).toEqual(['job.completed', 'job.created'])
+  })
+
+  it('keeps no more after 100,000 events than after 1,000, nor queries of rows that the cursor left', async () => {
+    const { stream, seen, tell } = opened()
+    const queries = createQueries(fakeClock(0))
+    const made = new Map<string, unknown>()
+    stream.start()
+    await settle()
+    for (let chunk = 0; chunk < 100; chunk += 1) {
+      const cursors = Array.from({ length: 1_000 }, (_, i) => chunk * 1_000 + i + 1)
+      await tell(cursors.map((cursor) => sse(cursor, 'job.created', { subject: `job_${cursor}` })).join(''))
+      for (const cursor of cursors.slice(0, 100)) {
+        const query = queries.open(`job ${cursor}`, async () => ({ ok: true, value: cursor }), 1_000)
+        query.watch(() => undefined)()
+        made.set(`job ${cursor}`, query)
+      }
+      await expect.poll(() => seen.at(-1)).toBe(cursors.at(-1))
+    }
+    expect(stream.get().events.map(({ cursor }) => cursor)).toEqual(seen.slice(-1_000).toReversed())
+    const again = async () => ({ ok: true, value: undefined }) as const
+    const kept = [...made].toReversed().filter(([name, query]) => queries.open(name, again, 1_000) === query)
+    expect(kept).toHaveLength(64)
   })
 
   it('shows messages of the same two about the same as one row, with their number', async () => {

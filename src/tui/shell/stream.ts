@@ -44,7 +44,8 @@ function withEvent(events: readonly LiveEvent[], event: LiveEvent): readonly Liv
   const isTalk = event.type === 'message.created' && event.about.service !== ''
   const before = isTalk ? events.find((one) => key(one) === key(event)) : undefined
   const times = before === undefined ? {} : { times: (before.times ?? 1) + 1 }
-  return [{ ...event, ...times }, ...events.filter((one) => one !== before)].slice(0, EVENTS_KEPT)
+  const others = before === undefined ? events.slice(0, EVENTS_KEPT - 1) : events.filter((one) => one !== before)
+  return [{ ...event, ...times }, ...others]
 }
 
 /** `live`: connected. `waiting`: reconnecting. `denied`: no admin key. */
