@@ -63,6 +63,8 @@ export type Call<A extends Access = Access> = {
   readonly requestId: string
   /** Id of a client session, in which repeated reads are logged once; undefined if not sent. */
   readonly sitting?: string | undefined
+  /** Whether a client session only shows what the cursor rests on. Such reads are logged once, not one by one. */
+  readonly isGlance: boolean
   readonly signal: () => AbortSignal
   /** Resolves when the response ends: true if the whole response was passed to the network. */
   readonly sent: () => Promise<boolean>

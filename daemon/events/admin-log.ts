@@ -20,15 +20,21 @@ export type AdminAct = {
     readonly now: number
     readonly wall: number
     readonly sitting?: string | undefined
+    readonly isGlance?: boolean
   }
 }
 
 /** Number of newest actions searched for an earlier entry of the same read. */
 const SITTING_ACTS = 100
 
-/** Logs an administrator's read in the transaction `t`. A read repeated in a client session is logged once. */
-export async function auditRead(t: Tx, draw: Draw, act: Omit<AdminAct, 'changed'>): Promise<void> {
-  const { sitting } = act.by
+/**
+ * Logs an administrator's read in the transaction `t`. A read repeated in a client session is logged once. So are all
+ * its glances together: a session that reads under the cursor leaves one line that says so.
+ */
+export async function auditRead(t: Tx, draw: Draw, read: Omit<AdminAct, 'changed'>): Promise<void> {
+  const { sitting, isGlance } = read.by
+  const glanced = { subject: { kind: 'sitting', id: sitting ?? '' }, detail: { glance: true } }
+  const act = isGlance && sitting !== undefined ? { ...read, ...glanced } : read
   const detail = { ...act.detail, ...(sitting === undefined ? {} : { sitting }) }
   const { rows } =
     sitting === undefined ? { rows: [] } : await t.table(adminActs).page('seq', [], { limit: SITTING_ACTS })

@@ -152,6 +152,7 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
     wall: ctx.clock.wall(),
     requestId: exchange.requestId,
     sitting: SITTING.exec(exchange.header('souk-sitting') ?? '')?.[0],
+    isGlance: exchange.header('souk-glance') === '1',
     signal: exchange.signal,
     sent: exchange.sent,
     visitor: exchange.visitor,

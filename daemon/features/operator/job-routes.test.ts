@@ -186,6 +186,24 @@ describe('jobs for the operator', () => {
       expect(await total()).toBe(before + 3)
     })
 
+    test('leaves one line for all glances of a sitting, and one for each that is opened', async () => {
+      const log = async () => (await market.market.admin('GET', '/dashboard/api/admin/log')).body
+      const look = (id: string, more: Readonly<Record<string, string>>) =>
+        market.market.admin('GET', `${path}/${id}/bundle`, { headers: { 'souk-sitting': 'three', ...more } })
+      const glance = { 'souk-glance': '1' }
+      const { total: before } = await log()
+      for (const id of [ids.first, ids.second, ids.first]) expect((await look(id, glance)).status).toBe(200)
+      const { total, acts } = await log()
+      expect(total).toBe(before + 1)
+      expect(acts[0]).toMatchObject({ act: 'job.read', subject: { kind: 'sitting', id: 'three' }, changed: false })
+      await look(ids.first, {})
+      await look(ids.first, {})
+      expect((await log()).total).toBe(before + 2)
+      // Without a session there is nothing that stands for all glances.
+      await market.market.admin('GET', `${path}/${ids.first}/bundle`, { headers: glance })
+      expect((await log()).total).toBe(before + 3)
+    })
+
     test('is the administrator’s alone', async () => {
       expect((await market.provider.call('GET', `${path}/${ids.first}/bundle`)).status).toBe(401)
       expect((await market.market.admin('GET', `${path}/job_00000000000000ff/bundle`)).status).toBe(404)

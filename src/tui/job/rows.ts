@@ -3,7 +3,7 @@ import type { Link, Outcome } from '../../client/link.ts'
 import type { rulings } from '../../model/job.ts'
 import type { Job } from '../../nouns/jobs.ts'
 import { amongWords, type ListPage, pageOf } from '../shell/finding.ts'
-import { ask } from '../shell/queries.ts'
+import { ask, type glance } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
 import { type JobDetail, readBundle, readWhole } from './facts.ts'
 
@@ -68,11 +68,12 @@ function isIn(view: JobView, { status, escrow, late }: Job): boolean {
 
 /** Fetches all data of a job. Undefined without an id. */
 export const fetchJob =
-  (link: Link, { id, admin }: { id: string; admin: boolean }) =>
+  (link: Link, { id, admin }: { id: string; admin: boolean }, headers?: typeof glance) =>
   async (signal: AbortSignal): Promise<Outcome<JobDetail | undefined>> => {
     if (id === '') return { ok: true, value: undefined }
     const params = { id }
-    if (admin) return ask(link, { name: 'getJobBundle', asked: { params, signal } }, readBundle)
+    if (admin)
+      return ask(link, { name: 'getJobBundle', asked: { params, signal, ...(headers && { headers }) } }, readBundle)
     const query = { limit: String(MESSAGES) }
     const [job, messages] = await Promise.all([
       ask(link, { name: 'getJob', asked: { params, signal } }, (answer) => answer),

@@ -26,6 +26,7 @@ import {
   sortActions,
   useElsewhere,
   useListQuery,
+  useOpened,
   useSettled,
   viewWords,
 } from '../shell/finding.ts'
@@ -33,7 +34,7 @@ import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
-import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { listOf } from '../shell/rows.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -119,7 +120,8 @@ type Detail = { readonly detail: Query<JobDetail | undefined>; readonly lines: r
 function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): Detail {
   const wanted = { id: useSettled(id, clock), admin }
   const name = `job ${JSON.stringify(wanted)}`
-  const detail = useQuery(fetchJob(link, wanted), { name, every: SLOW_EVERY_MS })
+  const detail = useQuery(fetchJob(link, wanted, glance), { name, every: SLOW_EVERY_MS })
+  useOpened((opened) => fetchJob(link, { id: opened, admin }), { ui, ...wanted })
   const value = detail.value?.job.id === id ? detail.value : undefined
   const tab = tabOf(ui)
   const side = sideOf(area.width)

@@ -28,6 +28,14 @@ export function useSettled<T>(value: T, clock: LinkClock): T {
   return settled
 }
 
+type Opened = { readonly ui: Ui; readonly id: string; readonly admin: boolean }
+
+/** Hook that reads what the operator opens once more, so that the instance logs it: glances of the cursor are not. */
+export function useOpened(fetchOf: (id: string) => Fetch<unknown>, { ui, id, admin }: Opened): void {
+  const opened = admin && ui.pane.open !== 'beside' ? id : ''
+  useQuery(fetchOf(opened), { name: `opened ${opened}`, every: ONCE_MS })
+}
+
 /** What the user wants of a list: filter and sort, as in `--filter` and `--sort`. */
 export type Wish = {
   /** The typed filter. Empty if it is invalid. */

@@ -16,6 +16,9 @@ export const LOG_RECORDS = 500
 /** Id of this cockpit session. The instance uses it to log repeated reads of one session only once. */
 const SITTING = randomUUID()
 
+/** Headers of a read that shows what the cursor rests on. The instance logs these once a session, not one by one. */
+export const glance = { 'souk-glance': '1' } as const
+
 /** Calls an endpoint. `read` picks the displayed values from the response. */
 export async function ask<K extends Callable, T>(
   link: Link,

@@ -2,7 +2,7 @@ import type { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Thread } from '../../nouns/threads.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
-import { ask } from '../shell/queries.ts'
+import { ask, type glance } from '../shell/queries.ts'
 import type { ThreadView } from '../shell/ui.ts'
 
 /** Conversations per page. */
@@ -53,11 +53,11 @@ export const fetchThreads =
 
 /** Fetches a conversation with its newest messages. Undefined without an id. */
 export const fetchThread =
-  (link: Link, { id, admin }: AsWhom & { readonly id: string }) =>
+  (link: Link, { id, admin }: AsWhom & { readonly id: string }, headers?: typeof glance) =>
   async (signal: AbortSignal): Promise<Outcome<Thread | undefined>> => {
     if (id === '') return { ok: true, value: undefined }
     const asked = { params: { id }, query: { limit: String(MESSAGES) }, signal }
     return admin
-      ? ask(link, { name: 'readAnyThread', asked }, (thread) => thread)
+      ? ask(link, { name: 'readAnyThread', asked: { ...asked, ...(headers && { headers }) } }, (thread) => thread)
       : ask(link, { name: 'getThread', asked }, (thread) => thread)
   }

@@ -20,12 +20,13 @@ import {
   sortActions,
   useElsewhere,
   useListQuery,
+  useOpened,
   useSettled,
   viewWords,
 } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
-import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -64,7 +65,8 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const ids = threads.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
   const id = useSettled(ids[chosen] ?? '', host.clock)
-  const whole = useQuery(fetchThread(host.link, { id, admin }), { name: `thread ${id} ${admin}`, every })
+  const whole = useQuery(fetchThread(host.link, { id, admin }, glance), { name: `thread ${id} ${admin}`, every })
+  useOpened((opened) => fetchThread(host.link, { id: opened, admin }), { ui, id, admin })
   const me = useVoice(host, view)
   const row = threads[chosen]
   const foreign = useForeign(host, row, { admin, me })
