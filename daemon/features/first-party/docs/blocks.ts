@@ -131,8 +131,15 @@ export function rawText(node: HtmlNode): string {
   if (node.type === 'text') return node.data ?? ''
   if (node.name === 'br') return '\n'
   if (isHidden(node) || (node.name !== undefined && skipped.has(node.name))) return ''
-  return (node.children ?? []).map(rawText).join('')
+  return (node.children ?? []).reduce((text, child) => {
+    const own = rawText(child)
+    return text + (slanted.has(child.name ?? '') && IN_PATH.test(text) && /^\w+$/.test(own) ? `{${own}}` : own)
+  }, '')
 }
+
+/** Elements that stand for a variable in a path, such as `/ducks/<i>name</i>`. */
+const slanted = new Set(['i', 'em', 'var'])
+const IN_PATH = /(?:^|\s)\/(?:\S*\/)?$/
 
 /** Outermost elements with one of the names. */
 function within(node: HtmlNode, names: readonly string[]): HtmlNode[] {

@@ -124,12 +124,12 @@ export function authOf(prose: string): { name: string; scheme: Members } | undef
     return { name: 'bearer', scheme: { type: 'http', scheme: 'bearer' } }
   const header = /\b(x-[\w-]*(?:key|token)[\w-]*)\b/i.exec(prose)?.[1]
   if (header !== undefined) return { name: 'key', scheme: { type: 'apiKey', in: 'header', name: header } }
-  if (/authorization:\s*basic|\bbasic auth/i.test(prose))
+  if (/authorization:\s*basic|\b(?:basic auth|http basic)/i.test(prose))
     return { name: 'basic', scheme: { type: 'http', scheme: 'basic' } }
   return undefined
 }
 
-const BASE = /base (?:url|address|uri)[^\n]{0,80}?(https?:\/\/[^\s"'<>|)]+)/i
+const BASE = /(?:base (?:url|address|uri)|requests (?:go|are (?:made|sent)) to)[^\n]{0,80}?(https?:\/\/[^\s"'<>|)]+)/i
 
 /** Base URL that the documentation states, otherwise the most common origin of the examples; null if unknown. */
 export function originOf(prose: string, operations: readonly ApiOperation[]): string | null {

@@ -175,6 +175,23 @@ describe('the draft of an OpenAPI description', () => {
     expect((await parametersOf(`# A\n\n### One\n\nGET /d\n\n${table}\n`)).parameters).toEqual(parameters)
   })
 
+  it('reads a table with a column for each method, and slanted words of a path as variables', async () => {
+    const row = (cells: string[]) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
+    const rows = [
+      ['GET', 'PUT', 'DELETE', 'Path', 'Description'],
+      ['X', '', '', '/ponds', 'All ponds'],
+      ['X', 'X', '', '/ponds/<i>name</i>/ducks<br>/lakes/<i>name</i>', 'Ducks'],
+    ]
+    site.pages['/docs'] = { body: `<h1>HTTP API</h1><table>${rows.map(row).join('')}</table>` }
+    const { operations_index: index } = await draft()
+    const named = ['GET /ponds', 'GET /ponds/{name}/ducks', 'PUT /ponds/{name}/ducks']
+    expect(index.map(({ method, path }: Record<string, string>) => `${method} ${path}`)).toEqual([
+      ...named,
+      'GET /lakes/{name}',
+      'PUT /lakes/{name}',
+    ])
+  })
+
   it('says of each operation of a table what its row says, and reads calls of the own host in a list', async () => {
     const table =
       '| Endpoint | Description |\n|---|---|\n| `GET /ducks` | lists all ducks |\n| `POST /ducks` | adds a duck |'

@@ -71,7 +71,7 @@ export function piecesOf(block: Block): Block[] {
 const IN_WORDS = /\/\(([a-z]\w*(?: \w+){0,3})\)/gi
 
 export function namesIn(block: Block): NamedOperation[] {
-  if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
+  if (block.kind === 'table') return [...block.rows.flatMap(namesInRow), ...markedIn(block.rows)]
   if (block.kind === 'code') return namesInCode(block.text)
   const text = block.text.replace(IN_WORDS, (_, words: string) => `/{${words.replaceAll(' ', '_')}}`)
   const behind = block.kind === 'heading' ? BEHIND.exec(text) : null
@@ -148,6 +148,22 @@ function namesInRow(row: readonly string[]): NamedOperation[] {
   const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
   const about = longestBeside(row, path)
   return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text, about }] : []
+}
+
+const MARK = /^(?:x|y|yes|true|[✓✔✅•●])$/i
+
+/** Operations of a table with a column for each method, in which each row marks those of its paths. */
+function markedIn([head = [], ...rows]: readonly (readonly string[])[]): NamedOperation[] {
+  const columns = head.map((cell) => methods.find((one) => one === cell.trim().toUpperCase()))
+  return rows.flatMap((row) => {
+    const cell = row.find((one) => one.trim().startsWith('/')) ?? ''
+    const marked = columns.filter((one, at) => one !== undefined && MARK.test(row[at]?.trim() ?? ''))
+    const about = longestBeside(row, cell)
+    const evidence = oneLine(row.join(' | '))
+    return [...cell.matchAll(/(?<!\S)\/\S*/g)].flatMap(([url]) =>
+      marked.map((method = 'GET') => ({ method, url, confidence: sureness.stated, evidence, about })),
+    )
+  })
 }
 
 function longestBeside(row: readonly string[], cell?: string): string {

@@ -102,7 +102,7 @@ function stepsOf(notice: Notice): Step[] {
       source: 'Applications are submitted from a workspace.',
     }),
     proofStep(notice),
-    ...eligibilitySentences(notice),
+    ...requiredSentences(notice),
     ...datedSentences(notice),
     ...notice.attachments.map((name, at) =>
       field(`attachment_${at + 1}`, { task: `Read ${name}`, before: 0.9, source: 'synopsisAttachmentFolders' }),
@@ -150,19 +150,26 @@ function budgetStep(notice: Notice): Step {
     : field('budget', { ...step, source: 'awardCeiling' })
 }
 
-function eligibilitySentences({ eligibility_text }: Notice): Step[] {
-  const sentences = sentencesOf(eligibility_text).filter((sentence) =>
-    /\b(must|required?|only|limited to|restricted to|shall)\b/i.test(sentence),
-  )
-  return sentences.slice(0, 5).map((sentence, at) => ({
+/** Sentences that say what an applicant must be, and what an application must have. */
+function requiredSentences({ eligibility_text, description }: Notice): Step[] {
+  const asked = sentencesOf(description).filter((sentence) => OF_APPLICATION.test(sentence) && !DATE.test(sentence))
+  const found = [
+    ...sentencesOf(eligibility_text).map((sentence) => ({ sentence, task: 'Show that you meet this requirement' })),
+    ...asked.map((sentence) => ({ sentence, task: 'Do what the notice asks of an application' })),
+  ].filter(({ sentence }) => /\b(must|required?|only|limited to|restricted to|shall)\b/i.test(sentence))
+  return found.slice(0, MAX_REQUIREMENTS).map(({ sentence, task }, at) => ({
     id: `requirement_${at + 1}`,
-    task: 'Show that you meet this requirement',
+    task,
     before: 0.7,
     mandatory: true,
     source: sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
     evidence_kind: 'text',
   }))
 }
+
+const MAX_REQUIREMENTS = 10
+const OF_APPLICATION =
+  /\b(?:letters? of (?:intent|inquiry)|(?:pre-?)?applica(?:tions?|nts?)|proposals?|submissions?)\b/i
 
 const DATE = /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d{1,2}, \d{4}\b/
 const MAX_DATES = 5

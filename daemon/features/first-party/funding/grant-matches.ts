@@ -72,8 +72,10 @@ export const grantMatches = defineService({
       notice,
       score: scoreOf(notice, applicant, { relevance: relevance[index] ?? 0 }),
       why: exclusionOf(notice, { applicant, agency, at }),
+      // What an agency offers is told whatever its topic.
+      isNear: agency !== '' || relevance[index] !== 0,
     }))
-    const kept = judged.filter(({ why }) => why === undefined).sort((a, b) => b.score - a.score)
+    const kept = judged.filter(({ why, isNear }) => isNear && why === undefined).sort((a, b) => b.score - a.score)
     const limit = Number(input['limit'] ?? DEFAULT_LIMIT)
     return {
       grant_matches: {
@@ -89,7 +91,10 @@ export const grantMatches = defineService({
           .filter(({ why }) => why !== undefined)
           .slice(0, MAX_EXCLUDED)
           .map(({ notice, why }) => ({ opportunity_id: notice.id, title: notice.title, reason: why ?? '' })),
-        not_checked: ['documents attached to the notices', 'notices outside the search results'],
+        not_checked: [
+          'documents attached to the notices',
+          'notices outside the search results and those that share no word with the profile',
+        ],
         searched_at: new Date(at).toISOString(),
         engine: { name: 'grants.gov', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
       },
