@@ -77,6 +77,5 @@ export const clockShow = defineCall({
   summary: 'show business time and real time',
   examples: ['souk clock show', 'souk clock show --json'],
   asks: 'getClock',
-  asked: () => ({}),
   view: showClock,
 })

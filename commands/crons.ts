@@ -22,7 +22,6 @@ export const cronsList = defineCall({
   options: z.object(watchOptions),
   examples: ['souk crons list', 'souk crons list --json'],
   asks: 'listCrons',
-  asked: () => ({}),
   rows: ({ crons }) => crons,
   columns,
   view({ crons, automatic }, io) {

@@ -58,7 +58,6 @@ export const discoveryManifest = defineCall({
   summary: 'show the x402 manifest: payee, chain and paid endpoints',
   examples: ['souk discovery manifest', "souk discovery manifest -q '.payTo'"],
   asks: 'getManifest',
-  asked: () => ({}),
   view({ payTo, network, resources, discovery, search, openapi }, io) {
     io.line(`pays      ${payTo} on ${network}`)
     io.line(`lists     ${discovery}   ${search}`)

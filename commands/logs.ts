@@ -4,7 +4,6 @@ import { CliError, usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { openSession, type Session } from '../src/cli/session.ts'
 import type { Queried } from '../src/client/asked.ts'
-import { AppError } from '../src/core/error.ts'
 import { compact } from '../src/core/record.ts'
 import {
   asLine,
@@ -206,7 +205,7 @@ function requestLine(atMs: number, fields: RequestFields): string {
   return `${loggedTime(atMs)} ${tints[level](level.padEnd(5))} ${oneLine(msg)}   ${dim(said.join('  '))}`
 }
 
-/** Requests that the instance remembers; none without an admin key, or if the instance is an older build. */
+/** Requests that the instance remembers; none without an admin key. */
 export async function pastRequests(
   session: Session,
   query: RequestFilter,
@@ -220,9 +219,9 @@ export async function pastRequests(
   }
 }
 
-/** Whether an error means that the request log cannot be read: no admin key, or an older instance. */
+/** Whether an error means that the request log cannot be read without the admin key. */
 function isWithout(error: unknown): boolean {
-  return (error instanceof AppError && error.status === 404) || (error instanceof CliError && error.exit === 'auth')
+  return error instanceof CliError && error.exit === 'auth'
 }
 
 /** Follows completed requests, across restarts of the instance. */

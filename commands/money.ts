@@ -34,7 +34,6 @@ export const moneyRiver = defineCall({
   description: 'Covers the current day of business time, from midnight UTC. Needs the admin key of the instance.',
   examples: ['souk money river', 'souk money river -q .held'],
   asks: 'getRiver',
-  asked: () => ({}),
   view(river, io) {
     for (const [name, amount, more] of linesOf(river)) {
       io.line(`${padEnd(name, NAME_COLUMNS)}${padStart(`$${amount}`, AMOUNT_COLUMNS)}  ${dim(more)}`)

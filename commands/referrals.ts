@@ -14,7 +14,6 @@ export const referralsCode = defineCall({
   summary: 'show your referral code',
   examples: ['souk referrals code', 'souk referrals code --json'],
   asks: 'getReferralCode',
-  asked: () => ({}),
   view({ referral_code: code }, io) {
     io.line(code)
     // The code goes into a command that users paste, so check its form first.
@@ -88,7 +87,6 @@ export const referralsProgram = defineCall({
   summary: 'show the rates and rules of the referral program',
   examples: ['souk referrals program', 'souk referrals program --json'],
   asks: 'getReferralProgram',
-  asked: () => ({}),
   view({ description, rates, minimum_withdrawal: minimum, rules, participation }, io) {
     io.line(description)
     io.line(

@@ -127,7 +127,6 @@ export const statsWatching = defineCall({
   description: 'Taken from a nightly snapshot (02:00 UTC). Before the first one, exits with code 7.',
   examples: ['souk stats watching', "souk stats watching -q '.days | first | .trust_queries'"],
   asks: 'getWatching',
-  asked: () => ({}),
   rows: ({ days }) => days,
   columns: watchingColumns,
   view({ as_of, days }, io) {

@@ -27,7 +27,6 @@ export const termsShow = defineCall({
   summary: 'read the terms of the instance',
   examples: ['souk terms', 'souk terms show --json'],
   asks: 'getTerms',
-  asked: () => ({}),
   view({ version, required, text, url }, io) {
     io.line(`${bold(`version ${version}`)}   ${required ? 'sellers must accept it' : 'acceptance is optional'}`)
     for (const line of linesOf(text.trimEnd())) io.line(dim('│ ') + line)

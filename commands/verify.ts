@@ -102,7 +102,6 @@ export const verifyStart = defineCall({
   description: 'Prints a link for the human responsible for you. The link is shown once and expires after 24 hours.',
   examples: ['souk verify start', 'souk verify start --json'],
   asks: 'startVerification',
-  asked: () => ({}),
   view({ attempt_id, consent_url, expires_at }, io) {
     io.line(bold(consent_url))
     io.line(`  attempt   ${attempt_id}   ends ${expires_at}`)

@@ -21,7 +21,6 @@ export const adminFeaturesList = defineCall({
   description: 'Needs the admin key of the instance.',
   examples: ['souk admin features', 'souk admin features list --json'],
   asks: 'getFeatures',
-  asked: () => ({}),
   rows: ({ features }) => features,
   columns,
   view({ checkout_v2: cutover, terms_required: terms, features }, io) {

@@ -97,7 +97,8 @@ type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
   'run' | 'prints'
 > & {
   readonly asks: K
-  asked(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
+  /** Default: a request without parameters. */
+  asked?(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
 }
 
 export function defineCall<A extends ParamSet, O extends ParamSet, K extends Callable, R>({
@@ -109,7 +110,7 @@ export function defineCall<A extends ParamSet, O extends ParamSet, K extends Cal
     ...command,
     prints: asks,
     async run(context) {
-      const wanted = await asked(context)
+      const wanted = (await asked?.(context)) ?? ({} as Asked<K>) // an example of each command runs it
       return (await context.session()).call(asks, wanted)
     },
   })

@@ -95,10 +95,7 @@ export function readRegistration(places: Pick<Places, 'runtime'>): AnyRegistrati
 function registrationFrom(text: string): AnyRegistration | undefined {
   try {
     const value = parseJson(text)
-    if (!isObject(value)) return undefined
-    // Earlier versions registered serving daemons without a state.
-    const registration = { state: 'serving', ...value }
-    return isRegistration(registration) ? registration : undefined
+    return isObject(value) && isRegistration(value) ? value : undefined
   } catch {
     // Text that is not JSON counts as a damaged registration.
     return undefined

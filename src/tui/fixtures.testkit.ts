@@ -250,12 +250,15 @@ export const payee: WireAnswer<Api['listPayees']>['payees'][number] = {
   next_settlement_at: iso(-HOUR),
 }
 
+const selling = examples.listAllServices.answer.services[0]?.selling
+const sold = <S extends object>(service: S) => ({ ...service, selling })
+
 /** An instance with five crons, one failing and one stale, and four endpoints. */
 export function market(more: Record<string, unknown> = {}, place?: Place): FakeLink {
   const answers = {
     'GET /health': health,
     'GET /v1/services/catalog': { ...known.catalog, total: 42 },
-    'GET /dashboard/api/admin/services': { services: known.catalog.services, total: 42, ...page },
+    'GET /dashboard/api/admin/services': { services: known.catalog.services.map(sold), total: 42, ...page },
     'GET /dashboard/api/admin/payees': { payees: [payee], total: 1, ...page },
     'GET /dashboard/api/admin/attention': attention,
     'GET /dashboard/api/admin/river': river,

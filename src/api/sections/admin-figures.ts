@@ -61,8 +61,7 @@ const EndpointFigures = namedObject('EndpointFigures', {
   last_broken: Seen.nullable(),
   sold: z
     .strictObject({ times: z.int(), amount: Amount })
-    .optional()
-    .meta({ description: 'number and amount of calls that were paid and served; missing on older instances' }),
+    .meta({ description: 'number and amount of calls that were paid and served' }),
 })
 
 /** Cash flow of a day. */
@@ -81,15 +80,14 @@ export const River = namedObject('River', {
   disputed: Amount,
   overdue: Amount.meta({ description: 'held for overdue jobs; counts only the jobs that were searched' }),
   held_jobs: z.int(),
-  in_flight: z.int().optional().meta({ description: 'number of payments in progress; missing on older instances' }),
+  in_flight: z.int().meta({ description: 'number of payments in progress' }),
   ended: z
     .strictObject({
       good: z.int(),
       failed: z.int().meta({ description: 'number of jobs that failed, expired or were cancelled' }),
       refunded: z.int().meta({ description: 'number of jobs refunded by a ruling or by the operator' }),
     })
-    .optional()
-    .meta({ description: 'jobs that ended today; missing on older instances' }),
+    .meta({ description: 'jobs that ended today' }),
   owed: Amount.meta({ description: 'amount owed to providers and not sent yet' }),
   sent: Amount.meta({ description: 'amount that reached wallets today' }),
   books: z
@@ -125,7 +123,7 @@ export const figuresApi = {
       bucket_seconds: z.int(),
       since: Time.meta({ description: 'the daemon start; calls before it are known by the hour only' }),
       buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
-      week_ago: WeekAgo.optional().meta({ description: 'missing with `since` and on older instances' }),
+      week_ago: WeekAgo.optional().meta({ description: 'missing with `since`' }),
     }),
     errors: ['invalid_request'],
     summary: 'time series: calls, purchases, latency, money',

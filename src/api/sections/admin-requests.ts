@@ -27,11 +27,7 @@ const RequestRecord = namedObject('RequestRecord', {
   price: Amount.nullable(),
   receipt_id: idOf('receipt').nullable(),
   job_id: idOf('job').nullable(),
-  service: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({ description: 'name of the listing it concerns; missing on older instances' }),
+  service: z.string().nullable().meta({ description: 'name of the listing it concerns' }),
   offer_id: z.string().nullable().meta({ description: 'request whose 402 quoted this payment to the same buyer' }),
   steps: z
     .int()

@@ -23,9 +23,7 @@ export const Selling = namedObject('Selling', {
     .meta({ description: 'latest delivery attempt; null before the first' }),
 })
 
-export const AdminListing = Listing.extend({
-  selling: Selling.optional().meta({ description: 'missing on older instances' }),
-}).meta({ id: 'AdminListing' })
+export const AdminListing = Listing.extend({ selling: Selling }).meta({ id: 'AdminListing' })
 
 export const catalogAdminApi = {
   listAllServices: adminEndpoint({

@@ -42,8 +42,8 @@ export const Attempt = namedObject('VerificationAttempt', {
 })
 
 const ListedAttempt = Attempt.extend({
-  name: z.string().optional().meta({ description: 'name of the participant; missing on older instances' }),
-  verification_tier: z.enum(tiers).optional().meta({ description: 'current tier; missing on older instances' }),
+  name: z.string().optional().meta({ description: 'missing if the participant no longer exists' }),
+  verification_tier: z.enum(tiers).optional().meta({ description: 'current tier' }),
 }).meta({ id: 'ListedVerificationAttempt' })
 
 export const verificationApi = {

@@ -21,7 +21,7 @@ export async function tellNews(host: Host, sinceMs: number): Promise<void> {
     fetchNeeds(link)(signal),
     fetchClock(link)(signal),
   ])
-  // The header shows an instance that does not answer. Older ones do not know `since`.
+  // The header shows an instance that does not answer.
   if (!series.ok || series.value.bucket === undefined || !needs.ok || !business.ok) return
   const { at, calls, purchases, paid_in: paid } = series.value.bucket
   const from = time(at) ?? sinceMs

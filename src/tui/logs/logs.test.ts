@@ -27,6 +27,7 @@ const NOTHING: Answered = {
   price: null,
   receipt_id: null,
   job_id: null,
+  service: null,
   offer_id: null,
   steps: null,
   remembered: 'whole',

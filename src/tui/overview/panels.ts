@@ -272,15 +272,13 @@ export type WorkShownOf = { readonly work: WorkFacts; readonly held: number; rea
 
 /** How many jobs ended today. Empty if unknown. */
 export function doneToday(value: WorkShownOf | undefined): Line {
-  if (value?.ended === undefined) return []
+  if (value === undefined) return []
   const { good: well, failed, refunded } = value.ended
   return [dim(`${count(well + failed + refunded)} done today`)]
 }
 
-function doneLine({ ended }: WorkShownOf): Line[] {
-  if (ended === undefined) return []
-  const { good: well, failed, refunded } = ended
-  return [[dim(` done today ${count(well)} good, ${count(failed)} failed, ${count(refunded)} refunded`)]]
+function doneLine({ ended: { good: well, failed, refunded } }: WorkShownOf): Line {
+  return [dim(` done today ${count(well)} good, ${count(failed)} failed, ${count(refunded)} refunded`)]
 }
 
 export function openJobs(work: WorkShownOf): number {
@@ -312,7 +310,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
         accent(bar(one.count / most, room)),
       ],
     ),
-    ...doneLine(value),
+    doneLine(value),
   ]
 }
 

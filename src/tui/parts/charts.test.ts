@@ -63,7 +63,7 @@ function seriesOf(span: keyof typeof spans, calls: (at: number) => number): Seri
     calls: { answered: calls(i), asked_to_pay: 0, refused: 0, switched_off: 0, broken: 0 },
     ...{ p50_ms: null, p95_ms: null, purchases: 0, paid_in: '0.00', providers: '0.00', fees: '0.00', refunds: '0.00' },
   }))
-  return { span, bucketSeconds: seconds, buckets }
+  return { span, bucketSeconds: seconds, buckets, weekAgo: undefined }
 }
 
 const queryOf = (value: SeriesFacts) => ({ ...unasked, value, at: 0 })

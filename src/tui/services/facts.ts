@@ -7,12 +7,12 @@ import { readMembers } from './schema-facts.ts'
 const TAGS_MAX = 20
 
 type Listed = WireAnswer<Api['listAllServices']>['services'][number]
-type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number] | Listed
+export type AnyListing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number] | Listed
 
 /** A listing's displayed fields. Amounts are like `$0.525`, empty without a fixed price. */
 export type ServiceFacts = ReturnType<typeof readService>
 
-export function readService(listing: Listing) {
+export function readService(listing: AnyListing) {
   const [buyerPays, providerGets] = [fixed(listing.agent_price), fixed(listing.provider_net_price)]
   const { provider_reputation: reputation, provider_trust: trust } = listing
   const rated = typeof reputation === 'object' ? reputation : null
@@ -40,7 +40,7 @@ export function readService(listing: Listing) {
     hookUntried: listing.webhook_status === 'not_tried',
     trust: trust && { verdict: trust.verdict, level: trust.level, levelName: text(trust.level_name) },
     delivery: text(listing.estimated_delivery),
-    /** Sales figures. Undefined if the instance does not send them. */
+    /** Sales figures, which only the operator's list has. */
     selling: 'selling' in listing ? listing.selling : undefined,
     listedAt: time(listing.listed_at),
     input: readMembers(listing.input_schema),

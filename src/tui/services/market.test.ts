@@ -122,7 +122,7 @@ describe('the views of Services', () => {
     expect(text()).toContain('Only a listing has an endpoint to test.')
   })
 
-  it('of an older instance are told as missing, and the listings stay', async () => {
+  it('that the instance does not have are told as missing, and the listings stay', async () => {
     const absent = { kind: 'absent', sentence: 'There is no such row.', facts: [], next: [] } as const
     const gone = () => ({ ok: false, problem: absent }) as const
     const link = offers({ [`GET ${PATH}/plans`]: gone, [`GET ${PATH}/products`]: gone })

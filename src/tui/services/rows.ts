@@ -7,7 +7,7 @@ import type { Job } from '../../nouns/jobs.ts'
 import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
-import { readService, type ServiceFacts } from './facts.ts'
+import { type AnyListing, readService, type ServiceFacts } from './facts.ts'
 
 /** Listings per page. */
 export const SERVICES_PAGE = 50
@@ -16,49 +16,33 @@ const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 const SALES = 30
 /** Default order. */
-const MOST_SOLD = '-sold'
+const MOST_SOLD = '-sold' as const
 
-export type Services = {
-  readonly services: readonly ServiceFacts[]
-  readonly total: number
-  /** True if an operator gets the public catalog, because the instance has no list for operators. */
-  readonly isPublic: boolean
-}
+export type Services = ReturnType<typeof readServices>
 
 export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
 
-/** Fetches listings, most sold first. Without the admin key, or from older instances, it only searches the catalog. */
+const readServices = ({ services, total }: { readonly services: readonly AnyListing[]; readonly total: number }) => ({
+  services: services.map(readService),
+  total,
+})
+
+/** Fetches listings, most sold first. Without the admin key, only searches the catalog. */
 export const fetchServices =
   (link: Link, { admin, page, asked }: Search) =>
   async (signal: AbortSignal): Promise<Outcome<Services>> => {
     const query = pageOf(page, SERVICES_PAGE)
-    const read = ({ services, total }: Pick<WireAnswer<Api['listAllServices']>, 'services' | 'total'>): Services => ({
-      services: services.map(readService),
-      total,
-      isPublic: false,
-    })
     if (admin) {
-      const name = 'listAllServices'
-      const answer = await mostSold(asked, (words) =>
-        ask(link, { name, asked: { query: { ...query, ...words }, signal } }, read),
-      )
-      if (answer.ok || answer.problem.kind !== 'absent') return answer
+      const all = { query: { ...query, sort: MOST_SOLD, ...asked }, signal }
+      return ask(link, { name: 'listAllServices', asked: all }, readServices)
     }
     const q = plainWords(asked.filter ?? '').slice(0, SEARCH_CHARS_MAX)
-    const asWanted = { query: { ...query, ...(q === '' ? {} : { q }) }, signal }
-    const found = await ask(link, { name: 'getCatalog', asked: asWanted }, read)
-    return found.ok ? { ok: true, value: { ...found.value, isPublic: admin } } : found
+    return ask(
+      link,
+      { name: 'getCatalog', asked: { query: { ...query, ...(q === '' ? {} : { q }) }, signal } },
+      readServices,
+    )
   }
-
-/** Orders by sales if no order is given. If that fails, as on older instances, repeats the request without an order. */
-async function mostSold<T>(
-  asked: Search['asked'],
-  of: (words: Search['asked']) => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
-  if (asked.sort !== undefined) return of(asked)
-  const answer = await of({ ...asked, sort: MOST_SOLD })
-  return answer.ok || answer.problem.kind !== 'failed' ? answer : of(asked)
-}
 
 function plainWords(filter: string): string {
   return filter

@@ -50,7 +50,7 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
 function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const now = businessNow(useClock(host), view.now) ?? view.now
-  const { listed, services, isPublic, problem, list } = useListed(host, view, now)
+  const { listed, services, problem, list } = useListed(host, view, now)
   const shop = useShop(host, view)
   const ids = services.map(({ id }) => id)
   const chosen = chosenIndex(ui, ids)
@@ -58,7 +58,7 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const shown: Sold | undefined = service && { service, deliveries, sales, now, width: area.width }
   const open = useOpen(ui.pane.open, shown)
   const { total } = listed.value ?? { total: 0 }
-  const model: Model = { listed, services, chosen, shown, open, isPublic, shop, view }
+  const model: Model = { listed, services, chosen, shown, open, shop, view }
   const person = ui.speaker?.id ?? me.value
   const isOwn = services[chosen] !== undefined && services[chosen].providerId === person
   const canEdit = isOwn && !host.readonly
@@ -99,7 +99,6 @@ function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] |
 type Listed = {
   readonly listed: Query<Services>
   readonly services: readonly ServiceFacts[]
-  readonly isPublic: boolean
   readonly problem: string | undefined
   readonly list: FaceList
 }
@@ -111,14 +110,13 @@ function useListed(host: Host, { ui, where }: View, now: number): Listed {
   const search = { admin, page: ui.pages.services ?? 0, asked: useListQuery(host, finding, serviceFields) }
   const name = `services ${JSON.stringify(search)}`
   const listed = useQuery(fetchServices(host.link, search), { name, every: SLOW_EVERY_MS })
-  const isPublic = listed.value?.isPublic === true
   const rowsOf = ({ services: all }: Pick<Services, 'services'>) =>
-    admin && !isPublic ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
+    admin ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
   const services = rowsOf(listed.value ?? { services: [] })
   const fetch = (page: number) => fetchServices(host.link, { ...search, page })
   const paged = { total: listed.value?.total, size: SERVICES_PAGE, fetch, rowsOf }
   const list = listOf({ columns, rows: services, idOf: ({ id }) => id, paged })
-  return { listed, services, isPublic, problem: finding.problem, list }
+  return { listed, services, problem: finding.problem, list }
 }
 
 function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
@@ -201,7 +199,6 @@ type Model = {
   readonly chosen: number
   readonly shown: Sold | undefined
   /** Whether the rows come from the public catalog instead of the operator's list. */
-  readonly isPublic: boolean
   readonly shop: Shop
   /** The opened row, shown in place of the list. Undefined if none is open. */
   readonly open: readonly Line[] | undefined
@@ -238,7 +235,7 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
 const DRAWER_ROWS = 7
 const DRAWER_SHARE = 3
 
-function headLines({ listed, services, shop, view: { ui, now, keys, where }, isPublic }: Model, width: number): Line[] {
+function headLines({ listed, services, shop, view: { ui, now, keys, where } }: Model, width: number): Line[] {
   const total = listed.value?.total
   const offset = (ui.pages.services ?? 0) * SERVICES_PAGE
   const counts = total === undefined || ui.filters.services ? shop.counts : { ...shop.counts, services: total }
@@ -250,8 +247,7 @@ function headLines({ listed, services, shop, view: { ui, now, keys, where }, isP
     ui,
     screen: 'services',
     keys,
-    order: where?.admin === false || isPublic ? 'newest first' : 'most sold',
-    note: isPublic ? [warn('! older souk: public catalog only   ')] : [],
+    order: where?.admin === false ? 'newest first' : 'most sold',
   })
 }
 

@@ -3,7 +3,7 @@ import { widthOf } from '../../text/text.ts'
 import { type Opened, type OpenOptions, openOn, sse } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 import { job } from '../jobs/jobs.testkit.ts'
-import { catalogOf, delivery, listing, OWN, trusted } from './services.testkit.ts'
+import { catalogOf, delivery, listing, OWN, selling, trusted } from './services.testkit.ts'
 
 let open: Opened | undefined
 
@@ -135,15 +135,6 @@ describe('services', () => {
     expect(rows()[2]).toContain(' 1 of 1 ')
   })
 
-  it('of an instance that has no row for the operator are its public catalog, and that is said', async () => {
-    const absent = { kind: 'absent', sentence: 'There is no such row.', facts: [], next: [] } as const
-    const link = shop()
-    link.answers['GET /dashboard/api/admin/services'] = () => ({ ok: false, problem: absent })
-    const { rows } = await services({ link, columns: 100, rows: 30 })
-    expect(rows()[3]).toContain('! older souk: public catalog only')
-    expect(rows()[5]).toMatch(/^▌ \S/)
-  })
-
   it('are sorted by the instance', async () => {
     const { type, rows, link } = await services()
     await type('ssssssssr')
@@ -173,7 +164,7 @@ describe('services', () => {
     const nasty = listing(1, { name, description: name, input_schema: { properties: { [name]: { enum: [name] } } } })
     const { type, text } = await services({
       link: shop({
-        'GET /dashboard/api/admin/services': { total: 1, offset: 0, services: [nasty] },
+        'GET /dashboard/api/admin/services': { total: 1, limit: 50, offset: 0, services: [selling(nasty)] },
         [`GET /v1/services/${first}`]: nasty,
       }),
     })

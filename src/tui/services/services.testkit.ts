@@ -59,7 +59,7 @@ export function listing(number: number, more: Partial<Listing> = {}): Listing {
 }
 
 /** As the operator's list has it: a week of sales, the last try at its endpoint a failure. */
-const selling = (one: Listing) => ({
+export const selling = (one: Listing) => ({
   ...one,
   selling: {
     sold: 184,

@@ -36,7 +36,7 @@ function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_brok
     slowest: seenWords(slowest),
     lastBroken: seenWords(last_broken),
     /** Like `96 sold for $1,284.30`; empty without sales. */
-    sold: sold === undefined || sold.times === 0 ? '' : `${count(sold.times)} sold for ${shownMoney(sold.amount)}`,
+    sold: sold.times === 0 ? '' : `${count(sold.times)} sold for ${shownMoney(sold.amount)}`,
   }
 }
 

@@ -23,8 +23,7 @@ type Bucket = SeriesAnswer['buckets'][number]
 
 export type SeriesFacts = Pick<SeriesAnswer, 'span' | 'buckets'> & {
   readonly bucketSeconds: number
-  /** Undefined for an instance that does not compare. */
-  readonly weekAgo?: SeriesAnswer['week_ago']
+  readonly weekAgo: SeriesAnswer['week_ago']
 }
 
 export const fetchSeries = (link: Link, span: SeriesAnswer['span']) => (signal: AbortSignal) =>

@@ -48,11 +48,9 @@ function caughtBy(host: Host) {
   void ask(host.link, { name: 'getHolds', asked: { query: { ...one, kind: 'out' } } }, ({ total }) => total).then(
     (answer) => answer.ok && put({ payouts: answer.value }),
   )
-  void ask(host.link, { name: 'getRiver', asked: {} }, ({ held, held_jobs: jobs, in_flight: payments }) => ({
-    held,
-    jobs,
-    ...(payments === undefined ? {} : { payments }),
-  })).then((answer) => answer.ok && put(answer.value))
+  void ask(host.link, { name: 'getRiver', asked: {} }, ({ held, held_jobs: jobs, in_flight: payments }) => {
+    return { held, jobs, payments }
+  }).then((answer) => answer.ok && put(answer.value))
   return {
     payments: () => paymentWords(known),
     money: () => {
@@ -68,12 +66,9 @@ function caughtBy(host: Host) {
   }
 }
 
-/** The payments in progress, in words. Older instances count only payments from balances. */
+/** The payments in progress, in words. */
 function paymentWords({ payments, balances }: { payments?: number; balances?: number }): string {
-  if (payments === undefined)
-    return balances === undefined
-      ? 'payments already reserved'
-      : many(balances, 'payment from a balance', 'payments from balances')
+  if (payments === undefined) return 'payments already reserved'
   const some = balances === undefined || balances === 0 ? '' : `, ${count(balances)} from balances,`
   return `${many(payments, 'payment', 'payments')}${some}`
 }
