@@ -315,8 +315,8 @@ export function kebab(key: string): string {
 /** Symbols of the product, each with an ASCII replacement of equal width. */
 const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
   [
-    '●*○o‖#×x✓v✗X–-—-↩<▪v─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v▲^▼v▏_▌>≠%',
-    '━=╸-┃|┳+┣+┗+┻+┛+▸>╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
+    "●*○o‖H×x✓v✗X–-—-−-↩<▪v◆&─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→}←{↑^↓V▲^▼V▏_▌>≠!’'↵\\",
+    '━=╸-┃|┳+┣+┗+┻+┛+▸}╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
   ].flatMap((signs) => [...signs].flatMap((sign, i, all) => (i % 2 === 0 ? [[sign, all[i + 1] ?? '?']] : []))),
 )
 /** Characters without an ASCII form. Style markers and line breaks are kept. */
@@ -324,7 +324,7 @@ const NOT_ASCII = /[^\n\t\u0020-\u007E\uFDD0-\uFDEF]/gu
 
 /**
  * ASCII form of equal width. Characters without a replacement become question marks. The keys `←→` are left out, since
- * `<>` are other keys.
+ * `{}` would be other keys.
  */
 export function inAscii(text: string): string {
   return text.replaceAll('←→', '  ').replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char)))

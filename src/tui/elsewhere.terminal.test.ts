@@ -39,6 +39,17 @@ it.skipIf((await tmuxVersion()) === undefined)('@ leads to another marketplace a
     await terminal.see(/souk +local:second/)
     await terminal.type('q')
     await terminal.see('ended 0')
+    for (const [words, offers] of [
+      ['-r second tui', false],
+      ['-r second tui --write', true],
+    ] as const) {
+      await terminal.line(`clear; ${process.execPath} ${PROGRAM} ${words}; echo "ended $?"`)
+      await terminal.see(/souk +second · remote/)
+      const shown = (await terminal.see('q quit')).join('\n')
+      expect([shown.includes('· read-only'), shown.includes('P pause payments')]).toEqual([!offers, offers])
+      await terminal.type('q')
+      await terminal.see('ended 0')
+    }
   } finally {
     await terminal.close()
     for (const instance of ['default', 'second']) await souk('down', '--force', '--instance', instance)

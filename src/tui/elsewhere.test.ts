@@ -63,6 +63,16 @@ describe('@', () => {
     ])
   })
 
+  it('is as high as its rows, and gets lower as fewer match', async () => {
+    const shown = await card()
+    const at = (border: string) => shown.rows().findIndex((row) => row.includes(border))
+    const height = () => at('╰─') - at('╭─ Marketplaces') + 1
+    // Beside the rows: the typed line, the one below it, and two borders.
+    expect(height()).toBe(Object.keys(links).length + 1 + 4)
+    await shown.type('prod')
+    expect(height()).toBe(1 + 4)
+  })
+
   it('tints remotes', async () => {
     const shown = await card()
     const tinted = shown

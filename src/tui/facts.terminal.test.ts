@@ -167,7 +167,7 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
     purchasesOf(({ status, receipt_id, code }) => status === 200 && receipt_id !== null && code === null),
   ],
   ['vv', list(async () => (await ask('getWebhooks', { query: '?limit=100' })).deliveries.map(sentSays))],
-  ['vvv', words(async () => ['[everything]', 'level ≥ info'])],
+  ['vvv', words(async () => ['[everything]', 'level info or above'])],
   ['1', overviewLacks],
 ]
 

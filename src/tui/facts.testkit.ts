@@ -19,7 +19,7 @@ const LEAST_TITLES = 3
 /** Where panels meet. */
 const BORDER = /[│┤├┬┼]/
 /** Rows begin with a mark, or with room for one. */
-const ROW = /^(?:▌| {2}| \*) ?\S/
+const ROW = /^(?:▌| {2}| ◆) ?\S/
 
 /** What the list on a screen does not say; empty where each row in sight says what its columns promise. */
 export function missingOf(screen: readonly string[], { rows, isOrdered }: ListSays): readonly string[] {

@@ -92,7 +92,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
 
   it('below 60 x 18 nothing acts, and the open dialog is held until there is room again', async () => {
     await terminal.press('Enter')
-    await terminal.see('[>Cancel  esc<]')
+    await terminal.see('[>Cancel  esc ]')
     await size(59, 17)
     await terminal.see('enlarge to 60x18')
     await terminal.press('Tab', 'Enter')
@@ -100,7 +100,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     await terminal.paste('up')
     await size(60, 18)
     await terminal.see('PAUSE THE PLATFORM')
-    await terminal.see('[>Cancel  esc<]')
+    await terminal.see('[>Cancel  esc ]')
     await terminal.press('Escape')
     await terminal.miss('PAUSE THE PLATFORM')
     await seeFrame(terminal, '[open', 18)

@@ -184,7 +184,7 @@ describe.each(bindings.find(({ action }) => action === 'sort')?.on ?? [])('the l
     if (ids.length === 0) return
     await type('*')
     expect(host.ui.get().marked[screen]).toEqual(ids)
-    expect(text()).toMatch(/^.\*/m)
+    expect(text()).toMatch(/^.◆/m)
     await type('y')
     expect(copied.at(-1)).toBe(ids.join('\n'))
   })

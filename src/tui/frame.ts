@@ -1,5 +1,6 @@
 import { clip, count, firstThatFits, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
+import { listsPlaces } from './elsewhere.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import { briefNeed } from './overview/inbox.ts'
 import { writtenLine } from './parts/edit.ts'
@@ -264,7 +265,7 @@ function buttonLine(dialog: Dialog): Line {
   const { spec, focus, busy } = dialog
   if (busy) return [warn(`${spec.verb}: waiting for the answer…`)]
   const lock = lockOf(dialog)
-  const button = (text: string, at: number): Piece => (focus === at ? strong(`[>${text}<]`) : dim(`[ ${text} ]`))
+  const button = (text: string, at: number): Piece => (focus === at ? strong(`[>${text} ]`) : dim(`[ ${text} ]`))
   const verb = lock === undefined ? `${spec.verb}  y` : `${spec.verb} – ${lock}`
   return ['  ', button('Cancel  esc', cancelAt(dialog)), '    ', button(verb, verbAt(dialog))]
 }
@@ -290,8 +291,8 @@ export function pickerBox(picker: Picker, picks: readonly Pick[], area: ScreenAr
   const width = Math.min(PICKER_COLUMNS_MAX, area.width - BOX_MARGIN)
   const height = Math.min(area.height, Math.max(PICKER_ROWS_LEAST, Math.ceil(area.height * PICKER_SHARE))) - 2
   const lines = pickerLines(picker, picks, { width: width - 4, height: Math.max(1, height) })
-  // The box keeps its height, so the typed text does not move as choices disappear.
-  const isSearch = picker.kind === 'palette' || picker.kind === 'help' || picker.kind === 'output'
+  // The box keeps its height, so the typed text does not move as choices disappear. Marketplaces are few.
+  const isSearch = ['palette', 'help', 'output'].includes(picker.kind) && !listsPlaces(picker)
   return boxed({
     title: picker.title ?? titles[picker.kind],
     content: isSearch ? toHeight(lines, height) : lines,

@@ -25,7 +25,7 @@ describe('marked rows', () => {
     const { type, text, sent, copied } = await disputes()
     await type('vv')
     await type('  ')
-    expect(text().match(/^.\*/gm)).toHaveLength(2)
+    expect(text().match(/^.◆/gm)).toHaveLength(2)
     await type('D')
     expect(text()).toContain('DECIDE A DISPUTE × 2')
     expect(text()).toContain('2, $1.05 in all')
@@ -59,7 +59,7 @@ describe('marked rows', () => {
     await type('\u001B')
     await until(() => !text().includes('only disputes'))
     await type('\u001B')
-    await until(() => !/^.\*/m.test(text()))
+    await until(() => !/^.◆/m.test(text()))
   })
 
   it('send the dead deliveries among them again, after one question', async () => {

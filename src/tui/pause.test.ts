@@ -32,7 +32,7 @@ describe('the pause', () => {
     expect(text()).toContain('> chain RPC is down▏')
     expect(text()).toContain(`same as  souk admin platform pause --reason 'chain RPC is down'`)
     await type('\r')
-    expect(text()).toContain('[>Cancel  esc<]')
+    expect(text()).toContain('[>Cancel  esc ]')
     link.answers['GET /health'] = pausedHealth
     await type('y')
     expect(changes()).toMatchObject([
@@ -181,7 +181,7 @@ describe('the pause', () => {
       '> why',
       '> prod-eu',
       '✗ It did not answer in time.',
-      '[>Cancel  esc<]',
+      '[>Cancel  esc ]',
       '╰─',
     ]) {
       expect(text()).toContain(part)

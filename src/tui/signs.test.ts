@@ -39,6 +39,34 @@ it('no two signs of states look alike in ASCII', () => {
   expect([...alike.values()].filter((same) => same.length > 1).map((same) => same.toSorted().join(''))).toEqual(['▪✓'])
 })
 
+/** What each sign of the cockpit means. Lines, bars and charts draw heights and joints, and may share characters. */
+const meanings: Readonly<Record<string, string>> = {
+  ...{ 'goes on': '●', 'not yet': '○', paused: '‖', 'went well': '✓▪', failed: '✗', ended: '×', 'given back': '↩' },
+  ...{ chosen: '▌', marked: '◆', onward: '→▸', back: '←', rising: '↑▲', falling: '↓▼', 'look at it': '!≠', asks: '?' },
+  ...{ 'text cursor': '▏', 'cut off': '…', 'line break': '↵', apostrophe: '’' },
+  'drawn or empty': '–—−·─│═║╔╗╚╝┌┐└┘╭╮╰╯┬┼┴├┤━╸┃┳┣┗┻┛▁▂▃▄▅▆▇█',
+}
+const meaningOf = new Map(
+  Object.entries(meanings).flatMap(([meaning, signs]) => [...signs].map((one) => [one, meaning])),
+)
+
+it('every sign that the cockpit draws has one meaning, also in ASCII, where none is unknown', () => {
+  const source = (name: string) => readFileSync(name, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '')
+  const drawn = [...new Set([...files.map(source).join('')].filter((char) => char > '~'))]
+  expect(drawn.length).toBeGreaterThan(40)
+  expect(drawn.filter((sign) => !meaningOf.has(sign))).toEqual([])
+  const shared = [...Map.groupBy(meaningOf.keys(), inAscii)].flatMap(([plain, signs]) => {
+    const all = new Set(signs.map((sign) => meaningOf.get(sign)))
+    return all.size > 1 || (plain === '?' && !all.has('asks')) ? [`${plain}: ${[...all].join(', ')}`] : []
+  })
+  expect(shared).toEqual([])
+  // Signs are also written as they are in sources, where no Unicode sign stands for them.
+  const marks = files.flatMap((name) =>
+    [...source(name).matchAll(/' ?([&*><V]) ?'/g)].map(([, sign]) => `${sign} in ${name}`),
+  )
+  expect([...new Set(marks)].filter((one) => !/bindings|keys|svg/.test(one))).toEqual(['> in src/tui/frame.ts'])
+})
+
 /** Words that mean different states of different things, each with the reason. */
 const MANY: Readonly<Record<string, string>> = {
   delivered: 'a message was accepted; a job waits for its buyer, or does not',

@@ -169,7 +169,7 @@ function fromDifference(one: string, other: string): readonly [string, string] {
 /** Files of both parties. `*`: named as evidence. */
 function filesOf({ files, job }: Bundle): Pair[] {
   return files.slice(-MAX_PAGE).map(({ file_id, name, size_bytes, author_role }) => {
-    const shown = `${safe(name)} ${byteSize(size_bytes)}${job.dispute?.evidence.includes(file_id) ? ' *' : ''}`
+    const shown = `${safe(name)} ${byteSize(size_bytes)}${job.dispute?.evidence.includes(file_id) ? ' ◆' : ''}`
     return author_role === 'provider' ? ['file', '', shown, ''] : ['file', shown, '', '']
   })
 }
@@ -188,6 +188,6 @@ function statements({ job, bundle, bought, sold }: DeskFacts, width: number): Li
   return [
     ...side(buyer, `${dispute?.category ?? ''}: "${safe(dispute?.reason ?? '')}"`, bought),
     ...side(provider, said === undefined ? 'has not answered' : `"${safe(said)}"`, sold),
-    ...(dispute?.evidence.length === 0 ? [] : [[good(' * '), dim('named as evidence')] as Line]),
+    ...(dispute?.evidence.length === 0 ? [] : [[good(' ◆ '), dim('named as evidence')] as Line]),
   ]
 }

@@ -226,7 +226,7 @@ describe('the ruling', () => {
     expect(text()).toMatch(/\[refund\] +Bot7 gets \$0\.525 back/)
     expect(text()).toMatch(/release +Inkwell gets \$0\.50, fee \$0\.025/)
     await type("\r\rit's not there\r")
-    expect(text()).toContain('[>Cancel  esc<]')
+    expect(text()).toContain('[>Cancel  esc ]')
     expect(text()).toContain(
       `same as  souk admin jobs resolve ${jobId(1)} --outcome refund --reason 'it'\\''s not there'`,
     )

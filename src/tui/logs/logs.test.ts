@@ -108,7 +108,7 @@ describe('a view', () => {
     await type('l')
     expect(text()).toContain('✗ Only the view everything has log levels: press v until it is shown.')
     await type('vv')
-    expect(text()).toContain('[everything]   level ≥ info')
+    expect(text()).toContain('[everything]   level info or above')
     await type('v')
     expect(text()).toContain('[requests]')
   })

@@ -95,7 +95,7 @@ export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
     empty: `nothing of level ${ui.logs.level} or above was logged: l changes the level`,
     drawer,
     tabs,
-    more: [strong(`   level ≥ ${ui.logs.level}`)],
+    more: [strong(`   level ${ui.logs.level} or above`)],
     view,
   }
   return listedFace(host, listed, {

@@ -55,9 +55,9 @@ describe('tab on the first screen', () => {
     ['calls', 'endpoints', 'API calls'],
   ])('marks %s, where enter leads to %s', async (panel, screen, title) => {
     const { type, to, text, screen: at } = await overview()
-    expect(text()).not.toContain(`▸ ${title}`)
+    expect(text()).not.toContain(`▌ ${title}`)
     await to(panel)
-    expect(text()).toContain(`▸ ${title}`)
+    expect(text()).toContain(`▌ ${title}`)
     await type(ENTER)
     expect(at()).toBe(screen)
   })

@@ -79,7 +79,7 @@ function openEvent(host: Host, event: LiveEvent | undefined): void {
   else toItsJob(host, [subject, detail])
 }
 
-/** Highlights the title of the focused panel. If no row can be chosen in the panel, `▸` marks the title. */
+/** Highlights the title of the focused panel. If no row can be chosen in the panel, `▌` marks the title. */
 export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
   const [head, ...rest] = lines
   if (!isWalked || head === undefined) return lines
@@ -87,5 +87,5 @@ export function lit(lines: Line[], isWalked: boolean, hasRows = false): Line[] {
   const walked = head.map((piece, i) => (i === at && typeof piece !== 'string' ? accent(piece.text) : piece))
   const [bar, ...others] = walked
   const isSigned = !hasRows && at === 1 && bar !== undefined && typeof bar !== 'string'
-  return [isSigned ? [{ ...bar, text: '▸ ' }, ...others] : walked, ...rest]
+  return [isSigned ? [{ ...bar, text: '▌ ' }, ...others] : walked, ...rest]
 }

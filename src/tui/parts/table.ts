@@ -46,7 +46,7 @@ export type ScreenTable<R> = {
 
 const NO_MARK = ' '.repeat(MARK_COLUMNS)
 const CHOSEN_MARK = '▌'
-const MARKED = '*'
+const MARKED = '◆'
 
 type Placed<R> = { readonly column: ScreenColumn<R>; readonly width: number }
 

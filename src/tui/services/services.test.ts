@@ -205,7 +205,7 @@ describe('the test of a webhook', () => {
     const { type, text, link } = await own({ delivered: true, status: 200, latency_ms: 12 })
     await type('T')
     expect(text()).toContain('TEST A WEBHOOK')
-    expect(text()).toContain('[>Cancel  esc<]')
+    expect(text()).toContain('[>Cancel  esc ]')
     expect(text()).toContain(`same as  souk services test ${first}`)
     await type('y')
     expect(link.calls.filter(({ method }) => method === 'POST')).toMatchObject([{ opens: 'key' }])

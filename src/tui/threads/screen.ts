@@ -159,7 +159,7 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
   if (isOpen) {
     const lines = talkLines(thread, { width: area.width, now })
     const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
-    return openLines(lines, { title: `Threads › ${thread.id}`, scroll: view.ui.pane.scroll, note }, area)
+    return openLines(lines, { title: `Threads → ${thread.id}`, scroll: view.ui.pane.scroll, note }, area)
   }
   if (area.width < PANES_FROM) {
     const talk = Math.ceil(area.height / 2)
