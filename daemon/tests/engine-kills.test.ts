@@ -12,6 +12,7 @@ import { type Child, startDaemon } from '../../fixtures/kit/child.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { toolPath } from '../../fixtures/kit/tools.ts'
 import { callsTo, signPayment } from '../../fixtures/market/marketplace.ts'
+import { openNameServer } from '../ports/dns/dns.testkit.ts'
 
 // @deep a daemon is started twice for each engine
 
@@ -78,16 +79,12 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-async function start(engines = {}): Promise<string> {
+async function start(engines = {}, nodeArgs: string[] = []): Promise<string> {
   const before = process.env['TMPDIR']
   process.env['TMPDIR'] = temp
   try {
-    child = await startDaemon({
-      ...configDefaults,
-      dataDir: join(dir, 'data'),
-      durability: 'full',
-      engines: { ...configDefaults.engines, ...engines },
-    })
+    const config = { ...configDefaults, dataDir: join(dir, 'data'), durability: 'full' } as const
+    child = await startDaemon({ ...config, engines: { ...config.engines, ...engines } }, nodeArgs)
     return child.url
   } finally {
     if (before === undefined) delete process.env['TMPDIR']
@@ -208,5 +205,42 @@ describe('SIGKILL while somebody outside is asked for a job', () => {
     expect(audit.checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
     outside.close()
     outside.closeAllConnections()
+  })
+})
+
+describe('SIGKILL while a name server is asked', () => {
+  it('takes no money, and the same payment buys the answer', async () => {
+    const names = await openNameServer({ 'SOA pond.test': 'silent', 'A pond.test': [{ data: '192.0.2.1' }] })
+    const imports = `import { setServers } from 'node:dns'; import { syncBuiltinESMExports } from 'node:module'`
+    const resolver = `${imports}; setServers(['${names.server}']); syncBuiltinESMExports()`
+    const asking = [`--import=data:text/javascript,${encodeURIComponent(resolver)}`]
+    let url = await start({}, asking)
+    const { call, admin } = callsTo(() => url, join(dir, 'data'))
+    const payer = privateKeyToAccount(generatePrivateKey())
+    const fund = (amount: string) =>
+      admin('POST', '/dashboard/api/admin/faucet', { body: { wallet: payer.address, amount } })
+    await fund(FUNDS)
+    const { body: catalog } = await call('GET', '/v1/services/catalog?limit=100')
+    const { id } = catalog.services.find(({ slug }: { slug: string }) => slug === 'dns_health_audit')
+    const target = `/v1/services/${id}/purchase`
+    const body = { domain: 'pond.test' }
+    const offer = await call('POST', target, { body })
+    const headers = { ...(await signPayment(payer, offer)), 'Idempotency-Key': 'kill' }
+    const lost = call('POST', target, { body, headers }).then(
+      ({ status }) => status,
+      () => 'lost',
+    )
+    await expect.poll(() => names.asked.length).toBeGreaterThan(0)
+    await child?.kill()
+    expect(await lost).toBe('lost')
+
+    delete names.zone['SOA pond.test']
+    url = await start({}, asking)
+    expect(Number((await fund('0.000001')).body.balance)).toBeCloseTo(Number(FUNDS), 5)
+    await expect.poll(async () => (await call('POST', target, { body, headers })).status).toBe(200)
+    const { body: audit } = await admin('GET', '/dashboard/api/admin/audit')
+    expect(audit.checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+    expect(Number((await fund('0.000001')).body.balance)).toBeCloseTo(Number(FUNDS) - 0.05, 5)
+    await names.close()
   })
 })
