@@ -130,13 +130,19 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     }
   })
 
-  it('of 160 x 50 what is opened is logged once a sitting, however often it is looked at', async () => {
+  it('of 160 x 50 what is opened is logged once a sitting, and what the cursor rests on is not', async () => {
     await terminal.type('4')
     const id = /─ (thr_[0-9a-f]{16}) ─/.exec((await terminal.see(/─ thr_[0-9a-f]{16} ─/)).join('\n'))?.[1] ?? ''
     await terminal.see('first line')
     for (const key of ['j', 'g', '3', '4', 'z', 'z']) await terminal.type(key)
-    await terminal.press('Enter', 'Escape', 'C-r')
-    await terminal.see(id)
+    await terminal.see(`─ ${id} ─`)
+    expect(await reads(id)).toBe(0)
+    for (let times = 0; times < 2; times += 1) {
+      await terminal.press('Enter')
+      await terminal.see(`Threads → ${id}`)
+      await terminal.press('C-r', 'Escape')
+      await terminal.see(`─ ${id} ─`)
+    }
     await expect.poll(() => reads(id)).toBe(1)
   })
 

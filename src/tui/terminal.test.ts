@@ -235,7 +235,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       for (const [key, sign] of [
         ['2', 'ENDPOINT'],
         ['3', '[open'],
-        ['4', /read is logged|logged; to write/],
+        ['4', /opening is logged/i],
         ['8', 'Sanctions list'],
         ['5', 'TOOK'],
         ['6', 'VERB'],

@@ -192,8 +192,13 @@ function isPaid(asked: AskedFacts): boolean {
   return asked.receiptId !== '' && !isRefused(asked) && !UNDONE.has(asked.code)
 }
 
+/** A read of the operator that only the audit log still knows; it shows as the act and its subject. */
+const READ = /^(job|thread)\.(read|list) /
+
 function isMarket(asked: AskedFacts): boolean {
-  const isLook = asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')
+  const isLook =
+    (asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')) ||
+    READ.test(asked.path)
   return !isLook || isRefused(asked)
 }
 

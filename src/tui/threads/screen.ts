@@ -201,11 +201,10 @@ function lookLine({ admin, view: { ui } }: Model, width: number): Line {
   if (name !== undefined)
     return [dim(' you write as '), strong(clip(name, Math.max(1, width - 30))), dim('   :as ends it')]
   const wishes = [
-    'Read-only as administrator; each read is logged. To write:  :as NAME',
-    'Read as admin, logged; to write:  :as NAME',
-    'Read as admin; each read is logged.',
+    'Read-only as administrator; opening is logged. To write:  :as NAME',
+    'Opening is logged; to write:  :as NAME',
   ]
-  return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Each read is logged.') : 'own ones'}`)]
+  return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Opening is logged.') : 'own ones'}`)]
 }
 
 function listLines(model: Model, { width, height }: ScreenArea): Line[] {

@@ -90,7 +90,7 @@ describe('conversations', () => {
     const { type, link, text, advance } = await talk({}, { columns: 160, rows: 36 })
     const asked = () => link.calls.findLast(({ path }) => path === '/dashboard/api/admin/threads')?.query?.filter
     expect(asked()).toBe('status:inquiry,negotiating,accepted,in_progress,disputed')
-    expect(text()).toContain(' Read-only as administrator; each read is logged. To write:  :as NAME')
+    expect(text()).toContain(' Read-only as administrator; opening is logged. To write:  :as NAME')
     expect(text()).toMatch(/^ {2}STATE +BUYER → PROVIDER +SERVICE +PRICE +AGE +│/m)
     await type('v')
     await advance(1_000)
