@@ -158,7 +158,10 @@ function nextOf(page: unknown): NextPage | undefined {
 
 async function callOf(context: Context, session: Session): Promise<RawCall> {
   const { options: given, args } = context
-  const members = { ...membersOf(given.field, String), ...membersOf(given.typed, typedValue) }
+  const members = {
+    ...membersOf(given.field, String),
+    ...membersOf(given.typed, (text) => (text.startsWith('@') ? textOf(text.slice(1)) : jsonOrText(text))),
+  }
   const row = args.target.startsWith('/') ? undefined : await operation(session, args.target)
   const method = given.method ?? row?.method ?? (given.input === undefined ? 'GET' : 'POST')
   const { path, rest } = filled(row?.path ?? args.target, members)
@@ -174,10 +177,6 @@ async function callOf(context: Context, session: Session): Promise<RawCall> {
 function membersOf(pairs: readonly string[], read: (text: string) => unknown): Record<string, unknown> {
   const typed = pairs.map((pair) => pairOf(pair, `"${pair}" must be name=value.`))
   return Object.fromEntries(typed.map(([name, value]) => [name, read(value)]))
-}
-
-function typedValue(text: string): unknown {
-  return text.startsWith('@') ? textOf(text.slice(1)) : jsonOrText(text)
 }
 
 function headerOf(text: string): [string, string] {

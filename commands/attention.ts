@@ -29,7 +29,6 @@ export const command = defineCommand({
   summary: 'list problems, each with the command that fixes it',
   description:
     'With the admin key, it lists problems of the instance. Without the key, or with --as, it lists what waits for you.',
-  args: z.object({}),
   options: z.object({
     exitStatus: z.flag({ description: 'exit with code 11 if there is a problem' }),
     ...watchOptions,

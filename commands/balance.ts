@@ -63,7 +63,6 @@ export const balanceShow = defineCommand({
   name: 'balance show',
   summary: 'show your prepaid balance and the USDC in your wallet',
   isDefault: true,
-  args: z.object({}),
   options: z.object(watchOptions),
   examples: ['souk balance', 'souk balance show --json'],
   async run(context) {

@@ -16,16 +16,16 @@ const columns: readonly Column<Transaction>[] = [
     value: ({ state, ok }) => (ok === false ? `${state}, reverted` : state),
     plain: ({ state }) => state,
   },
-  { title: 'WHAT', value: whatOf, flexible: true },
+  {
+    title: 'WHAT',
+    value: ({ call, transfers: many }) => call ?? `${many} transfer${many === 1 ? '' : 's'}`,
+    flexible: true,
+  },
   { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
   { title: 'SENT', value: ({ sent_at: at }) => at, drop: 2 },
   { title: 'BLOCK', value: ({ block }) => String(block ?? ''), align: 'right', drop: 1 },
   { title: 'HASH', value: ({ mined, hashes }) => mined ?? hashes.at(-1) ?? '', drop: 3 },
 ]
-
-function whatOf({ call, transfers }: Transaction): string {
-  return call ?? `${transfers} transfer${transfers === 1 ? '' : 's'}`
-}
 
 export const chainQueue = defineCommand({
   name: 'chain queue',

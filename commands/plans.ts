@@ -19,7 +19,6 @@ const EXAMPLE_SERVICES_MAX = 5
 export const plansCreate = defineCommand({
   name: 'plans create',
   summary: 'create a subscription plan for your services',
-  args: z.object({}),
   options: z.object({
     file: z.text({ short: 'f', description: `${DOCUMENT} of the plan, - for stdin`, value: 'file' }),
     example: exampleOption,
@@ -66,18 +65,14 @@ async function activeListings(open: () => Promise<Session>): Promise<string[]> {
   return services.filter(({ status }) => status === 'active').map(({ id }) => id)
 }
 
-export const plansDelete = defineCommand({
+export const plansDelete = defineCall({
   name: 'plans delete',
   summary: 'delete one of your plans',
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   examples: ['souk plans delete plan_0123456789abcdef --yes', 'souk plans delete plan_0123456789abcdef --yes --json'],
-  prints: 'deletePlan',
-  async run(context) {
-    const { plan: id } = context.args
-    const session = await context.session()
-    await context.io.confirm(`Delete ${id}? Its subscriptions end with their paid period.`)
-    return session.call('deletePlan', { params: { id } })
-  },
+  asks: 'deletePlan',
+  asked: ({ args }) => ({ params: { id: args.plan } }),
+  confirms: ({ args }) => `Delete ${args.plan}? Its subscriptions end with their paid period.`,
   view: ({ plan_id: id }, io) => io.line(`${green('✓')} ${id} deleted; subscriptions end with their paid period`),
 })
 

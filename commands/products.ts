@@ -1,4 +1,4 @@
-import { andJson, type CommandContext, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts'
 import { exampleOf, exampleOption } from '../src/cli/files/examples.ts'
@@ -94,7 +94,6 @@ export const productsCreate = defineCommand({
   name: 'products create',
   summary: 'create a product: sell a file',
   description: 'Without --upload it is a draft. Put it up for sale with `souk products edit ID --upload FILE`.',
-  args: z.object({}),
   options: z.object({
     file: z.text({ short: 'f', description: `${DOCUMENT} of the product fields, - for stdin`, value: 'file' }),
     example: exampleOption,
@@ -132,19 +131,15 @@ export const productsCreate = defineCommand({
   },
 })
 
-export const productsDelete = defineCommand({
+export const productsDelete = defineCall({
   name: 'products delete',
   summary: 'delete a product; buyers keep their files',
   description: 'Asks for confirmation; skip it with --yes.',
   args: productArg,
   examples: andJson('souk products delete prod_0123456789abcdef --yes'),
-  prints: 'deleteProduct',
-  async run(context) {
-    const { product: id } = context.args
-    const session = await context.session()
-    await context.io.confirm(`Delete ${id}? It cannot be sold again.`)
-    return session.call('deleteProduct', { params: { id } })
-  },
+  asks: 'deleteProduct',
+  asked: ({ args }) => ({ params: { id: args.product } }),
+  confirms: ({ args }) => `Delete ${args.product}? It cannot be sold again.`,
   view: ({ product_id }, io) => io.line(`${green('✓')} ${product_id} deleted`),
 })
 

@@ -121,18 +121,15 @@ export const requestsBids = defineCall({
   },
 })
 
-export const requestsCancel = defineCommand({
+export const requestsCancel = defineCall({
   name: 'requests cancel',
   summary: 'cancel one of your requests',
   aliases: ['postings cancel'],
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   examples: andJson('souk requests cancel post_0123456789abcdef --yes'),
-  prints: 'cancelPosting',
-  async run(context) {
-    const session = await context.session()
-    await context.io.confirm(`Cancel ${context.args.request}? Its bids are rejected.`)
-    return session.call('cancelPosting', { params: { id: context.args.request } })
-  },
+  asks: 'cancelPosting',
+  asked: ({ args }) => ({ params: { id: args.request } }),
+  confirms: ({ args }) => `Cancel ${args.request}? Its bids are rejected.`,
   view: ({ posting_id: id }, io) => io.line(`${green('✓')} ${id} cancelled`),
 })
 
@@ -156,7 +153,6 @@ export const requestsCreate = defineCommand({
   name: 'requests create',
   summary: 'create a request for work that providers can bid on',
   aliases: ['postings create'],
-  args: z.object({}),
   options,
   examples: [
     'souk requests create --example',

@@ -1,5 +1,5 @@
 import { ownId } from '../src/cli/account.ts'
-import { andJson, defineCommand } from '../src/cli/command.ts'
+import { andJson, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readObjectFile, unjudged } from '../src/cli/files/document.ts'
 import { inEditor } from '../src/cli/files/editor.ts'
@@ -68,17 +68,14 @@ export const servicesCreate = defineCommand({
   },
 })
 
-export const servicesDelete = defineCommand({
+export const servicesDelete = defineCall({
   name: 'services delete',
   summary: 'remove one of your listings',
   args: z.object({ service: z.string().meta({ description: 'id of the listing' }) }),
   examples: andJson('souk services delete svc_0123456789abcdef --yes'),
-  prints: 'deleteService',
-  async run(context) {
-    const session = await context.session()
-    await context.io.confirm(`Remove ${context.args.service}? Open jobs continue.`)
-    return session.call('deleteService', { params: { id: context.args.service } })
-  },
+  asks: 'deleteService',
+  asked: ({ args }) => ({ params: { id: args.service } }),
+  confirms: ({ args }) => `Remove ${args.service}? Open jobs continue.`,
   view: ({ service_id: id }, io) => io.line(`${green('✓')} ${id} removed`),
 })
 

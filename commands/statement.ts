@@ -36,8 +36,12 @@ const day = (description: string) =>
 const options = z.object({
   from: day('first day (UTC)'),
   to: day('last day (UTC)'),
-  month: z.text({ description: 'one month (UTC)', value: 'YYYY-MM' }).refine(isMonth, 'must be like 2026-03'),
-  year: z.text({ description: 'one year (UTC)', value: 'YYYY' }).refine(isYear, 'must be like 2026'),
+  month: z
+    .text({ description: 'one month (UTC)', value: 'YYYY-MM' })
+    .refine((month) => isDay(`${month}-01`), 'must be like 2026-03'),
+  year: z
+    .text({ description: 'one year (UTC)', value: 'YYYY' })
+    .refine((year) => isDay(`${year}-01-01`), 'must be like 2026'),
   zone: z.text({ description: 'time zone of the local dates (default: of this machine)', value: 'zone' }),
   provider: z.text({ description: 'statement of this participant (needs the admin key)', value: 'participant' }),
   operator: z.flag({ description: 'statement of the operator (needs the admin key)' }),
@@ -53,7 +57,6 @@ export const command = defineCommand({
   summary: 'list every movement of your money, with totals',
   description:
     'Without a period, lists all. `net` is the change of the account. A sale is gross, less fee, less refund. --json (in place of --csv) prints one line for the owner, one for each movement, and one for the totals of each account. This is not tax advice.',
-  args: z.object({}),
   options,
   ownText: true,
   examples: [
@@ -110,13 +113,6 @@ function isDay(text: string | undefined): boolean {
   const start = startOf(text ?? '')
   return Number.isFinite(start) && iso(start).startsWith(text ?? '')
 }
-function isMonth(text: string | undefined): boolean {
-  return isDay(`${text}-01`)
-}
-function isYear(text: string | undefined): boolean {
-  return isDay(`${text}-01-01`)
-}
-
 function periodOf({ from, to, month, year }: Options): { from?: string; to?: string } {
   if ([from ?? to, month, year].filter((one) => one !== undefined).length > 1)
     throw usage('Choose one of --from and --to, --month, and --year.')

@@ -1,11 +1,11 @@
-import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { defineCall } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { listCommand, showNoun } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
 import { subscriptionStatuses } from '../src/model/words.ts'
 import { subscription } from '../src/nouns/subscriptions.ts'
 
-export const subsCancel = defineCommand({
+export const subsCancel = defineCall({
   name: 'subs cancel',
   summary: 'cancel a subscription at the end of its paid period',
   description:
@@ -19,15 +19,12 @@ export const subsCancel = defineCommand({
     'souk subs cancel sub_0123456789abcdef --at-period-end',
     'souk subs cancel sub_0123456789abcdef --now --yes --json',
   ],
-  prints: 'cancelSubscription',
-  async run(context) {
-    const { subscription: id } = context.args
-    const { now, atPeriodEnd } = context.options
+  asks: 'cancelSubscription',
+  asked({ args, options: { now, atPeriodEnd } }) {
     if (now && atPeriodEnd) throw usage('--now and --at-period-end cannot be combined.')
-    const session = await context.session()
-    if (now) await context.io.confirm(`End ${id} now? There is no refund.`)
-    return session.call('cancelSubscription', { params: { id }, body: { at_period_end: !now } })
+    return { params: { id: args.subscription }, body: { at_period_end: !now } }
   },
+  confirms: ({ args, options }) => (options.now ? `End ${args.subscription} now? There is no refund.` : undefined),
   view: (row, io) => showNoun(subscription, row, io),
 })
 

@@ -15,9 +15,8 @@ import {
   DEMO,
   HOUSE,
   hostOf,
-  type Launch,
+  Launch,
   lastLaunch,
-  launchFrom,
   launchWords,
   NO_SEED,
   portOf,
@@ -193,7 +192,7 @@ function launchAs(context: Context, said: Typed): Launch {
   // Takes a password off the list of processes.
   if (said.store !== undefined) process.title = 'souk up'
   const last = lastLaunch(places)
-  const launch = withDaemonSettings(places, launchFrom({ ...said, ...compact({ store: storeOf(context, said) }) }))
+  const launch = withDaemonSettings(places, Launch.parse({ ...said, ...compact({ store: storeOf(context, said) }) }))
   checkStore(launch)
   const kept = keptChain(launch, launch.ephemeral || !hasStore(context) ? undefined : last)
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
@@ -201,7 +200,7 @@ function launchAs(context: Context, said: Typed): Launch {
 
 /** Reads a seed file before the start: a faulty file prevents the start. The seed is applied once the daemon serves. */
 async function seedFileOf(context: Context, { seed, ...said }: Typed) {
-  if (seed === undefined || isSeedName(seed)) return { said: { ...said, ...compact({ seed }) } }
+  if (seed === undefined || SEED_WORDS.has(seed)) return { said: { ...said, ...compact({ seed }) } }
   if (!/[./]/.test(seed)) throw noSeed(seed)
   if (context.options.foreground || context.options.systemd) {
     throw usage('A seed file needs a daemon in the background: omit --foreground.', {
@@ -210,10 +209,6 @@ async function seedFileOf(context: Context, { seed, ...said }: Typed) {
   }
   const { checkedSeed } = await import('../src/market/file/shape.ts')
   return { file: seed, seedFile: await checkedSeed(context.io, seed), said }
-}
-
-function isSeedName(seed: string): boolean {
-  return SEED_WORDS.has(seed)
 }
 
 function noSeed(seed: string): CliError {

@@ -57,7 +57,7 @@ export const verifyApprove = defineCommand({
   view: showDecided,
 })
 
-export const verifyConsent = defineCommand({
+export const verifyConsent = defineCall({
   name: 'verify consent',
   summary: 'consent to a verification, as the responsible human',
   description: 'Submits the form on the page of the link, which works once. Asks for confirmation first.',
@@ -69,14 +69,11 @@ export const verifyConsent = defineCommand({
     `souk verify consent http://127.0.0.1:4020/verification/consent/${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes`,
     `souk verify consent ${'0123456789abcdef'.repeat(4)} --operator-name "Ann Smith" --yes --json`,
   ],
-  prints: 'consentToVerification',
-  async run(context) {
-    const token = tokenIn(context.args.link)
-    const { operatorName } = context.options
-    const session = await context.session()
-    await context.io.confirm(`${operatorName}: do you agree, as the person responsible for this participant?`)
-    return session.call('consentToVerification', { body: { token, operator_name: operatorName, agree: true } })
-  },
+  asks: 'consentToVerification',
+  asked: ({ args, options }) => ({
+    body: { token: tokenIn(args.link), operator_name: options.operatorName, agree: true },
+  }),
+  confirms: ({ options }) => `${options.operatorName}: do you agree, as the person responsible for this participant?`,
   view({ attempt_id, status, message, vendor_url }, io) {
     io.line(`${green('✓')} ${bold(attempt_id)} is ${status}`)
     io.line(`  ${message}`)

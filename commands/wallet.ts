@@ -123,7 +123,6 @@ const columns: readonly Column<NamedWallet & Holding>[] = [
 export const walletList = defineCommand({
   name: 'wallet list',
   summary: 'list the wallets of this machine and what they hold',
-  args: z.object({}),
   options: z.object({}),
   examples: ['souk wallet list', 'souk wallet list --json'],
   run: async (context) => {

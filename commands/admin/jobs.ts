@@ -4,7 +4,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { jobFields } from '../../src/api/endpoint/list-fields.ts'
 import { jobOrders } from '../../src/api/endpoint/list-orders.ts'
 import type { Api } from '../../src/api/index.ts'
-import { andJson, defineCommand } from '../../src/cli/command.ts'
+import { andJson, defineCall, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
@@ -89,7 +89,7 @@ function save(file: string, bundle: object) {
   return { file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') }
 }
 
-export const adminJobsEmergencyWithdraw = defineCommand({
+export const adminJobsEmergencyWithdraw = defineCall({
   name: 'admin jobs emergency-withdraw',
   summary: 'refund a job from escrow to its buyer, even while escrow is paused',
   description:
@@ -101,13 +101,9 @@ export const adminJobsEmergencyWithdraw = defineCommand({
   examples: andJson(
     'souk admin jobs emergency-withdraw job_0123456789abcdef --reason "The provider is gone" --dry-run --yes',
   ),
-  prints: 'withdrawJob',
-  async run(context) {
-    const session = await context.session()
-    const { job: id } = context.args
-    await context.io.confirm(`Refund the money held for ${id} to its buyer, at ${session.target.name}?`)
-    return session.call('withdrawJob', { params: { id }, body: { reason: context.options.reason } })
-  },
+  asks: 'withdrawJob',
+  asked: ({ args, options }) => ({ params: { id: args.job }, body: { reason: options.reason } }),
+  confirms: ({ args }, { target }) => `Refund the money held for ${args.job} to its buyer, at ${target.name}?`,
   view({ job_id, status, escrow }, io) {
     io.line(`${green('✓')} ${bold(job_id)} is ${status}   escrow ${escrow?.status ?? 'none'}`)
   },
@@ -130,7 +126,7 @@ export const adminJobsList = listCommand(job, {
   ],
 })
 
-export const adminJobsResolve = defineCommand({
+export const adminJobsResolve = defineCall({
   name: 'admin jobs resolve',
   summary: 'decide a dispute: pay the provider, refund the buyer, or split',
   description:
@@ -145,19 +141,14 @@ export const adminJobsResolve = defineCommand({
     'souk admin jobs resolve job_0123456789abcdef --outcome refund --reason "Nothing was delivered" --yes',
     'souk admin jobs resolve job_0123456789abcdef --outcome split --buyer-amount 0.10 --reason "Half of it" --yes --json',
   ],
-  prints: 'resolveJob',
-  async run(context) {
-    const { outcome, buyerAmount, reason } = context.options
+  asks: 'resolveJob',
+  asked({ args, options: { outcome, buyerAmount, reason } }) {
     if ((outcome === 'split') !== (buyerAmount !== undefined)) {
       throw usage(outcome === 'split' ? 'A split needs --buyer-amount.' : '--buyer-amount is for a split only.')
     }
-    const session = await context.session()
-    await context.io.confirm(`Resolve ${context.args.job} by ${outcome} at ${session.target.name}?`)
-    return session.call('resolveJob', {
-      params: { id: context.args.job },
-      body: { outcome, reason, ...compact({ buyer_amount: buyerAmount }) },
-    })
+    return { params: { id: args.job }, body: { outcome, reason, ...compact({ buyer_amount: buyerAmount }) } }
   },
+  confirms: ({ args, options }, { target }) => `Resolve ${args.job} by ${options.outcome} at ${target.name}?`,
   view(job, io) {
     const { job_id, status, escrow, dispute } = job
     io.line(`${green('✓')} ${bold(job_id)} is ${status}   escrow ${escrow?.status ?? 'none'}   ${sharesOf(job)}`)

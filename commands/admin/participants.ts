@@ -1,7 +1,7 @@
 import { participantFields } from '../../src/api/endpoint/list-fields.ts'
-import { andJson, defineCommand } from '../../src/cli/command.ts'
+import { andJson, defineCall } from '../../src/cli/command.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
-import { setStanding, showStanding, whose, why } from '../../src/cli/nouns/participants.ts'
+import { showStanding, whose, why } from '../../src/cli/nouns/participants.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import * as z from '../../src/cli/params.ts'
 import { participantTypes, tiers } from '../../src/model/words.ts'
@@ -23,7 +23,7 @@ export const adminParticipantsList = listCommand(person, {
   ],
 })
 
-export const adminParticipantsSuspend = defineCommand({
+export const adminParticipantsSuspend = defineCall({
   name: 'admin participants suspend',
   summary: 'suspend a participant: read-only access, listings hidden',
   description:
@@ -31,20 +31,17 @@ export const adminParticipantsSuspend = defineCommand({
   args: z.object(whose),
   options: why,
   examples: andJson('souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run'),
-  prints: 'setParticipant',
-  async run(context) {
-    const { participant: id } = context.args
-    const session = await context.session()
-    if (!context.globals.dryRun) await context.io.confirm(`Suspend ${id} at ${session.target.name}?`)
-    return setStanding(session, { id, change: { suspended: true }, reason: context.options.reason })
-  },
+  asks: 'setParticipant',
+  asked: ({ args, options }) => ({ params: { id: args.participant }, body: { suspended: true, ...options } }),
+  confirms: ({ args, globals }, { target }) =>
+    globals.dryRun ? undefined : `Suspend ${args.participant} at ${target.name}?`,
   view(data, io) {
     showStanding(data, io)
     io.note(`  undo: ${cyan(io.hint(`souk admin participants unsuspend ${data.id} --reason …`))}`)
   },
 })
 
-export const adminParticipantsTier = defineCommand({
+export const adminParticipantsTier = defineCall({
   name: 'admin participants tier',
   summary: 'set the verification tier of a participant',
   description: 'Needs the admin key of the instance. The action is logged with its reason.',
@@ -54,16 +51,15 @@ export const adminParticipantsTier = defineCommand({
     'souk admin participants tier p_0123456789abcdef email_verified --reason "wrote back"',
     'souk admin participants tier p_0123456789abcdef unverified --reason "a mistake" --json',
   ],
-  prints: 'setParticipant',
-  async run(context) {
-    const { participant: id, tier } = context.args
-    const asked = { id, change: { verification_tier: tier }, reason: context.options.reason }
-    return setStanding(await context.session(), asked)
-  },
+  asks: 'setParticipant',
+  asked: ({ args, options }) => ({
+    params: { id: args.participant },
+    body: { verification_tier: args.tier, ...options },
+  }),
   view: showStanding,
 })
 
-export const adminParticipantsUnsuspend = defineCommand({
+export const adminParticipantsUnsuspend = defineCall({
   name: 'admin participants unsuspend',
   summary: 'end a suspension and restore the listings that it hid',
   description:
@@ -71,10 +67,7 @@ export const adminParticipantsUnsuspend = defineCommand({
   args: z.object(whose),
   options: why,
   examples: andJson('souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn"'),
-  prints: 'setParticipant',
-  async run(context) {
-    const asked = { id: context.args.participant, change: { suspended: false }, reason: context.options.reason }
-    return setStanding(await context.session(), asked)
-  },
+  asks: 'setParticipant',
+  asked: ({ args, options }) => ({ params: { id: args.participant }, body: { suspended: false, ...options } }),
   view: showStanding,
 })

@@ -11,7 +11,7 @@ import { askedInput } from '../../src/cli/nouns/services/input-form.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services/services.ts'
 import * as z from '../../src/cli/params.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
-import { type Offer, type Payment, pay, quote } from '../../src/cli/wallet/paying.ts'
+import { type Offer, pay, quote } from '../../src/cli/wallet/paying.ts'
 import { agreedTo } from '../../src/cli/wallet/signing-in.ts'
 import type { Asked, SentBody } from '../../src/client/asked.ts'
 import { wordsOf } from '../../src/client/call.ts'
@@ -165,6 +165,7 @@ async function buy(context: Context, session: Session, { listing, input }: Order
   })
   const bought = await settle(context, session, answer)
   const result = resultOf(bought)
+  const { method, amount, payer, transaction } = payment
   const files: readonly SavedFile[] =
     given.save === undefined || !isThere(result) ? [] : saveResult(given.save, bought.job_id, result)
   return {
@@ -174,7 +175,7 @@ async function buy(context: Context, session: Session, { listing, input }: Order
     service_id: listing.id,
     service_name: listing.name,
     subscription_id: bought.subscription_id ?? null,
-    payment: shownPayment(payment, bought.receipt_id),
+    payment: { method, amount: formatAmount(amount), asset: 'USDC', payer, transaction, receipt_id: bought.receipt_id },
     result,
     files,
     idempotency_key: idempotencyKey,
@@ -211,8 +212,4 @@ async function settle(context: Context, session: Session, ticket: Ticket): Promi
   const { job } = waited
   if (['failed', 'expired', 'cancelled', 'refunded'].includes(job.status)) context.exit('failure')
   return { ...ticket, status: job.status, ...(job.deliverables ? { deliverables: job.deliverables } : {}) }
-}
-
-function shownPayment({ method, amount, payer, transaction }: Payment, receipt: string) {
-  return { method, amount: formatAmount(amount), asset: 'USDC', payer, transaction, receipt_id: receipt }
 }

@@ -249,15 +249,10 @@ export function payeeNamed(
   }
 }
 
-export type LimitRow = { readonly rule: LimitName; readonly limit: string | null; readonly about: string }
-
-export function limitRows(policy: SpendPolicy): readonly LimitRow[] {
-  return limitNames.map((rule) => ({ rule, limit: policy[rule] ?? null, about: limits[rule] }))
-}
-
 export function showPolicy(io: Io, policy: SpendPolicy): void {
-  for (const { rule, limit, about } of limitRows(policy)) {
-    io.line(`  ${rule.padEnd(12)}  ${(limit === null ? 'no limit' : `$${limit}`).padEnd(10)}  ${about}`)
+  for (const rule of limitNames) {
+    const limit = policy[rule] === undefined ? 'no limit' : `$${policy[rule]}`
+    io.line(`  ${rule.padEnd(12)}  ${limit.padEnd(10)}  ${limits[rule]}`)
   }
   if (policy.allow.length > 0) io.line(`  allow         ${policy.allow.join(', ')}`)
   if (policy.deny.length > 0) io.line(`  deny          ${policy.deny.join(', ')}`)

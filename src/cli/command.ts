@@ -99,11 +99,14 @@ type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
   readonly asks: K
   /** Default: a request without parameters. */
   asked?(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
+  /** Question to confirm before the call (default: none). */
+  confirms?(context: CommandContext<output<A>, output<O>>, session: Session): string | undefined
 }
 
 export function defineCall<A extends ParamSet, O extends ParamSet, K extends Callable, R>({
   asks,
   asked,
+  confirms,
   ...command
 }: Call<A, O, K, R>): Command<A, O, WireAnswer<Api[K]>, R> {
   return defineCommand<A, O, WireAnswer<Api[K]>, R>({
@@ -111,7 +114,10 @@ export function defineCall<A extends ParamSet, O extends ParamSet, K extends Cal
     prints: asks,
     async run(context) {
       const wanted = (await asked?.(context)) ?? ({} as Asked<K>) // an example of each command runs it
-      return (await context.session()).call(asks, wanted)
+      const session = await context.session()
+      const question = confirms?.(context, session)
+      if (question !== undefined) await context.io.confirm(question)
+      return session.call(asks, wanted)
     },
   })
 }

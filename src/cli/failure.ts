@@ -137,7 +137,10 @@ const KEPT_HERE = /^(Remote|Wallet) "/
 function wayOutOf({ code, message }: AppError, words: readonly string[]): readonly string[] {
   const kept = KEPT_HERE.exec(message)?.[1]
   if (code === 'not_found' && words.includes('chain')) return ['souk chain queue --all']
-  if (code === 'not_found') return kept === undefined ? listsFor(words) : [`souk ${kept.toLowerCase()} list`]
+  if (code === 'not_found')
+    return kept === undefined
+      ? words.flatMap((word) => lists[prefixOf(word) ?? ''] ?? []).slice(0, 1)
+      : [`souk ${kept.toLowerCase()} list`]
   if (code === 'deferred') return shelvedNext(words)
   const service = serviceIn(words)
   if (service === undefined) return []
@@ -174,10 +177,6 @@ const lists: Readonly<Record<string, string>> = {
 
 function prefixOf(word: string): string | undefined {
   return Object.values(idPrefixes).find((prefix) => word.startsWith(prefix))
-}
-
-function listsFor(words: readonly string[]): string[] {
-  return words.flatMap((word) => lists[prefixOf(word) ?? ''] ?? []).slice(0, 1)
 }
 
 const ID_DIGITS = 16

@@ -21,12 +21,18 @@ const Secrets = shaped({
 /** The instance to which a credential belongs: the instance's id if it is known, or else its address. */
 export type InstanceKey = string
 
-function fileOf(places: Pick<Places, 'config'>): string {
+export function secretsFile(places: Pick<Places, 'config'>): string {
   return join(places.config, 'secrets.json')
 }
 
 function read(places: Pick<Places, 'config'>) {
-  return { admin_keys: {}, api_keys: {}, webhook_secrets: {}, job_tokens: {}, ...readJson(fileOf(places), Secrets) }
+  return {
+    admin_keys: {},
+    api_keys: {},
+    webhook_secrets: {},
+    job_tokens: {},
+    ...readJson(secretsFile(places), Secrets),
+  }
 }
 
 /** Admin key of the local daemon, from its private file (decisions §3); undefined if there is none. */
@@ -48,7 +54,7 @@ function credential(given: string): string {
 
 export function keepAdminKey(places: Pick<Places, 'config'>, remote: string, key: string): void {
   const secrets = read(places)
-  writeJson(fileOf(places), { ...secrets, admin_keys: { ...secrets.admin_keys, [remote]: key } })
+  writeJson(secretsFile(places), { ...secrets, admin_keys: { ...secrets.admin_keys, [remote]: key } })
 }
 
 export function apiKeyOf(places: Pick<Places, 'config'>, instance: InstanceKey, wallet: string): string | undefined {
@@ -62,7 +68,7 @@ export function keepApiKey(
 ): void {
   const secrets = read(places)
   const name = `${instance} ${entry.wallet.toLowerCase()}`
-  writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
+  writeJson(secretsFile(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
 }
 
 /** An account in a response. Secrets that this response does not show are null. */
@@ -79,7 +85,10 @@ export function keepAccount(places: Pick<Places, 'config'>, instance: InstanceKe
   if (secret === null) return
   const secrets = read(places)
   const name = `${instance} ${wallet.toLowerCase()}`
-  writeJson(fileOf(places), { ...secrets, webhook_secrets: { ...secrets.webhook_secrets, [name]: credential(secret) } })
+  writeJson(secretsFile(places), {
+    ...secrets,
+    webhook_secrets: { ...secrets.webhook_secrets, [name]: credential(secret) },
+  })
 }
 
 export function webhookSecretOf(
@@ -88,10 +97,6 @@ export function webhookSecretOf(
   wallet: string,
 ): string | undefined {
   return read(places).webhook_secrets[`${instance} ${wallet.toLowerCase()}`]
-}
-
-export function secretsFile(places: Pick<Places, 'config'>): string {
-  return fileOf(places)
 }
 
 export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey, id: string): string | undefined {
@@ -115,7 +120,7 @@ export function keepJobToken(
     ...kept,
     ...[entry.job, entry.thread ?? []].flat().map((id) => [`${instance} ${id}`, credential(entry.token)]),
   ])
-  writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
+  writeJson(secretsFile(places), { ...secrets, job_tokens: tokens })
 }
 
 /** The signing secret of `souk listen`; undefined before its first use. */
@@ -128,7 +133,7 @@ export function listenSecret(places: Pick<Places, 'config'>, make: () => string)
   const secrets = read(places)
   if (secrets.listen_secret !== undefined) return secrets.listen_secret
   const listen_secret = make()
-  writeJson(fileOf(places), { ...secrets, listen_secret })
+  writeJson(secretsFile(places), { ...secrets, listen_secret })
   return listen_secret
 }
 
@@ -136,7 +141,7 @@ export function listenSecret(places: Pick<Places, 'config'>, make: () => string)
 export function dropSecrets(places: Pick<Places, 'config'>, remote: string): void {
   const secrets = read(places)
   const { [remote]: _gone, ...admin_keys } = secrets.admin_keys
-  writeJson(fileOf(places), { ...secrets, admin_keys })
+  writeJson(secretsFile(places), { ...secrets, admin_keys })
 }
 
 /** Removes the credentials for an instance, after the instance has said that it does not know them. */
@@ -152,5 +157,5 @@ export function dropInstance(places: Pick<Places, 'config'>, instance: InstanceK
   const count = ({ api_keys, webhook_secrets, job_tokens }: typeof left) =>
     [api_keys, webhook_secrets, job_tokens].reduce((sum, kept) => sum + Object.keys(kept).length, 0)
   if (count(left) === count(secrets)) return
-  writeJson(fileOf(places), { ...secrets, ...left })
+  writeJson(secretsFile(places), { ...secrets, ...left })
 }

@@ -88,7 +88,8 @@ function termOf(word: string, fields: ListFields): Term {
   }
   const { name } = named
   const isContrary = values.startsWith('!')
-  const given = splitValues(isContrary ? values.slice(1) : values)
+  // Values are separated by commas outside quotes.
+  const given = (isContrary ? values.slice(1) : values).match(/(?:"[^"]*"|[^,"])+/g)?.map(plain) ?? ['']
   if (given.length > MAX_VALUES) throw new Refused(`has more than ${MAX_VALUES} values of ${name}`)
   return { field: name, not: not !== isContrary, wanted: given.flatMap((value) => wantedOf(value, named, fields)) }
 }
@@ -110,11 +111,6 @@ function paramsShown(fields: ListFields, isMeant: (word: string) => boolean): re
     if (one.kind !== 'choice') return []
     return one.choices.filter((value) => isMeant(one.words?.[value] ?? value)).map((value) => ({ ...param, value }))
   })
-}
-
-/** Splits at commas outside quotes. */
-function splitValues(text: string): readonly string[] {
-  return text.match(/(?:"[^"]*"|[^,"])+/g)?.map(plain) ?? ['']
 }
 
 type Named = { readonly name: string; readonly field: ListField }

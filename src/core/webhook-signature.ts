@@ -21,7 +21,9 @@ export type Signing = {
  */
 export function signedHeaders({ id, body, secrets, wall }: Signing): Record<string, string> {
   const timestamp = String(unixSeconds(wall))
-  const [current, previous] = secrets.map((secret) => hexSignature(secret, `${timestamp}.${body}`))
+  const [current, previous] = secrets.map(
+    (secret) => `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`,
+  )
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
@@ -39,8 +41,4 @@ export function standardKey(secret: string): Uint8Array {
 
 function standardSignature(secret: string, content: string): string {
   return `v1,${createHmac('sha256', standardKey(secret)).update(content).digest('base64')}`
-}
-
-function hexSignature(secret: string, content: string): string {
-  return `sha256=${createHmac('sha256', secret).update(content).digest('hex')}`
 }

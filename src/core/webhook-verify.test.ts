@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { explainWebhook } from './webhook-explain.ts'
+import { explainWebhook } from '../../commands/webhooks/verify.ts'
 import { signedHeaders } from './webhook-signature.ts'
 import { type ReceivedWebhook, verifyWebhook, WEBHOOK_TOLERANCE_SECONDS } from './webhook-verify.ts'
 

@@ -172,10 +172,6 @@ export function saidOf(given: { readonly [name in keyof Launch]?: unknown }): Ty
   return Object.fromEntries(said)
 }
 
-export function launchFrom(said: Typed): Launch {
-  return Launch.parse(said)
-}
-
 /** Port with default. */
 export function portOf({ port }: Pick<Launch, 'port'>): number {
   return port ?? DEFAULT_PORT
@@ -199,7 +195,7 @@ function wholePath(source: string): string {
   return /^https:/i.test(source) ? source : resolve(source)
 }
 
-const Launch = z.object(launchOptions)
+export const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
 /** The start options without `profile` and `checkoutV2`, which are in the store. */
 const Lasting = Launch.omit({ profile: true, checkoutV2: true })

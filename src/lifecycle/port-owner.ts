@@ -33,7 +33,7 @@ export function listeningInodes(table: string, port: number): string[] {
 
 function holdsSocket(pid: string, inodes: ReadonlySet<string>): boolean {
   return entriesOf(`${pid}/fd`).some((fd) => {
-    const inode = /^socket:\[(\d+)\]$/.exec(linkOf(`${pid}/fd/${fd}`) ?? '')?.[1]
+    const inode = /^socket:\[(\d+)\]$/.exec(attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? '')?.[1]
     return inode !== undefined && inodes.has(inode)
   })
 }
@@ -47,10 +47,6 @@ function programOf(pid: string): string {
 // Text of a file under `/proc`; undefined if the process has ended or belongs to another user.
 function textOf(name: string): string | undefined {
   return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
-}
-
-function linkOf(name: string): string | undefined {
-  return attempt(() => readlinkSync(`/proc/${name}`))
 }
 
 function entriesOf(name: string): string[] {

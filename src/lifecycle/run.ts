@@ -128,11 +128,6 @@ function fatal({ stderr, exit }: Context['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-/** The `--seed` option. Without it, a new store gets the first-party services. */
-function seedOf({ seed }: Launch): Pick<Config, 'seed' | 'seedOfNew'> {
-  return seed === undefined ? { seedOfNew: HOUSE } : { seed }
-}
-
 function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Config {
   const others = publicConfig(launch)
   return {
@@ -150,7 +145,8 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...moneyConfig(launch),
     ...facilitatorConfig(launch),
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
-    ...seedOf(launch),
+    // Without `--seed`, a new store gets the first-party services.
+    ...(launch.seed === undefined ? { seedOfNew: HOUSE } : { seed: launch.seed }),
     ...compact({ bazaar: launch.bazaar, store: launch.store }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }

@@ -57,7 +57,10 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
     })
   }
   const begun = whileLocked(places, () => begin(host, launch))
-  if (!('child' in begun)) return alreadyUp(await joinStart(host, begun.other, said))
+  if (!('child' in begun)) {
+    const registration = await joinStart(host, begun.other, said)
+    return { registration, alreadyRunning: true, recovered: false, notes: [] }
+  }
   const progress = host.io.progress(startWords({ step: 'launch' }))
   try {
     const word = await waitFor(host, begun.child, progress)
@@ -69,10 +72,6 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
     if (begun.child.connected) begun.child.disconnect()
     begun.child.unref()
   }
-}
-
-function alreadyUp(registration: DaemonRegistration): Started {
-  return { registration, alreadyRunning: true, recovered: false, notes: [] }
 }
 
 /** Returns the live daemon, if there is one. Otherwise spawns one and registers it immediately. */

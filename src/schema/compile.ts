@@ -228,16 +228,14 @@ function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
 /** Drops errors that only repeat part of another message, such as "give html or url" or "must be one of a, b". */
 function withoutRepeats(errors: readonly ErrorObject[]): ErrorObject[] {
   const answered = errors.filter((error) => alternatives(error) !== undefined).map((error) => `${error.schemaPath}/`)
-  const chosen = new Set(errors.filter(isChoice).map((error) => error.instancePath))
+  const chosen = new Set(
+    errors.filter(({ keyword }) => keyword === 'enum' || keyword === 'const').map((error) => error.instancePath),
+  )
   return errors.filter(
     (error) =>
       !answered.some((prefix) => error.schemaPath.startsWith(prefix)) &&
       !(error.keyword === 'type' && chosen.has(error.instancePath)),
   )
-}
-
-function isChoice(error: ErrorObject): boolean {
-  return error.keyword === 'enum' || error.keyword === 'const'
 }
 
 /** Required fields of each branch of an `anyOf` or `oneOf`. Undefined if a branch does more than require fields. */

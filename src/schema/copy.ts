@@ -30,13 +30,10 @@ function copyNode(walk: Walk, value: unknown): unknown {
 
 function copyMember(walk: Walk, name: string | number, member: unknown): unknown {
   walk.trail.push(name)
-  const copied = isAllowedName(name) ? copyNode(walk, member) : fail(walk, 'is not an allowed name')
+  const copied =
+    name !== '__proto__' && isCanonical(name) ? copyNode(walk, member) : fail(walk, 'is not an allowed name')
   walk.trail.pop()
   return copied
-}
-
-function isAllowedName(name: string | number): boolean {
-  return name !== '__proto__' && isCanonical(name)
 }
 
 function fail(walk: Walk, message: string): null {

@@ -1,17 +1,22 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import type { Link } from '../client/link.ts'
 import type { Facts } from '../core/filter.ts'
 import { microOf } from '../text/columns.ts'
 import { count, widthOf, wrap } from '../text/text.ts'
+import { clockTime } from '../text/time.ts'
 import { bar, spark } from './parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, lineWidth, type Piece, rule, strong, warn } from './parts/line.ts'
+import { shownMoney } from './parts/river.ts'
 import type { ScreenColumn } from './parts/table.ts'
 import { refuse } from './shell/ask.ts'
-import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
 import { beginLine } from './shell/commands.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, viewWords } from './shell/finding.ts'
 import type { Door } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
-import { SLOW_EVERY_MS } from './shell/queries.ts'
+import { ask, SLOW_EVERY_MS } from './shell/queries.ts'
 import { useQuery } from './shell/query.ts'
+import { text } from './shell/read.ts'
 import { listOf } from './shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
@@ -259,4 +264,42 @@ function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
   if (first === undefined || second === undefined) return lines
   const both: Line = [...first, '  ', ...second]
   return lineWidth(both) <= width ? [both] : lines
+}
+
+type Answered = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+
+/** Fetches the figures of all endpoints. Keys are like `GET /v1/jobs`. */
+const fetchFigures = (link: Link) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'getEndpointFigures', asked: { query: { hours: '24' }, signal } },
+    ({ endpoints }): ReadonlyMap<string, CallFacts> =>
+      new Map(endpoints.map((one) => [`${one.method} ${one.path}`, readFigures(one)])),
+  )
+
+/** Calls of one endpoint in the last 24 hours. */
+type CallFacts = ReturnType<typeof readFigures>
+
+function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken, sold }: Answered) {
+  return {
+    total,
+    answered: calls.answered,
+    asked: calls.asked_to_pay,
+    refused: calls.refused + calls.switched_off,
+    broken: calls.broken,
+    p50: p50_ms,
+    p95: p95_ms,
+    /** Oldest first. */
+    byHour: by_hour,
+    /** Time, status, duration and id of the slowest request. Empty if there was none. */
+    slowest: seenWords(slowest),
+    lastBroken: seenWords(last_broken),
+    /** Like `96 sold for $1,284.30`; empty without sales. */
+    sold: sold.times === 0 ? '' : `${count(sold.times)} sold for ${shownMoney(sold.amount)}`,
+  }
+}
+
+function seenWords(seen: Answered['slowest']): string {
+  if (seen === null) return ''
+  return `${clockTime(Date.parse(seen.at))}  ${seen.status}  ${seen.ms} ms  ${text(seen.request_id)}`
 }

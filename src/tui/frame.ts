@@ -105,15 +105,8 @@ function saidLines({ ui, health }: FrameView, width: number): Line[] {
 
 function keyLine({ ui, readonly, health, keys, place, where, hints: own }: FrameView, width: number): Line {
   if (ui.dialog) return hintLine(dialogHints(ui.dialog), width)
-  if (ui.picker) return hintLine(pickerHints[ui.picker.kind], width)
-  if (ui.typing)
-    return hintLine(
-      [
-        { key: 'enter', word: 'keep the filter' },
-        { key: 'esc', word: 'clear it' },
-      ],
-      width,
-    )
+  if (ui.picker) return hintLine(hintsOf(pickerHints[ui.picker.kind]), width)
+  if (ui.typing) return hintLine(hintsOf({ enter: 'keep the filter', esc: 'clear it' }), width)
   if (health.problem?.kind === 'gone' && !readonly && !place.guarded) {
     const { right } = hintsOn({ screen: ui.screen, readonly, keys })
     const hints = [
@@ -128,44 +121,18 @@ function keyLine({ ui, readonly, health, keys, place, where, hints: own }: Frame
   return spread(width, hintLine(left, width - lineWidth(hintLine(right, width)) - 2), [...hintLine(right, width), ' '])
 }
 
+/** What each key does in a picker. */
 const pickerHints = {
-  palette: [
-    { key: 'enter', word: 'does it' },
-    { key: 'tab', word: 'complete' },
-    { key: 'arrows', word: 'choose' },
-    { key: 'esc', word: 'close' },
-  ],
-  columns: [
-    { key: 'enter', word: 'show or hide' },
-    { key: 'arrows', word: 'choose' },
-    { key: 'esc', word: 'close' },
-  ],
-  output: [
-    { key: '^S enter', word: 'save, open record' },
-    { key: 'esc', word: 'close' },
-  ],
-  card: [
-    { key: 'enter', word: 'open' },
-    { key: 'tab', word: 'the other party' },
-    { key: 'esc', word: 'close' },
-  ],
-  save: [
-    { key: 'enter', word: 'saves it' },
-    { key: 'arrows', word: 'choose' },
-    { key: 'esc', word: 'close' },
-  ],
-  putOff: [
-    { key: 'enter', word: 'snoozes it' },
-    { key: 'arrows', word: 'choose' },
-    { key: 'esc', word: 'close' },
-  ],
-  help: [
-    { key: 'type', word: 'to search' },
-    { key: 'arrows', word: 'choose' },
-    { key: 'enter', word: 'does it' },
-    { key: 'esc', word: 'close' },
-  ],
+  palette: { enter: 'does it', tab: 'complete', arrows: 'choose', esc: 'close' },
+  columns: { enter: 'show or hide', arrows: 'choose', esc: 'close' },
+  output: { '^S enter': 'save, open record', esc: 'close' },
+  card: { enter: 'open', tab: 'the other party', esc: 'close' },
+  save: { enter: 'saves it', arrows: 'choose', esc: 'close' },
+  putOff: { enter: 'snoozes it', arrows: 'choose', esc: 'close' },
+  help: { type: 'to search', arrows: 'choose', enter: 'does it', esc: 'close' },
 } as const
+
+const hintsOf = (words: Readonly<Record<string, string>>) => Object.entries(words).map(([key, word]) => ({ key, word }))
 
 function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string }[] {
   if (busy) return [{ key: '…', word: 'waiting for the answer' }]
@@ -221,7 +188,7 @@ function factLines({ spec, values }: Dialog, width: number): Line[] {
   )
 }
 
-type Parts = {
+type DialogLines = {
   readonly facts: readonly Line[]
   readonly fields: readonly Line[]
   readonly problem: readonly Line[]
@@ -229,7 +196,7 @@ type Parts = {
   readonly height: number
 }
 
-function squeezed({ facts, fields, problem, dialog, height }: Parts): Line[] {
+function squeezed({ facts, fields, problem, dialog, height }: DialogLines): Line[] {
   const filled = (lines: readonly Line[]) => lines.filter((line) => textOf(line).trim() !== '')
   const below = [...filled(fields), ...filled(problem).slice(0, 1), buttonLine(dialog)]
   return [...filled(facts).slice(0, Math.max(0, height - below.length)), ...below]

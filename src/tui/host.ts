@@ -1,15 +1,25 @@
 import type { Link, LinkClock } from '../client/link.ts'
-import type { ScreenId } from '../model/words.ts'
-import { type KeptViewsFile, keepViews, withKeptViews } from './kept-views.ts'
+import type { KeptViews } from '../model/cockpit-files.ts'
+import { postingStatuses, type ScreenId, screenIds } from '../model/words.ts'
 import { createPutOffs, type PutOffFile } from './overview/put-off.ts'
 import type { Look } from './parts/theme.ts'
 import { type Binding, bindings, inWords } from './shell/bindings.ts'
 import type { HealthFacts } from './shell/health.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
-import { createPace, createQueries, createStore, pacedSubscription } from './shell/query.ts'
+import { createPace, createQueries, createStore, pacedSubscription, type StateStore } from './shell/query.ts'
 import type { Face, Host } from './shell/screen.ts'
 import { createStream } from './shell/stream.ts'
-import { firstUi, type Toast, type Ui } from './shell/ui.ts'
+import {
+  endpointViews,
+  firstUi,
+  jobViews,
+  logViews,
+  moneyViews,
+  shopViews,
+  type Toast,
+  threadViews,
+  type Ui,
+} from './shell/ui.ts'
 
 export type HostOptions = {
   readonly link: Link
@@ -121,4 +131,59 @@ export function createHost(options: HostOptions): Host {
     pauseReason: () => queries.open('pause', fetchPauseReason(link), SLOW_EVERY_MS).get().value ?? '',
   }
   return host
+}
+
+/** Storage for one marketplace. */
+type KeptViewsFile = {
+  readonly read: () => KeptViews | undefined
+  readonly write: (kept: KeptViews) => void
+}
+
+const viewsOf = {
+  endpointView: endpointViews,
+  jobView: jobViews,
+  shopView: shopViews,
+  moneyView: moneyViews,
+  threadView: threadViews,
+  requestView: ['all', ...postingStatuses],
+} as const satisfies Partial<Record<keyof Ui, readonly string[]>>
+
+/** Restores views and screens. Unknown ones, from a file of another version, are ignored. */
+function withKeptViews(ui: Ui, kept: KeptViews | undefined): Ui {
+  if (kept === undefined) return ui
+  const ofScreens = <T>(values: Readonly<Record<string, T>>) =>
+    Object.fromEntries(screenIds.flatMap((id) => (values[id] === undefined ? [] : [[id, values[id]]])))
+  const known = Object.entries<readonly string[]>(viewsOf).flatMap(([name, views]) =>
+    views.filter((view) => view === kept.views[name]).map((view) => [name, view]),
+  )
+  const log = logViews.find((view) => view === kept.views.logs) ?? ui.logs.view
+  const { filters, sorts, putAway } = kept
+  return {
+    ...ui,
+    ...Object.fromEntries(known),
+    logs: { ...ui.logs, view: log },
+    filters: ofScreens(filters),
+    sorts: ofScreens(sorts),
+    putAway: ofScreens(putAway),
+  }
+}
+
+function keptOf({ filters, sorts, putAway, logs, ...ui }: Ui): string {
+  const views = {
+    logs: logs.view,
+    ...Object.fromEntries(Object.keys(viewsOf).map((name) => [name, Reflect.get(ui, name)])),
+  }
+  return JSON.stringify({ filters, sorts, putAway, views })
+}
+
+/** Saves changes, except a filter that is still being typed. */
+function keepViews({ get, subscribe }: StateStore<Ui>, file: KeptViewsFile): void {
+  let last = keptOf(get())
+  subscribe(() => {
+    const ui = get()
+    const next = ui.typing === undefined ? keptOf(ui) : last
+    if (next === last) return
+    last = next
+    file.write(JSON.parse(next))
+  })
 }

@@ -14,7 +14,7 @@ import { askUser, refuse, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
 import { startDaemon } from './shell/commands.ts'
 import { copy, copyCommand } from './shell/copy.ts'
-import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
+import { type Dialog, dialogKey, dialogPaste } from './shell/dialog.ts'
 import { markAll, markChosen, meant } from './shell/marks.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
 import type { Host } from './shell/screen.ts'
@@ -298,14 +298,11 @@ async function send(host: Host, dialog: Dialog): Promise<void> {
   if (host.ui.get().dialog !== busy) return
   put(outcome.ok ? undefined : { ...dialog, busy: false, problem: outcome.problem })
   if (!outcome.ok) return
-  showToast(host, toastOf(outcome.value))
+  const { value: told } = outcome
+  showToast(host, typeof told === 'string' ? { text: told, tone: 'good', stays: false } : { ...told, stays: true })
   const next = await dialog.spec.next?.()
   const { screen, picker, typing, dialog: open, toast } = host.ui.get()
   if (next === undefined || open || picker || typing || screen !== host.face.current.screen) return
   askUser(host, next)
   host.ui.set({ ...host.ui.get(), toast })
-}
-
-function toastOf(told: Told): Toast {
-  return typeof told === 'string' ? { text: told, tone: 'good', stays: false } : { ...told, stays: true }
 }

@@ -263,9 +263,9 @@ export type UploadEndpoint = Endpoint & { readonly body: MultipartBody }
 type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
 
 /** What most endpoints are; an endpoint may say otherwise. */
-const usual = { method: 'GET', errors: [] } as const
+type Usual = { readonly method: 'GET'; readonly errors: readonly ('invalid_request' | 'not_found')[] }
 
-type With<C, E> = E & Omit<C, keyof E> & Omit<typeof usual, keyof C | keyof E>
+type With<C, E> = E & Omit<C, keyof E> & Omit<Usual, keyof C | keyof E>
 
 /**
  * Declares endpoints that have members in common, such as their section; an endpoint may have its own instead. A paid
@@ -274,7 +274,14 @@ type With<C, E> = E & Omit<C, keyof E> & Omit<typeof usual, keyof C | keyof E>
 export function endpointsWith<const C extends Partial<Endpoint>>(common: C) {
   return <const E extends Partial<Endpoint>>(
     endpoint: E & (With<C, E> extends infer W extends Endpoint ? (W extends Sound<W> ? unknown : never) : Endpoint),
-  ): With<C, E> => ({ ...usual, ...common, ...endpoint })
+  ): With<C, E> => {
+    // The usual errors are those of a query or body, and of an id in the path.
+    const errors = [
+      ...(endpoint.query || endpoint.body ? ['invalid_request' as const] : []),
+      ...(endpoint.path?.includes(':') ? ['not_found' as const] : []),
+    ]
+    return { method: 'GET', errors, ...common, ...endpoint }
+  }
 }
 
 export const defineEndpoint = endpointsWith({})

@@ -91,12 +91,10 @@ const Offer = PaymentRequired.extend({
 
 /** One schema per code, so that descriptions can list an endpoint's codes. */
 const byCode = tableOf(keysOf(errorCodes), (code) =>
-  ErrorBody.extend({ code: z.literal(code), ...promised[code] }).meta({ id: `${pascal(code)}Error` }),
+  ErrorBody.extend({ code: z.literal(code), ...promised[code] }).meta({
+    id: `${code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())}Error`,
+  }),
 )
-
-function pascal(code: string): string {
-  return code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
-}
 
 type Parts = { schemas: SchemaComponents; responses: Record<string, OpenApiNode>; offer?: unknown }
 

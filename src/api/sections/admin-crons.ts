@@ -47,7 +47,6 @@ export const cronsApi = {
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/pause',
     reply: json(CronChange),
-    errors: ['not_found'],
     summary: 'pause a cron',
   }),
 
@@ -55,7 +54,6 @@ export const cronsApi = {
     method: 'POST',
     path: '/dashboard/api/admin/crons/:name/resume',
     reply: json(CronChange),
-    errors: ['not_found'],
     summary: 'resume a cron',
   }),
 }

@@ -125,7 +125,6 @@ export const figuresApi = {
       buckets: z.array(Bucket).meta({ description: 'oldest first; the current interval is last' }),
       week_ago: WeekAgo.optional().meta({ description: 'missing with `since`' }),
     }),
-    errors: ['invalid_request'],
     summary: 'time series: calls, purchases, latency, money',
   }),
 
@@ -141,7 +140,6 @@ export const figuresApi = {
       since: Time.meta({ description: 'start of counting (the daemon start)' }),
       endpoints: z.array(EndpointFigures).meta({ description: 'called endpoints, most calls first' }),
     }),
-    errors: ['invalid_request'],
     summary: 'calls, errors and latency by endpoint',
   }),
 

@@ -78,14 +78,12 @@ export const rulingsApi = {
       ...paged,
       ...searched,
     }),
-    errors: ['invalid_request'],
     summary: 'all jobs with filters',
   }),
 
   getJobBundle: adminEndpoint({
     path: '/dashboard/api/admin/jobs/:id/bundle',
     reply: json(JobBundle),
-    errors: ['not_found'],
     summary: 'collect the evidence of a dispute: job, schemas, hashes, messages, postings',
   }),
 

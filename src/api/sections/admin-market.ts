@@ -29,7 +29,6 @@ export const marketAdminApi = {
       ...pageQuery,
     }),
     reply: json({ plans: z.array(Plan).meta({ description: 'the newest first' }), ...page }),
-    errors: ['invalid_request'],
     summary: 'all plans, with filter and sort by any field',
   }),
 
@@ -41,7 +40,6 @@ export const marketAdminApi = {
       ...pageQuery,
     }),
     reply: json({ subscriptions: z.array(MarketSubscription).meta({ description: 'the newest first' }), ...page }),
-    errors: ['invalid_request'],
     summary: 'all subscriptions, with filter and sort by any field',
   }),
 
@@ -53,7 +51,6 @@ export const marketAdminApi = {
       ...pageQuery,
     }),
     reply: json({ postings: z.array(MarketPosting).meta({ description: 'the newest first' }), ...page }),
-    errors: ['invalid_request'],
     summary: 'all requests for work, also of suspended posters, with filter and sort by any field',
   }),
 
@@ -64,7 +61,6 @@ export const marketAdminApi = {
       products: z.array(Product).meta({ description: 'including drafts and withdrawn ones, newest listing first' }),
       ...page,
     }),
-    errors: ['invalid_request'],
     summary: 'all digital products that were not deleted, with filter and sort by any field',
   }),
 }

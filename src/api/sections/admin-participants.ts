@@ -31,7 +31,6 @@ export const participantAdminApi = {
       ...paged,
       ...searched,
     }),
-    errors: ['invalid_request'],
     summary: 'participants, including their private fields',
   }),
 

@@ -75,7 +75,6 @@ export const platformSwitchesApi = {
     path: '/dashboard/api/admin/platform/pause',
     body: pauseBody,
     reply: json(PauseChange),
-    errors: ['invalid_request'],
     summary: 'activate kill switch, blocking all paid transactions',
   }),
 
@@ -84,7 +83,6 @@ export const platformSwitchesApi = {
     path: '/dashboard/api/admin/platform/unpause',
     body: pauseBody,
     reply: json(PauseChange),
-    errors: ['invalid_request'],
     summary: 'resume paid transactions',
   }),
 
@@ -138,7 +136,6 @@ export const featuresApi = {
       reason: Reason.optional(),
     }),
     reply: json(Features.extend({ changed: z.boolean() }).meta({ id: 'FeaturesChange' })),
-    errors: ['invalid_request'],
     summary: 'set switches',
   }),
 }
@@ -148,7 +145,6 @@ export const adminLogApi = {
     path: '/dashboard/api/admin/log',
     query: z.strictObject({ ...listQuery(actFields), ...pageQuery }),
     reply: json({ acts: z.array(AdminAct), ...paged, ...searched }),
-    errors: ['invalid_request'],
     summary: 'audit log of administrator actions',
   }),
 }

@@ -120,7 +120,6 @@ export const requestsApi = {
   getRequestStory: adminEndpoint({
     path: '/dashboard/api/admin/requests/:id/story',
     reply: json(Story),
-    errors: ['not_found'],
     summary: 'trace of a request, job, receipt, delivery or payout',
   }),
 
@@ -130,7 +129,6 @@ export const requestsApi = {
     origin: 'ours',
     section: 'Jobs',
     reply: json(Story),
-    errors: ['not_found'],
     summary: 'trace a request, job, receipt, delivery or payout of yours',
   }),
 }

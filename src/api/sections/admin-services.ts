@@ -41,7 +41,6 @@ export const catalogAdminApi = {
       ...paged,
       ...searched,
     }),
-    errors: ['invalid_request'],
     summary: 'all listings, with filter and sort by any field',
   }),
 }

@@ -23,7 +23,6 @@ export const houseThreadsApi = {
       ...paged,
       ...searched,
     }),
-    errors: ['invalid_request'],
     summary: 'all threads; each read is logged',
   }),
 
@@ -31,7 +30,6 @@ export const houseThreadsApi = {
     path: '/dashboard/api/admin/threads/:id',
     query: messageQuery,
     reply: json(MarketThread),
-    errors: ['invalid_request', 'not_found'],
     summary: 'one thread; the read is logged',
   }),
 

@@ -69,7 +69,6 @@ export const operatorApi = {
         .meta({ description: 'without a cursor: number of recent events to start with' }),
     }),
     reply: events(MarketEvent),
-    errors: ['invalid_request'],
     summary: 'event stream of the whole marketplace (SSE)',
   }),
 
@@ -82,7 +81,6 @@ export const operatorApi = {
       limit: queryInt({ min: 1, max: MAX_LOG_LINES }).optional(),
     }),
     reply: json({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() }),
-    errors: ['invalid_request'],
     summary: 'recent log records with filters',
   }),
 

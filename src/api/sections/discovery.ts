@@ -44,7 +44,6 @@ export const discoveryApi = {
       items: z.array(DiscoveredResource),
       pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
     }),
-    errors: ['invalid_request'],
     summary: 'x402 discovery list from the catalog',
   }),
 
@@ -61,7 +60,6 @@ export const discoveryApi = {
       resources: z.array(DiscoveredResource),
       pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
     }),
-    errors: ['invalid_request'],
     summary: 'x402 discovery search',
   }),
 

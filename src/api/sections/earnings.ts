@@ -93,7 +93,6 @@ export const payeesApi = {
     path: '/dashboard/api/admin/payees',
     query: z.strictObject({ ...listQuery(payeeFields), ...pageQuery }),
     reply: json({ payees: z.array(Payee), ...paged, ...searched }),
-    errors: ['invalid_request'],
     summary: 'list providers with earnings, payouts, amounts due and held, and the next payment time',
   }),
 }

@@ -173,7 +173,6 @@ export const facilitatorAdminApi = {
       settlements: z.array(FacilitatedSettlement),
       ...paged,
     }),
-    errors: ['invalid_request'],
     summary: 'show facilitator settings and settlements',
   }),
 }

@@ -165,7 +165,6 @@ export const jobsApi = {
       jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: get the job for them' }),
       ...paged,
     }),
-    errors: ['invalid_request'],
     summary: 'list own jobs',
   }),
 

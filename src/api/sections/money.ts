@@ -50,7 +50,6 @@ export const auditApi = {
     path: '/dashboard/api/admin/holds',
     query: z.strictObject({ ...pageQuery, ...listQuery(holdFields, holdOrders), kind: z.enum(heldKinds).optional() }),
     reply: json({ holds: z.array(Hold), ...paged, ...searched }),
-    errors: ['invalid_request'],
     summary: 'every held amount with owner, reason, next event',
   }),
 
@@ -73,7 +72,6 @@ export const auditApi = {
     path: '/dashboard/api/admin/payouts',
     query: z.strictObject({ ...pageQuery, ...listQuery(payoutFields), status: z.enum(payoutStates).optional() }),
     reply: json({ payouts: z.array(Payout), ...paged, ...searched }),
-    errors: ['invalid_request'],
     summary: 'payouts and their state',
   }),
 

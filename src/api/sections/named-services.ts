@@ -74,7 +74,6 @@ export const namedServiceAdminApi = {
         changed: z.boolean(),
       }),
     ),
-    errors: ['invalid_request', 'not_found'],
     summary: 'configure an advertised path: own listing, alias, or plan',
   }),
 }

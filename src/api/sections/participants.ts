@@ -157,7 +157,6 @@ export const registrationApi = {
         .meta({ description: 'next_cursor of the previous page' }),
     }),
     reply: json({ participants: z.array(Participant), limit: z.int(), next_cursor: z.string().nullable() }),
-    errors: ['invalid_request'],
     summary: 'publicly listable participants; keyset pagination with `cursor`',
   }),
 }
@@ -167,7 +166,6 @@ export const participantsApi = {
     path: '/v1/participants/:id',
     access: openOrKey,
     reply: json(ShownParticipant),
-    errors: ['not_found'],
     summary: 'participant profile including `verification_tier`',
   }),
 

@@ -87,7 +87,6 @@ export const plansApi = {
     access: open,
     query: z.strictObject({ provider: idOf('participant').optional(), ...pageQuery }),
     reply: json({ plans: z.array(Plan), ...paged }),
-    errors: ['invalid_request'],
     summary: 'list plans',
   }),
 
@@ -107,7 +106,6 @@ export const plansApi = {
     path: '/v1/plans/:id',
     access: open,
     reply: json(Plan),
-    errors: ['not_found'],
     summary: 'plan details',
   }),
 
@@ -156,7 +154,6 @@ export const subscriptionsApi = {
       ...pageQuery,
     }),
     reply: json({ subscriptions: z.array(Subscription), ...paged }),
-    errors: ['invalid_request'],
     summary: 'list own subscriptions',
   }),
 

@@ -106,7 +106,6 @@ export const postingsApi = {
     path: '/v1/postings/:id',
     access: open,
     reply: json(Posting),
-    errors: ['not_found'],
     summary: 'request detail',
   }),
 }

@@ -149,7 +149,6 @@ export const productSalesApi = {
     access: key(),
     query: z.strictObject(pageQuery),
     reply: json({ purchases: z.array(Purchase), ...paged }),
-    errors: ['invalid_request'],
     summary: 'list own product purchases',
   }),
 }

@@ -65,7 +65,6 @@ export const profilesApi = {
     path: '/v1/participants/:id/profile',
     access: open,
     reply: json(PublicProfile),
-    errors: ['not_found'],
     summary:
       'consolidated public profile: `trust`, `reputation` (band), verification tier, `webhook_health` (providers), on-chain identity and links; 404 unless publicly listable',
   }),
@@ -74,7 +73,6 @@ export const profilesApi = {
     path: '/v1/participants/:id/identity.json',
     access: open,
     reply: json(RegistrationFile),
-    errors: ['not_found'],
     summary: 'portable ERC-8004 registration file',
   }),
 }

@@ -40,7 +40,6 @@ export const reputationApi = {
     access: open,
     body: jsonBody({ wallets: z.array(Address).min(1).max(MAX_BATCH) }),
     reply: json({ verdicts: z.array(WalletTrust).meta({ description: 'in the requested order' }) }),
-    errors: ['invalid_request'],
     summary: 'verdicts for up to 20 wallets, same shape per entry',
   }),
 
@@ -62,7 +61,6 @@ export const reputationApi = {
     path: '/v1/reputation/feedback/:jobId.json',
     access: open,
     reply: bytes('application/json'),
-    errors: ['not_found'],
     summary: 'immutable ERC-8004 feedback file (keccak256-verifiable bytes)',
   }),
 
@@ -70,7 +68,6 @@ export const reputationApi = {
     path: '/v1/reputation/evidence/:root.json',
     access: open,
     reply: bytes('application/json'),
-    errors: ['not_found'],
     summary: 'content-addressed score evidence for a score registry evidence root',
   }),
 

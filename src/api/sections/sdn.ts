@@ -35,7 +35,6 @@ export const sanctionsApi = {
       manual: z.enum(['true']).optional().meta({ description: 'only wallets that were added by hand' }),
     }),
     reply: json(namedObject('Sanctions', { wallets: z.array(Sanction), ...paged, sdn: Sdn })),
-    errors: ['invalid_request'],
     summary: 'sanctioned wallets',
   }),
 
@@ -44,7 +43,6 @@ export const sanctionsApi = {
     path: '/dashboard/api/admin/sdn',
     body: jsonBody({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) }),
     reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),
-    errors: ['invalid_request'],
     summary: 'add a wallet by hand',
   }),
 

@@ -209,7 +209,6 @@ export const catalogApi = {
       queried_at: Time,
       referral_hint: z.string(),
     }),
-    errors: ['invalid_request'],
     summary:
       'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
   }),
@@ -220,7 +219,6 @@ export const servicesApi = {
     path: '/v1/services/:id',
     access: open,
     reply: json(Listing),
-    errors: ['not_found'],
     summary: "listing detail, enriched with the provider's trust verdict and verification tier",
   }),
 }

@@ -23,7 +23,6 @@ export const termsApi = {
     access: key(),
     body: jsonBody({ version: z.string().max(MAX_NAME_CHARS) }),
     reply: json({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time }),
-    errors: ['invalid_request'],
     summary: 'accept a version of the terms',
   }),
 }

@@ -66,7 +66,6 @@ export const threadsApi = {
       ...pageQuery,
     }),
     reply: json({ threads: z.array(Thread), ...paged }),
-    errors: ['invalid_request'],
     summary: 'list own threads',
   }),
 

@@ -33,7 +33,6 @@ export const tracesApi = {
     origin: 'ours',
     section: 'Pages',
     reply: html,
-    errors: ['not_found'],
     summary: 'one-time trace page',
   }),
 }

@@ -125,7 +125,6 @@ export const verificationAdminApi = {
     origin: 'ours',
     section: 'Pages',
     reply: html,
-    errors: ['not_found'],
     summary: 'consent page',
   }),
 

@@ -59,7 +59,6 @@ export const deliveriesApi = {
     access: key('provider'),
     query: z.strictObject({ status: status.optional(), ...pageQuery }),
     reply: json({ deliveries: z.array(Delivery), ...paged }),
-    errors: ['invalid_request'],
     summary: 'own webhook deliveries with all attempts',
   }),
 
@@ -96,7 +95,6 @@ export const webhookAdminApi = {
       ...searched,
       counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
     }),
-    errors: ['invalid_request'],
     summary: 'all deliveries',
   }),
 }

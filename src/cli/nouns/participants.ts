@@ -1,9 +1,8 @@
-import type { Input, WireAnswer } from '../../api/endpoint/define.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { bold, green, yellow } from '../../text/text.ts'
 import type { Io } from '../io.ts'
 import * as z from '../params.ts'
-import type { Session } from '../session.ts'
 
 export type Participant = WireAnswer<Api['getParticipant']>
 
@@ -22,16 +21,9 @@ export function showParticipant(participant: Participant, io: Io): void {
 
 /** A participant as the administrator sees it. */
 export type ParticipantStanding = WireAnswer<Api['setParticipant']>
-type Change = Omit<Input<Api['setParticipant']>['body'], 'reason'>
 
 export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
 export const why = z.object({ reason: z.string().meta({ description: 'reason, for the log', value: 'text' }) })
-
-type ChangeParams = { readonly id: string; readonly change: Change; readonly reason: string }
-
-export function setStanding(session: Session, { id, change, reason }: ChangeParams): Promise<ParticipantStanding> {
-  return session.call('setParticipant', { params: { id }, body: { ...change, reason } })
-}
 
 export function showStanding({ id, name, verification_tier, suspended_at: since }: ParticipantStanding, io: Io): void {
   const sign = since === null ? green('✓') : yellow('‖')

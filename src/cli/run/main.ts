@@ -16,7 +16,7 @@ import {
   withKept,
   withOutput,
 } from '../globals.ts'
-import { createIo, type Format, type Io, type IoSettings, plainSettings } from '../io.ts'
+import { createIo, type Format, type Io, plainSettings } from '../io.ts'
 import { HELP_COLUMNS_MAX, type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
 import { synonyms } from './root-help.ts'
 
@@ -27,7 +27,11 @@ export async function main(machine: System, commands: Commands): Promise<number>
   const system = actingAs(machine)
   const words = splitOptionalValues(helpWords(withoutSynonym(system.argv, commands), commands))
   const budget = createBudget()
-  let io = createIo(system, { ...plainSettings, format: guessFormat(words, system), debug: guessDebug(words) })
+  let io = createIo(system, {
+    ...plainSettings,
+    format: guessFormat(words, system),
+    debug: words.includes('--debug') ? 'everything' : 'nothing',
+  })
   try {
     const parsed = await parseBare(system, commands, words)
     if ('text' in parsed) {
@@ -145,8 +149,4 @@ function guessFormat(words: readonly string[], { env }: System): Format {
   return words.some((word) => ['--json', '--ndjson', '-q', '--jq', '--fields'].includes(word.split('=')[0] ?? word))
     ? 'json'
     : 'human'
-}
-
-function guessDebug(words: readonly string[]): IoSettings['debug'] {
-  return words.includes('--debug') ? 'everything' : 'nothing'
 }

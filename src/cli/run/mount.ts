@@ -42,12 +42,13 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   // With a help flag, commander shows help without checking the words. Parse again without such flags, to find an
   // unknown word.
   const unhelped =
-    leaf || !HELP_CODES.includes(whole.error.code) ? whole : await parseWith(tree, words.filter(isNoHelp))
+    leaf || !HELP_CODES.includes(whole.error.code)
+      ? whole
+      : await parseWith(
+          tree,
+          words.filter((word) => word !== '--help' && word !== '-h'),
+        )
   return asked('error' in unhelped && UNKNOWN_CODES.includes(unhelped.error.code) ? unhelped : whole, program)
-}
-
-function isNoHelp(word: string): boolean {
-  return word !== '--help' && word !== '-h'
 }
 
 /** The error with which commander ended, and the state of the parsing. */

@@ -22,17 +22,15 @@ export function spenderOf({ places, budget, system, io, approve, unlessSet }: Se
     budget,
     now: () => system.now(),
     approve:
-      approve ?? (async (question) => (io.canAsk ? saidYes(await io.ask(`${question} Type yes:`, ASKED)) : undefined)),
+      approve ??
+      (async (question) =>
+        io.canAsk ? (await io.ask(`${question} Type yes:`, ASKED)).trim().toLowerCase() === 'yes' : undefined),
     ...(unlessSet === undefined ? {} : { unlessSet }),
   }
 }
 
 // `--yes` does not approve a payment: a flag must not defeat the limit above which the user is asked.
 const ASKED = { flag: '… in a terminal' }
-
-function saidYes(answer: string): boolean {
-  return answer.trim().toLowerCase() === 'yes'
-}
 
 export type Wanted = {
   readonly price: Usdc

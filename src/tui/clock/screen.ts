@@ -1,23 +1,26 @@
-import type { Outcome } from '../../client/link.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { DAY_MS, HOUR_MS } from '../../core/time.ts'
 import { microOf } from '../../text/columns.ts'
-import { count, shortSpan, span } from '../../text/text.ts'
+import { count, shortAddress, shortSpan, span } from '../../text/text.ts'
 import { dateTime, zonedTime } from '../../text/time.ts'
 import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
+import type { CronFacts } from '../shell/cron-facts.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
+import { text, time } from '../shell/read.ts'
 import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
-import { type ClockFacts, type Due, type DueFacts, dueCrons, dueKinds, fetchClockFacts, fetchDue } from './facts.ts'
 
 export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
   const { link, refreshMs } = host
@@ -43,6 +46,7 @@ export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']
   }
 }
 
+const dueKinds = ['cron', 'hold', 'payout'] as const
 const dueFields = {
   kind: { kind: 'choice', choices: dueKinds },
   what: { kind: 'text' },
@@ -236,4 +240,84 @@ export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
         ({ state }) => `The clock is ${state}.`,
       ),
   }
+}
+
+/** Maximum number of holds, and of payouts, that are fetched. Further holds are only counted. */
+const LOOKED_AT = 100
+const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
+
+export const fetchClockFacts = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'getClock', asked: { signal } }, readClock)
+
+type ClockFacts = ReturnType<typeof readClock>
+
+function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>) {
+  return {
+    now: Date.parse(now),
+    wall: Date.parse(wall),
+    aheadMs: offset_ms,
+    isFrozen: state === 'frozen',
+    /** False with real money: the clock cannot be moved. */
+    isMovable: movable,
+    nextCron: next_cron === null ? undefined : { name: text(next_cron.name), at: Date.parse(next_cron.at) },
+  }
+}
+
+/** An automatic event with its time. */
+type DueFacts = {
+  readonly id: string
+  /** Business time. */
+  readonly at: number
+  readonly kind: (typeof dueKinds)[number]
+  readonly what: string
+  readonly whose: string
+  /** Like `$0.525`; empty without money. */
+  readonly amount: string
+}
+
+type Due = {
+  readonly rows: readonly DueFacts[]
+  /** Number of held amounts that were not fetched. */
+  readonly unseen: number
+}
+
+/** Fetches the held money and the payouts that will move at a known time. */
+const fetchDue =
+  (link: Link) =>
+  async (signal: AbortSignal): Promise<Outcome<Due>> => {
+    const asked = { query: LOOKED_AT_QUERY, signal }
+    const [holds, payouts] = await Promise.all([
+      ask(link, { name: 'getHolds', asked }, (answer) => ({
+        rows: answer.holds.flatMap(dueHold),
+        unseen: answer.total - answer.holds.length,
+      })),
+      ask(link, { name: 'getPayouts', asked }, (answer) => ({ rows: answer.payouts.flatMap(duePayout), unseen: 0 })),
+    ])
+    if (!holds.ok) return holds
+    if (!payouts.ok) return payouts
+    const rows = [...holds.value.rows, ...payouts.value.rows]
+    return { ok: true, value: { rows, unseen: holds.value.unseen } }
+  }
+
+function dueHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): DueFacts[] {
+  const at = time(hold.next_event_at)
+  if (at === undefined) return []
+  const { account, next_event, owner, amount } = hold
+  const whose = text(owner?.id)
+  return [{ id: text(account), at, kind: 'hold', what: text(next_event), whose, amount: `$${amount}` }]
+}
+
+function duePayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): DueFacts[] {
+  const at = time(payout.next_attempt_at)
+  if (at === undefined) return []
+  const { id, wallet, amount, attempts } = payout
+  return [{ id, at, kind: 'payout', what: `try ${attempts + 1}`, whose: shortAddress(wallet), amount: `$${amount}` }]
+}
+
+/** Next scheduled run of each cron. */
+function dueCrons(crons: readonly CronFacts[]): readonly DueFacts[] {
+  return crons.flatMap(({ name, more }): DueFacts[] => {
+    if (more?.nextRun === undefined) return []
+    return [{ id: `cron ${name}`, at: more.nextRun, kind: 'cron', what: 'runs', whose: name, amount: '' }]
+  })
 }

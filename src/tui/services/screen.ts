@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { serviceFields } from '../../api/endpoint/list-fields.ts'
+import type { ListingChanges, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
@@ -12,21 +13,20 @@ import { accent, blank, dim, type Line, type Piece, strong, warn } from '../part
 import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { said } from '../shell/act-dialogs.ts'
-import { refuse } from '../shell/ask.ts'
+import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { findingOf, listHead, listTable, narrowed, sortActions, useListQuery, useSettled } from '../shell/finding.ts'
-import { askAllAnyway, meant } from '../shell/marks.ts'
+import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
-import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { listOf } from '../shell/rows.ts'
 import type { FaceList, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import { editListing } from './edit.ts'
 import type { ServiceFacts } from './facts.ts'
 import { hookSign, wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
@@ -169,9 +169,10 @@ function testChosen(host: Host, services: readonly ServiceFacts[], person: strin
   const rows = meant(host.ui.get(), services, ({ id }) => id)
   if (rows.length === 0) refuse(host, 'No service is chosen.')
   else if (rows.every(({ providerId }) => providerId === person))
-    askAllAnyway(
+    askAll(
       host,
       rows.map((service) => said(host, hookDialog(host, service))),
+      askAnyway,
     )
   else refuse(host, `Only its provider may test a webhook.  → souk tui services --as WALLET`)
 }
@@ -262,7 +263,12 @@ const columns: readonly ScreenColumn<ServiceFacts>[] = [
     drop: 2,
   },
   { title: 'KIND', value: ({ kind }) => kinds[kind] ?? kind, drop: 3 },
-  { title: 'BUYER PAYS', value: paysWord, align: 'right', exact: true },
+  {
+    title: 'BUYER PAYS',
+    value: ({ buyerPays, price }) => strong(buyerPays || price || 'by quote'),
+    align: 'right',
+    exact: true,
+  },
   { title: 'REP', value: ({ score, isNew }) => repWord(score, isNew), align: 'right', drop: 1 },
   {
     title: `SOLD ${SOLD_DAYS}D`,
@@ -278,10 +284,6 @@ const columns: readonly ScreenColumn<ServiceFacts>[] = [
 ]
 
 const PROVIDER_MAX = 20
-
-function paysWord({ buyerPays, price }: ServiceFacts): Piece {
-  return strong(buyerPays || price || 'by quote')
-}
 
 function soldWord({ selling }: ServiceFacts): Piece {
   if (selling === undefined) return '—'
@@ -321,5 +323,37 @@ export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
       const mend = shellCommand(host, ['services', 'edit', id])
       return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → ${mend}`, tone: 'bad' } }
     },
+  }
+}
+
+/** Opens a listing of the user in an editor, and asks before it sends the changes. */
+async function editListing(host: Host, service: ServiceFacts): Promise<void> {
+  const { edit } = host
+  if (edit === undefined) {
+    refuse(host, 'This cockpit cannot open an editor.')
+    return
+  }
+  let edited: Outcome<ListingChanges> | undefined
+  await host.lend.current(async () => {
+    edited = await edit(service.raw)
+  })
+  if (edited?.ok) askAnyway(host, said(host, changeDialog(host, service, edited.value)))
+  else if (edited !== undefined) refuse(host, [edited.problem.sentence, ...edited.problem.facts].join('  '))
+}
+
+export function changeDialog(host: Host, { id, name }: ServiceFacts, changes: ListingChanges): DialogSpec {
+  const settings = changes.settings.flatMap((setting) => ['--set', setting])
+  return {
+    title: 'CHANGE A LISTING',
+    as: 'its provider',
+    facts: () => [['service', `${id}  ${name}`], ...changes.differences],
+    verb: 'Change',
+    command: () => shellCommand(host, ['services', 'edit', id, ...settings]),
+    send: (): Sent =>
+      ask(
+        host.link,
+        { name: 'updateService', asked: { params: { id }, body: changes.body } },
+        () => `${name} is changed.`,
+      ),
   }
 }

@@ -1,6 +1,6 @@
 import { dollars, microOf } from '../../text/columns.ts'
 import { count } from '../../text/text.ts'
-import { askAnyway, askUser, refuse } from './ask.ts'
+import { askUser, refuse } from './ask.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import type { Host } from './screen.ts'
 import { choose, chosenIndex, type Ui } from './ui.ts'
@@ -39,17 +39,8 @@ export function meant<T>(ui: Ui, rows: readonly T[], idOf: (row: T) => string): 
   return rows.slice(chosenIndex(ui, ids), chosenIndex(ui, ids) + 1)
 }
 
-/** Asks once for several changes, then makes them one by one and reports the failures. */
-export function askAll(host: Host, specs: readonly DialogSpec[]): void {
-  askTogether(host, specs, askUser)
-}
-
-/** Like `askAll`, for changes that need no admin key. */
-export function askAllAnyway(host: Host, specs: readonly DialogSpec[]): void {
-  askTogether(host, specs, askAnyway)
-}
-
-function askTogether(host: Host, specs: readonly DialogSpec[], put: typeof askUser): void {
+/** Asks once for several changes, with `askAnyway` if they need no admin key. Makes them one by one, reports failures. */
+export function askAll(host: Host, specs: readonly DialogSpec[], put: typeof askUser = askUser): void {
   const [first] = specs
   if (first === undefined) return
   if (specs.length > TOGETHER_MAX)
