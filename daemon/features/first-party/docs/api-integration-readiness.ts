@@ -38,7 +38,8 @@ const areas: readonly Area[] = [
   {
     id: 'base_url',
     text: 'Base address',
-    signs: /https:\/\/api\.|base (url|address)|\bendpoints?\b[^\n]{0,80}https?:\/\/|https?:\/\/[^\s]{1,300}\/v\d/i,
+    signs:
+      /https:\/\/api\.|base (url|address)|\bendpoints?\b[^\n]{0,80}https?:\/\/|https?:\/\/[^\s]{1,300}\/(?:v\d|api\b)/i,
     weight: 6,
     risk: 'The base URL of the API is unknown.',
   },

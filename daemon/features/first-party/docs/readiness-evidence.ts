@@ -79,7 +79,8 @@ export function offerOf(lines: readonly SaidLine[], signs: RegExp, { isThing }: 
   const offered = named.filter(({ text }) => !isThing || isOffered(text, signs))
   const there = new Set(offered)
   const denied = named.find((line) => !there.has(line))
-  const said = offered.find(({ isHeading }) => !isHeading)
+  // A path says what it is; other headings leave it to the text below.
+  const said = offered.find(({ isHeading, text }) => !isHeading || /^(?:[A-Z]+ )?\/\w/.test(text))
   const [heading] = offered
   if (said) return { status: denied ? 'unclear' : 'found', evidence: quoteOf(said, signs) }
   if (denied) return { status: 'missing', evidence: quoteOf(denied, signs) }
