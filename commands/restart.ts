@@ -5,7 +5,7 @@ import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'
 import { hostOf, lastLaunchOf, launchOptions, portOf, storeOf } from '../src/lifecycle/launch.ts'
-import { startDaemon } from '../src/lifecycle/start.ts'
+import { spareOf, startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
 
@@ -38,7 +38,9 @@ export const command = defineCommand({
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${portOf(launch)}`)
     readEngines(launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
-    const { registration } = await startDaemon(context, launch)
+    const started = await startDaemon(context, launch)
+    if ('waiting' in started) return { ...spareOf(started), was: stopped.how }
+    const { registration } = started
     return {
       state: 'running' as const,
       was: stopped.how,
@@ -48,8 +50,9 @@ export const command = defineCommand({
       started_at: registration.started_at,
     }
   },
-  view({ url, pid, version, was }, io) {
-    const up = was === 'absent' ? 'is up' : 'is up again'
+  view({ state, url, pid, version, was }, io) {
+    const again = was === 'absent' ? 'is up' : 'is up again'
+    const up = state === 'spare' ? 'is a spare' : again
     io.line(`${green('✓')} souk ${version} ${up}   ${bold(url)}   pid ${pid}`)
     if (was === 'absent') io.line('  no daemon was running')
     if (was === 'crashed') io.line('  the previous daemon had crashed')

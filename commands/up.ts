@@ -26,7 +26,7 @@ import {
   typedOptions,
 } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
-import { type Started, startDaemon } from '../src/lifecycle/start.ts'
+import { type Started, spareOf, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import type { SeedFile } from '../src/market/file/shape.ts'
 import { Rate, showTraffic, type TrafficItem } from '../src/market/traffic.ts'
@@ -86,7 +86,7 @@ export const command = defineCommand({
   view(data, io) {
     if ('did' in data) return showTraffic(data, io)
     if ('unit' in data) return showUnit(data, io)
-    if (data.state === 'stopped') return
+    if (data.state !== 'running') return showIdle(data, io)
     const state = data.already_running ? 'is up already' : 'is up'
     io.line(
       `${green('✓')} souk ${data.version} ${state}   ${bold(data.url)}   pid ${data.pid}   ${took(data, io.now())}`,
@@ -126,7 +126,14 @@ type Running = ReturnType<typeof shown> & {
   readonly clock: { readonly now: string; readonly state: string } | null
   readonly took_ms: number
 }
-type Up = Stopped | Running | Unit
+/** A daemon that waits for the database of another one. */
+type Spare = ReturnType<typeof spareOf>
+type Up = Stopped | Running | Spare | Unit
+
+function showIdle(data: Stopped | Spare, io: Io): void {
+  if (data.state === 'stopped') return
+  io.line(`${green('✓')} souk ${data.version} is a spare   ${bold(data.url)}   it waits for ${data.waits_for}`)
+}
 
 function showUnit({ unit, name }: Unit, io: Io): void {
   io.line(unit.trimEnd())
@@ -154,7 +161,7 @@ async function bringUp(context: Context): Promise<Up> {
   if (systemd) return (await import('../src/lifecycle/systemd.ts')).unitOf(context, launch)
   const startedAt = context.io.now()
   const isNew = launch.ephemeral || !hasStore(context)
-  if (file !== undefined) requireNew(context, isNew, file)
+  requireNew(context, isNew, file)
   wouldDo(
     context.globals,
     `start ${context.places.instance} on ${hostOf(launch)}:${portOf(launch)} over ${context.places.data}`,
@@ -165,6 +172,7 @@ async function bringUp(context: Context): Promise<Up> {
   }
   const { listWallets } = await import('../src/client/wallets.ts')
   const started = await startDaemon(context, launch, said)
+  if ('waiting' in started) return spareOf(started)
   const { url, data_dir } = started.registration
   if (started.alreadyRunning) requireAgreement(context.places, started.registration, said)
   noteOf(context, started)
@@ -224,8 +232,8 @@ async function playFile(context: Context, seedFile: SeedFile): Promise<void> {
   for await (const { did } of play(context, await context.session(), seedFile)) progress.update(did)
 }
 
-function requireNew({ places }: Context, isNew: boolean, file: string): void {
-  if (isNew) return
+function requireNew({ places }: Context, isNew: boolean, file: string | undefined): void {
+  if (isNew || file === undefined) return
   throw new CliError('conflict', 'The marketplace already exists; --seed is only for a new one.', {
     facts: [places.data],
     next: ['souk up', shellLine`souk seed --file ${file}`],

@@ -105,7 +105,10 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
 }
 
 async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promise<Daemon> {
-  const step = ports.onStep ?? (() => undefined)
+  const step: ReportStart = (name, detail) => {
+    taken.refuse(name === 'spare' ? `This daemon is a spare: ${detail} has the store.` : undefined)
+    ports.onStep?.(name, detail)
+  }
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock
   step('store')
@@ -117,6 +120,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
     log,
     machine,
     collections: allCollections,
+    onWaiting: (holder) => step('spare', holder),
     onLoaded: (percent) => step('store', `${percent} %`),
   })
   const store = ports.store?.(opened) ?? opened

@@ -20,6 +20,7 @@ import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, turnFor } from '../endpoint/json.ts'
 import { pageCache, type SharedPage } from '../endpoint/page-cache.ts'
 import { notEnabled } from '../endpoint/switched-off.ts'
+import { storage } from '../features/backup/storage.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
@@ -31,7 +32,7 @@ import { allowedHosts, namesTwoHosts } from './host.ts'
 import * as limits from './limits.ts'
 import { begin, count, noted, oneAtATime } from './one-at-a-time.ts'
 import { openPeers, type Peers } from './peers.ts'
-import type { TakenPort } from './port.ts'
+import { answerProbe, type TakenPort } from './port.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
 import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
@@ -81,7 +82,8 @@ export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
   const peers = openPeers(pipeline.ctx.config)
   const early = taken.handOver()
   const connections = boundConnections({ server, early }, peers, pipeline.ctx.clock.wall)
-  server.on('request', oneAtATime(listenerOf(pipeline, peers, connections)))
+  const serve = oneAtATime(listenerOf(pipeline, peers, connections))
+  server.on('request', (req, res) => answerProbe(req, res, awayOf(pipeline.ctx)) || serve(req, res))
   server.requestTimeout = pipeline.ctx.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
@@ -146,6 +148,11 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
     count(ctx, res, { endpoint: NO_ENDPOINT, code: error.code })
   }
+}
+
+function awayOf(ctx: Pipeline['ctx']): string | undefined {
+  if (ctx.stopping.aborted) return 'The daemon is stopping.'
+  return storage.of(ctx).isAway?.() ? 'The database does not answer.' : undefined
 }
 
 function hostFault(req: IncomingMessage, isAllowed: (host: string | undefined) => boolean): AppError | undefined {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { errnoOf } from '../../src/core/error.ts'
+import { AppError, errnoOf } from '../../src/core/error.ts'
 import type { Entropy } from '../../src/core/hex.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
@@ -63,6 +63,24 @@ export async function openIdentity(parts: { store: Store; entropy: Entropy; data
     await putSetting(t, IDENTITY, identity)
   })
   return { ...identity, adminKey: key }
+}
+
+/** @throws AppError `conflict` when the folder does not have the admin key of the store */
+export async function requireAdminKey({
+  store,
+  dataDir,
+}: {
+  store: Pick<Store, 'table'>
+  dataDir: string
+}): Promise<void> {
+  const row = await store.table(settings).get(IDENTITY)
+  const file = join(dataDir, ADMIN_KEY_FILE)
+  const kept = await readKey(file)
+  if (!row || (kept && hashSecret(kept) === Identity.parse(row.value).admin_key_hash)) return
+  throw new AppError(
+    'conflict',
+    `A spare needs the admin key of the marketplace: copy admin.key of the other data folder to ${file}.`,
+  )
 }
 
 async function readKey(file: string): Promise<string | undefined> {

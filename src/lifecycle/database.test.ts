@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasPostgres, testServer } from '../../fixtures/kit/postgres.ts'
 import { openUser, type User } from '../../fixtures/kit/user.ts'
@@ -65,6 +66,33 @@ describe.skipIf(!hasPostgres())('souk up over a database', () => {
     expect(refused).toMatchObject({ code })
     expect(refused.err).toContain(sentence)
     expect(refused.out + refused.err).not.toContain(SECRET)
+  })
+
+  test('with --spare waits for the daemon that has it, and refuses another admin key', async () => {
+    const store = await freshStore()
+    const [front, back] = ['front', 'back'].map((name) => ['--instance', name])
+    const up = ['up', '--port', '0', '--seed', 'none', '--store', store]
+    expect(await user.souk(...up, ...(front ?? []))).toMatchObject({ code: 0 })
+    const refused = await user.souk(...up, '--spare', ...(back ?? []))
+    expect(refused).toMatchObject({ code: 6 })
+    expect(refused.err).toContain('copy admin.key of the other data folder to ')
+    const [own, its] = await Promise.all([front, back].map((words) => user.json('status', ...(words ?? []))))
+    const [, to = ''] = /data folder to (\S+admin\.key)/.exec(refused.err) ?? []
+    copyFileSync(join(own.data_dir, 'admin.key'), to.replace(/^~/, user.home))
+    expect(its.state).toBe('stopped')
+    const spare = await user.json(...up, '--spare', ...(back ?? []))
+    expect(spare).toMatchObject({ state: 'spare', waits_for: expect.stringMatching(/^pid \d+ on /) })
+    expect((await user.json(...up, '--spare', ...(back ?? []))).state).toBe('spare')
+    const waiting = await user.souk('status', ...(back ?? []))
+    expect(waiting.out).toContain('waiting as a spare: pid')
+    await user.souk('down', ...(front ?? []))
+    await expect
+      .poll(async () => (await user.json('status', ...(back ?? []))).state, { timeout: 60_000 })
+      .toBe('running')
+    expect((await user.json('down', ...(back ?? []))).instances[0].how).toBe('graceful')
+    const alone = await user.souk('up', '--spare', '--instance', 'alone')
+    expect(alone).toMatchObject({ code: 2 })
+    expect(alone.err).toContain('add --store')
   })
 
   test('prints a systemd unit that takes the address from a private file', async () => {

@@ -100,6 +100,7 @@ export const launchOptions = {
     description: 'PostgreSQL database that keeps all data (default: SOUK_STORE, or the last one, or files)',
     value: 'postgres://…',
   }),
+  spare: z.flag({ description: 'wait while another daemon has the database, then take over from it' }),
   ephemeral: z.flag({ description: 'keep no data after the daemon stops' }),
   seed: z.text({
     description: 'initial data: house (built-in services), demo (users with history), none, or a file (default: house)',
@@ -231,7 +232,8 @@ export function storeOf(host: Pick<CommandContext<unknown, unknown>, 'places' | 
 }
 
 /** Checks what a database cannot do. @throws CliError `usage` */
-export function checkStore({ store, ephemeral, seed }: Launch): void {
+export function checkStore({ store, spare, ephemeral, seed }: Launch): void {
+  if (store === undefined && spare) throw usage('--spare needs a database that daemons share: add --store.')
   if (store === undefined) return
   if (ephemeral) throw usage('--ephemeral keeps no data, but --store or SOUK_STORE names a database: omit one of them.')
   if (seed === DEMO)

@@ -10,6 +10,7 @@ import {
   probe,
   register,
   registeredDaemon,
+  type StartRegistration,
   unregister,
 } from '../client/discover.ts'
 import { processWork } from '../client/process.ts'
@@ -34,6 +35,8 @@ const STUCK_GRACE_MS = 5_000
 const KEPT_VARIABLES =
   /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SOUK_(CONFIG_DIR|DATA_DIR|INSTANCE|STORE)|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_\w+)$/
 
+/** A daemon that waits while another one has the database. */
+export type Waiting = { readonly waiting: StartRegistration }
 export type Started = {
   readonly registration: DaemonRegistration
   readonly alreadyRunning: boolean
@@ -46,7 +49,7 @@ export type Started = {
  * @param said - the typed options, which that start must have, too
  * @throws CliError that states the owner of a taken port, the fault in the engines file, or the child's last output
  */
-export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started> {
+export async function startDaemon(host: StartHost, launch: Launch, said: Typed = {}): Promise<Started | Waiting> {
   readEngines(launch)
   const { places } = host
   const found = await findDaemon(places)
@@ -58,20 +61,33 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
   }
   const begun = whileLocked(places, () => begin(host, launch))
   if (!('child' in begun)) {
+    if (begun.other.state === 'starting' && isSpare(begun.other)) return { waiting: begun.other }
     const registration = await joinStart(host, begun.other, said)
     return { registration, alreadyRunning: true, recovered: false, notes: [] }
   }
   const progress = host.io.progress(startWords({ step: 'launch' }))
   try {
     const word = await waitFor(host, begun.child, progress)
+    const found = registeredDaemon(places)
+    if (word.kind === 'step' && found.state === 'starting') return { waiting: found.registration }
     if (word.kind === 'failed') throw await failureOf(launch, word, host)
-    return { registration: served(host), alreadyRunning: false, recovered: begun.recovered === true, notes: word.notes }
+    return {
+      registration: served(host),
+      alreadyRunning: false,
+      recovered: begun.recovered === true,
+      notes: 'notes' in word ? word.notes : [],
+    }
   } finally {
     progress.stop()
     begun.child.removeAllListeners()
     if (begun.child.connected) begun.child.disconnect()
     begun.child.unref()
   }
+}
+
+/** A spare as `up` and `restart` show it. */
+export function spareOf({ waiting: { pid, url = '', started_at, version, detail = '' } }: Waiting) {
+  return { state: 'spare' as const, url, pid, started_at, version, waits_for: detail }
 }
 
 /** Returns the live daemon, if there is one. Otherwise spawns one and registers it immediately. */
@@ -101,7 +117,8 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
   }
 }
 
-type Ended = Exclude<ChildWord, { kind: 'step' }>
+type Ended = ChildWord
+const isSpare = ({ step }: { readonly step: string }): boolean => step === 'spare'
 
 /** Waits while the child makes progress. Ctrl-c stops the child; `--timeout` only ends the wait. */
 async function waitFor(host: StartHost, child: ChildProcess, progress: Progress): Promise<Ended> {
@@ -117,7 +134,7 @@ async function waitFor(host: StartHost, child: ChildProcess, progress: Progress)
   }
   child.on('message', (message) => {
     const word = ChildWord.parse(message)
-    if (word.kind !== 'step') return end(word)
+    if (word.kind !== 'step' || isSpare(word)) return end(word)
     patience.progress()
     words = startWords(word)
     progress.update(words)

@@ -9,6 +9,7 @@ export const startSteps = {
   program: 'loading the program',
   port: 'opening the port',
   history: 'seeding the demo',
+  spare: 'waiting as a spare',
   store: 'loading the store',
   chain: 'opening the chain',
   market: 'opening the market',
@@ -75,6 +76,8 @@ export type Config = {
   readonly durability: 'full' | 'os'
   /** Address of the PostgreSQL database with the rows and files (default: the data folder has them). */
   readonly store?: string
+  /** Whether to wait while another daemon has the database. */
+  readonly spare?: boolean
   /** Where rows are stored (default: memory). A store that was ever opened with `level` keeps its rows there. */
   readonly rows?: 'memory' | 'level'
   /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { compact } from '../../../src/core/record.ts'
 import type { Config } from '../../../src/model/start.ts'
+import { requireAdminKey } from '../../kernel/identity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Disk } from '../../store/disk.ts'
 import { openLowdbStore } from '../../store/lowdb/open.ts'
-import type { AnyCollection } from '../../store/port.ts'
+import type { AnyCollection, Store } from '../../store/port.ts'
 import { type OpenedStore, openDatabase, refuseWithoutDatabase } from '../../store/postgres/opened.ts'
 import { STORE_FOLDER } from './replace.ts'
 import { diskFull, isNoSpace } from './storage.ts'
@@ -17,19 +18,24 @@ export type StoreParts = {
   readonly log: Log
   readonly machine: Clock
   readonly onFatal: ((error: Error) => void) | undefined
+  /** Called again and again while a spare waits, with the name of the daemon that has the store. */
+  readonly onWaiting?: (holder: string) => void
   /** Called with the percentage of the files read. */
   readonly onLoaded?: (percent: number) => void
 }
 
 /** @throws AppError `unavailable` when the disk is full; passes on all other errors of opening the store. */
 export async function openStore(parts: StoreParts): Promise<OpenedStore> {
-  const { config, collections, disk, log, machine, onFatal, onLoaded } = parts
+  const { config, collections, disk, log, machine, onFatal, onLoaded, onWaiting = () => undefined } = parts
   const { dataDir, store } = config
   const stopped = (error: Error): void => {
     log.error({ source: 'store', err: String(error) }, 'the store stopped')
     onFatal?.(error)
   }
-  if (store !== undefined) return openDatabase({ store, dataDir, collections, onFatal: stopped })
+  if (store !== undefined) {
+    const spare = { check: (found: Pick<Store, 'table'>) => requireAdminKey({ store: found, dataDir }), onWaiting }
+    return openDatabase({ store, dataDir, collections, onFatal: stopped, ...(config.spare ? { spare } : {}) })
+  }
   refuseWithoutDatabase(dataDir)
   try {
     return await openLowdbStore({

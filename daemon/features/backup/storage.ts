@@ -18,19 +18,19 @@ export type Storage = {
   /** Whether all writes are refused because the disk is full. */
   readonly isFull: () => Promise<boolean>
   readonly shrink: () => Promise<void>
-} & Pick<OpenedStore, 'describe'>
+} & Pick<OpenedStore, 'describe' | 'isAway'>
 
 export const storage = defineResource<Storage>('storage')
 
-type StorageParts = Pick<OpenedStore, 'recovery' | 'isFull' | 'shrink' | 'describe'>
+type StorageParts = Pick<OpenedStore, 'recovery' | 'isFull' | 'shrink' | 'describe' | 'isAway'>
 
-export function storageOf({ recovery, isFull, shrink, describe }: StorageParts): Storage {
+export function storageOf({ recovery, isFull, shrink, describe, isAway }: StorageParts): Storage {
   return {
     cut: cutOf(recovery),
     // A file system that reports no size counts as not full.
     isFull: () => isFull().catch(() => false),
     shrink,
-    ...compact({ describe }),
+    ...compact({ describe, isAway }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../src/core/error.ts'
 import { type BlobStore, type ByteRange, isBlobName, type StoredBlob, type SweepRule } from '../blobs.ts'
+import { StoreStopped } from '../errors.ts'
 import type { Connection, PgRow } from './connection.ts'
 import type { Pool } from './pool.ts'
 
@@ -13,8 +14,11 @@ export async function removeUnfinished(connection: Connection): Promise<void> {
   )
 }
 
-/** Files as rows. An upload writes its parts, and becomes a file when its hash is known. */
-export function pgBlobs(pool: Pool): BlobStore {
+/**
+ * Files as rows. An upload writes its parts, and becomes a file when its hash is known, if the instance still has the
+ * database: whoever took it over has removed the parts of unfinished uploads.
+ */
+export function pgBlobs(pool: Pool, instance: string): BlobStore {
   const ask: AskBlobs = (text, values = []) => pool.retry((connection) => connection.query(text, values))
 
   async function found(sha256: string) {
@@ -29,10 +33,12 @@ export function pgBlobs(pool: Pool): BlobStore {
     try {
       const { sha256, sizeBytes } = await writeParts({ pool, upload }, source, limitBytes)
       const [row] = await ask(
-        `insert into souk_blobs (sha, size, upload) values ($1, $2, $3)
+        `insert into souk_blobs (sha, size, upload) select $1::text, $2::int8, $3::int8 from (
+            select 1 from souk_instances where id = $4 for share) own
           on conflict (sha) do update set at = clock_timestamp() returning upload::float8`,
-        [sha256, sizeBytes, upload],
+        [sha256, sizeBytes, upload, instance],
       )
+      if (row === undefined) throw new StoreStopped('another daemon took over the database')
       if (Number(row?.upload) !== upload) await removeParts(upload)
       return { sha256, sizeBytes }
     } catch (error) {

@@ -15,7 +15,7 @@ import { type PgTable, pgTable } from './schema.ts'
 import { type PreparedDatabase, prepare, renew, sessionName } from './setup.ts'
 
 const MAX_CACHED_ROWS = 50_000
-const RENEW_MS = 5_000
+const RENEW_MS = 2_000
 const OPEN_TRIES = 10
 const OPEN_PAUSE_MS = 200
 /** Time for the first run of a batch's bodies, so that one that waits does not stop the others. */
@@ -50,6 +50,8 @@ export type PgStore = Store & {
   /** The address without its password. */
   readonly address: string
   status(): Promise<PgStatus>
+  /** Whether the database did not answer when the lease was last renewed. */
+  isAway(): boolean
 }
 
 /** Opens a store in PostgreSQL. @throws StoreUnreachable, StoreLocked, StoreFormatUnknown */
@@ -90,16 +92,17 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
     { ...prepared, session: first },
   )
   if (!isShared) await pool.retry(removeUnfinished)
-  const stopRenewing = keepLease({ pool, prepared, fatal })
+  const lease = keepLease({ pool, prepared, fatal })
   const store = storeOver({ lane, pool, tables, running, listeners, stop, options })
   return {
     ...store,
     storeId: prepared.storeId,
-    blobs: pgBlobs(pool),
+    blobs: pgBlobs(pool, prepared.instance),
+    isAway: lease.isAway,
     address: shown,
     status: () => pool.retry(statusOf),
     async close() {
-      stopRenewing()
+      lease.stop()
       await store.close()
       await lane.close((session) => session.query('delete from souk_instances where id = $1', [prepared.instance]))
       await pool.close()
@@ -140,14 +143,17 @@ type LeaseParts = {
   readonly fatal: (error: StoreStopped) => void
 }
 
-/** Renews the lease until the returned function is called. */
-function keepLease({ pool, prepared, fatal }: LeaseParts): () => void {
+/** Renews the lease until it is stopped. */
+function keepLease({ pool, prepared, fatal }: LeaseParts) {
   let timer: NodeJS.Timeout
   let isStopped = false
+  let isAway = false
   async function again(): Promise<void> {
     // A database that does not answer cannot hand the store to another daemon.
-    const isKept = await pool.use((connection) => renew(connection, prepared.instance)).catch(() => true)
-    if (!isKept && !isStopped) fatal(new StoreStopped('another daemon took over the database, so this one stops'))
+    const isKept = await pool.use((connection) => renew(connection, prepared.instance)).catch(() => undefined)
+    isAway = isKept === undefined
+    if (isKept === false && !isStopped)
+      fatal(new StoreStopped('another daemon took over the database, so this one stops'))
     if (!isStopped) arm()
   }
   function arm(): void {
@@ -155,9 +161,12 @@ function keepLease({ pool, prepared, fatal }: LeaseParts): () => void {
     timer.unref()
   }
   arm()
-  return () => {
-    isStopped = true
-    clearTimeout(timer)
+  return {
+    isAway: () => isAway,
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
   }
 }
 

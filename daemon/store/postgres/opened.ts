@@ -2,10 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../../src/core/error.ts'
+import { StoreLocked } from '../errors.ts'
 import type { LowdbStore } from '../lowdb/open.ts'
 import type { AnyCollection, Store } from '../port.ts'
+import type { PgAddress } from './address.ts'
 import { openPgStore, type PgStore } from './open.ts'
 import { addressOfStore, refusalOf } from './refusal.ts'
+import { type SpareParts, untilFree } from './spare.ts'
 
 /** A store of either engine, with what the daemon needs besides the port. */
 export type OpenedStore = Store &
@@ -13,6 +16,8 @@ export type OpenedStore = Store &
     readonly recovery: Pick<LowdbStore['recovery'], 'torn' | 'loss'>
     /** One sentence about the database; absent for files. */
     readonly describe?: () => Promise<string>
+    /** Whether the database does not answer now; absent for files. */
+    readonly isAway?: () => boolean
   }
 
 /** Says in the data folder which database has the rows, so that no start continues without them. */
@@ -23,18 +28,20 @@ type DatabaseParts = {
   readonly dataDir: string
   readonly collections: readonly AnyCollection[]
   readonly onFatal: (error: Error) => void
+  /** Makes this daemon a spare, which waits while another one has the database. */
+  readonly spare?: Omit<SpareParts, 'address'>
 }
 
 /** Opens the store in a PostgreSQL database. @throws AppError with a way out, StoreLocked, StoreFormatUnknown */
-export async function openDatabase({ store, dataDir, collections, onFatal }: DatabaseParts): Promise<OpenedStore> {
+export async function openDatabase(parts: DatabaseParts): Promise<OpenedStore> {
+  const { store, dataDir } = parts
   if (existsSync(join(dataDir, 'store', 'MANIFEST.json')))
     throw new AppError(
       'conflict',
       `${dataDir} has a marketplace in files. Omit --store and SOUK_STORE, or use another --instance.`,
     )
   const address = addressOfStore(store)
-  const label = `pid ${process.pid} on ${hostname()}`
-  const opened = await openPgStore({ address, collections, label, onFatal }).catch((error: unknown) => {
+  const opened = await openFree(address, parts).catch((error: unknown) => {
     throw refusalOf(error, address)
   })
   writeFileSync(join(dataDir, MARK), `${JSON.stringify({ database: opened.address, store: opened.storeId })}\n`)
@@ -47,6 +54,20 @@ export async function openDatabase({ store, dataDir, collections, onFatal }: Dat
       throw new AppError('unavailable', 'This marketplace is in PostgreSQL: back it up with pg_dump.')
     },
     describe: () => described(opened),
+  }
+}
+
+/** Opens the store; a spare waits until it is free. */
+async function openFree(address: PgAddress, { collections, onFatal, spare }: DatabaseParts): Promise<PgStore> {
+  const label = `pid ${process.pid} on ${hostname()}`
+  for (;;) {
+    if (spare) await untilFree({ address, ...spare })
+    try {
+      return await openPgStore({ address, collections, label, onFatal })
+    } catch (error) {
+      // Of several spares, one is first.
+      if (!(spare && error instanceof StoreLocked)) throw error
+    }
   }
 }
 

@@ -3,6 +3,8 @@ import { AppError } from '../../../src/core/error.ts'
 import { isLost, isRetriable, StoreUnreachable } from './connection.ts'
 
 const RETRY_MS = 200
+/** `Retry-After` in seconds. */
+const RETRY_AFTER_S = 1
 
 type Patience = { readonly maxRetries: number; readonly isOver: () => boolean }
 
@@ -21,10 +23,13 @@ export async function patiently<T>(work: () => Promise<T>, { maxRetries, isOver 
 }
 
 /** Whether the same may succeed a moment later. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   return isLost(error) || isRetriable(error) || error instanceof StoreUnreachable
 }
 
 function unavailable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The database does not answer. Try again later.', { cause })
+  return new AppError('unavailable', 'The database does not answer. Try again later.', {
+    retryAfter: RETRY_AFTER_S,
+    cause,
+  })
 }

@@ -22,7 +22,7 @@ const OWN_TABLES = [
 ]
 
 /** How long a daemon that does not renew its lease keeps the database. */
-export const LEASE_SECONDS = 15
+export const LEASE_SECONDS = 10
 
 export type PreparedDatabase = {
   readonly storeId: string
@@ -54,6 +54,7 @@ export async function prepare(connection: Connection, parts: SetupParts): Promis
     const [found] = await connection.query('select to_regclass($1)::text as there', [`${schema}.souk_format`])
     if (found?.there === null) await create(connection, parts)
     else await adopt(connection, tables)
+    if (isExclusive) await connection.query(END_EXPIRED)
     const lane = await connection.query('select seq::float8, records::float8 from souk_lane where id = 1 for update')
     if (isExclusive) await takeOver(connection, parts.shown)
     const [own] = await connection.query(
@@ -106,6 +107,10 @@ async function adopt(connection: Connection, tables: readonly PgTable[]): Promis
     JSON.stringify({ ...known, ...declared(fresh) }),
   ])
 }
+
+/** Ends the sessions of a process that hangs: its open transaction would keep the lock of the writers. */
+const END_EXPIRED = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+  and application_name in (select 'souk ' || id from souk_instances where until < clock_timestamp())`
 
 /** Sessions of a process, by which others see whether it still runs. */
 export const sessionName = (instance: string): string => `souk ${instance}`
