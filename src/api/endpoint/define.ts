@@ -263,9 +263,13 @@ export type UploadEndpoint = Endpoint & { readonly body: MultipartBody }
 type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
 
 /** What most endpoints are; an endpoint may say otherwise. */
-type Usual = { readonly method: 'GET'; readonly errors: readonly ('invalid_request' | 'not_found')[] }
+type Usual<E> = {
+  readonly method: E extends { readonly body: Body } ? 'POST' : 'GET'
+  readonly access: { readonly kind: 'key' }
+  readonly errors: readonly ('invalid_request' | 'not_found')[]
+}
 
-type With<C, E> = E & Omit<C, keyof E> & Omit<Usual, keyof C | keyof E>
+type With<C, E> = E & Omit<C, keyof E> & Omit<Usual<E>, keyof C | keyof E>
 
 /**
  * Declares endpoints that have members in common, such as their section; an endpoint may have its own instead. A paid
@@ -274,14 +278,14 @@ type With<C, E> = E & Omit<C, keyof E> & Omit<Usual, keyof C | keyof E>
 export function endpointsWith<const C extends Partial<Endpoint>>(common: C) {
   return <const E extends Partial<Endpoint>>(
     endpoint: E & (With<C, E> extends infer W extends Endpoint ? (W extends Sound<W> ? unknown : never) : Endpoint),
-  ): With<C, E> => {
-    // The usual errors are those of a query or body, and of an id in the path.
-    const errors = [
-      ...(endpoint.query || endpoint.body ? ['invalid_request' as const] : []),
-      ...(endpoint.path?.includes(':') ? ['not_found' as const] : []),
-    ]
-    return { method: 'GET', errors, ...common, ...endpoint }
-  }
+  ) => withUsual(common, endpoint) as With<C, E> // what it does, for any endpoint
+}
+
+function withUsual(common: Partial<Endpoint>, endpoint: Partial<Endpoint>): object {
+  const { path = '', query, body } = endpoint
+  // The usual errors are those of a query or body, and of an id in the path.
+  const errors = [...(query || body ? ['invalid_request'] : []), ...(path.includes(':') ? ['not_found'] : [])]
+  return { method: body ? 'POST' : 'GET', access: key(), errors, ...common, ...endpoint }
 }
 
 export const defineEndpoint = endpointsWith({})

@@ -79,7 +79,6 @@ export const clockApi = {
   }),
 
   moveClock: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/clock',
     body: jsonBody(
       z

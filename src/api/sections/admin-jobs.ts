@@ -88,7 +88,6 @@ export const rulingsApi = {
   }),
 
   resolveJob: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/jobs/:id/resolve',
     body: jsonBody({
       outcome: z.enum(rulings),
@@ -101,7 +100,6 @@ export const rulingsApi = {
   }),
 
   withdrawJob: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
     body: jsonBody({ reason: Reason }),
     reply: json(Job),

@@ -71,7 +71,6 @@ export const platformSwitchesApi = {
   }),
 
   pausePlatform: endpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/platform/pause',
     body: pauseBody,
     reply: json(PauseChange),
@@ -79,7 +78,6 @@ export const platformSwitchesApi = {
   }),
 
   unpausePlatform: endpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/platform/unpause',
     body: pauseBody,
     reply: json(PauseChange),
@@ -93,7 +91,6 @@ export const platformSwitchesApi = {
   }),
 
   pauseEscrow: endpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/escrow/pause-contract',
     body: pauseBody,
     reply: json(PauseChange),
@@ -102,7 +99,6 @@ export const platformSwitchesApi = {
   }),
 
   unpauseEscrow: endpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/escrow/unpause-contract',
     body: pauseBody,
     reply: json(PauseChange),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
 import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
-import { adminEndpoint, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { adminEndpoint, defineEndpoint, json } from '../endpoint/define.ts'
 
 const MAX_REQUESTS = 1_000
 export const MAX_REQUEST_WAIT_SECONDS = 30
@@ -125,7 +125,6 @@ export const requestsApi = {
 
   getOwnStory: defineEndpoint({
     path: '/v1/stories/:id',
-    access: key(),
     origin: 'ours',
     section: 'Jobs',
     reply: json(Story),

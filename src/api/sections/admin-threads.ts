@@ -34,7 +34,6 @@ export const houseThreadsApi = {
   }),
 
   answerForHouse: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/threads/:id/messages',
     body: jsonBody(NewMessage),
     reply: json(Message.meta({ description: 'sent as the first-party provider (house)' })),

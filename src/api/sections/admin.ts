@@ -42,7 +42,6 @@ export const MarketEvent = namedObject('MarketEvent', {
 
 export const operatorApi = {
   faucet: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/faucet',
     body: jsonBody({
       wallet: Address,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Amount, namedObject } from '../../core/codecs.ts'
 import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { accountEndpoint, adminEndpoint, json, key } from '../endpoint/define.ts'
+import { accountEndpoint, adminEndpoint, json } from '../endpoint/define.ts'
 
 /** A problem for the operator. */
 export const AttentionItem = namedObject('AttentionItem', {
@@ -25,7 +25,6 @@ export const OwnAttentionItem = AttentionItem.omit({ grave: true, who: true })
 export const attentionApi = {
   getOwnAttention: accountEndpoint({
     path: '/v1/attention',
-    access: key(),
     reply: json({
       items: z.array(OwnAttentionItem).meta({ description: 'most urgent kind first' }),
       counts: z.record(z.enum(ownAttentionKinds), z.int()).meta({ description: 'total number by kind' }),

@@ -4,7 +4,7 @@ import { usdc } from '../../core/money.ts'
 import { historyTypes } from '../../model/ledger.ts'
 import { payoutStates } from '../../model/words.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { endpointsWith, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, open, paid } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
 const endpoint = endpointsWith({ section })
@@ -75,7 +75,6 @@ export const balanceApi = {
 
   getBalance: endpoint({
     path: '/v1/balance',
-    access: key(),
     reply: json(Balance),
     errors: ['unauthorized'],
     summary: 'pre-funded balance',
@@ -83,7 +82,6 @@ export const balanceApi = {
 
   getBalanceHistory: endpoint({
     path: '/v1/balance/history',
-    access: key(),
     query: z.strictObject(pageQuery),
     reply: json({ entries: z.array(BalanceEntry), ...paged }),
     errors: ['unauthorized', 'invalid_request'],
@@ -91,7 +89,6 @@ export const balanceApi = {
   }),
 
   deposit: endpoint({
-    method: 'POST',
     path: '/v1/balance/deposit',
     access: paid('varies', { x402Only: true }),
     feature: 'prepaid_balance',
@@ -104,9 +101,7 @@ export const balanceApi = {
   }),
 
   withdrawBalance: endpoint({
-    method: 'POST',
     path: '/v1/balance/withdraw',
-    access: key(),
     origin: 'ours',
     section: 'Balance',
     body: jsonBody({ amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }) }),

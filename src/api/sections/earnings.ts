@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Address, Amount, idOf, namedObject, UsdNumber } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { adminEndpoint, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { adminEndpoint, defineEndpoint, json } from '../endpoint/define.ts'
 import { payeeFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
@@ -53,7 +53,6 @@ const Settlement = namedObject('Settlement', {
 export const earningsApi = {
   getEarnings: defineEndpoint({
     path: '/v1/provider/earnings',
-    access: key(),
     section: 'Balance, earnings, referrals',
     reply: json(
       namedObject('ProviderEarnings', {

@@ -3,7 +3,7 @@ import { idOf, namedObject } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
 import { eventTypes } from '../../model/event-types.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
-import { accountEndpoint, feed, key } from '../endpoint/define.ts'
+import { accountEndpoint, feed } from '../endpoint/define.ts'
 
 export const MAX_EVENT_WAIT_SECONDS = 30
 const MAX_TYPES_CHARS = 400
@@ -24,7 +24,6 @@ export const eventsApi = {
   /** For participants without a public address, who cannot receive webhooks (decisions §10). */
   readEvents: accountEndpoint({
     path: '/v1/events',
-    access: key(),
     query: z.strictObject({
       cursor: z
         .string()

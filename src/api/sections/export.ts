@@ -5,7 +5,7 @@ import { paymentStates } from '../../model/payment.ts'
 import { TraceEvent } from '../../model/trace.ts'
 import { earningRoles } from '../../model/words.ts'
 import { Time } from '../endpoint/common.ts'
-import { accountEndpoint, key, stream } from '../endpoint/define.ts'
+import { accountEndpoint, stream } from '../endpoint/define.ts'
 import { Balance, BalanceEntry } from './balance.ts'
 import { Movement, periodQuery } from './books.ts'
 import { OwnEvent } from './events.ts'
@@ -100,7 +100,6 @@ export const exportApi = {
    */
   getExport: accountEndpoint({
     path: '/v1/export',
-    access: key(),
     query: z.strictObject({
       only: z
         .string()

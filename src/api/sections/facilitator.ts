@@ -30,7 +30,6 @@ const members = {
 
 export const facilitatorApi = {
   verifyPayment: endpoint({
-    method: 'POST',
     path: '/facilitator/verify',
     access: keyOrLocal,
     body: jsonBody(Asked, { maxBodyBytes: MAX_ASKED_BYTES }),
@@ -47,7 +46,6 @@ export const facilitatorApi = {
   }),
 
   settlePayment: endpoint({
-    method: 'POST',
     path: '/facilitator/settle',
     access: keyOrLocal,
     body: jsonBody(Asked, { maxBodyBytes: MAX_ASKED_BYTES }),

@@ -10,7 +10,6 @@ const JobAnswer = json(Job.meta({ description: 'without input, deliverables and 
 
 export const jobActionsApi = {
   verifyJob: endpoint({
-    method: 'POST',
     path: '/v1/jobs/:id/verify',
     access: paid(JOB_VERIFY_PRICE),
     replacement: 'POST /v1/threads/{id}/verify',
@@ -22,7 +21,6 @@ export const jobActionsApi = {
   }),
 
   disputeJob: endpoint({
-    method: 'POST',
     path: '/v1/jobs/:id/dispute',
     access: paid(JOB_DISPUTE_PRICE),
     replacement: 'POST /v1/threads/{id}/dispute',
@@ -34,7 +32,6 @@ export const jobActionsApi = {
   }),
 
   updateJob: endpoint({
-    method: 'POST',
     path: '/v1/jobs/:id/update',
     access: key('provider'),
     replacement: 'POST /v1/threads/{id}/update',

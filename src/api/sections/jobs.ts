@@ -183,7 +183,6 @@ export const jobsApi = {
   }),
 
   postJobMessage: endpoint({
-    method: 'POST',
     path: '/v1/jobs/:id/messages',
     access: keyOrToken,
     body: jsonBody(NewMessage),

@@ -76,7 +76,6 @@ export const auditApi = {
   }),
 
   adjustBalance: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/participants/:id/adjust',
     body: jsonBody({
       amount: Amount.meta({ description: 'signed: negative takes from the balance' }),

@@ -44,7 +44,6 @@ export const namedServicesApi = {
 export const maintenancePlanApi = {
   /** An alias of a monthly plan: a purchase here subscribes to the plan. */
   maintenancePlan: defineEndpoint({
-    method: 'POST',
     path: '/v1/services/maintenance-plan',
     access: paid('varies'),
     section: alias.section,

@@ -27,7 +27,6 @@ const Accepted = ThreadWithJob.extend({
 
 export const inquiryApi = {
   inquire: endpoint({
-    method: 'POST',
     path: '/v1/services/:id/inquire',
     access: paid(INQUIRE_PRICE),
     section: 'Discovery and listings',
@@ -40,7 +39,6 @@ export const inquiryApi = {
 
 export const negotiationApi = {
   proposePrice: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/propose',
     access: key('provider'),
     body: jsonBody({
@@ -54,7 +52,6 @@ export const negotiationApi = {
   }),
 
   acceptPrice: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/accept',
     access: paid('varies'),
     replacement: 'POST /v1/services/{id}/purchase',

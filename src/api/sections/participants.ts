@@ -4,7 +4,7 @@ import { DEFAULT_PAGE, MAX_NAME_CHARS, MAX_PAGE, MAX_TEXT_CHARS, MAX_URL_CHARS }
 import { usdc } from '../../core/money.ts'
 import { participantTypes, tiers } from '../../model/words.ts'
 import { PublicName, queryInt, Time, WebhookUrl } from '../endpoint/common.ts'
-import { endpointsWith, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, open, openOrKey, paid } from '../endpoint/define.ts'
 import { listingFields, OwnListing } from './services.ts'
 
 const endpoint = endpointsWith({ section: 'Registration and participants' })
@@ -99,7 +99,6 @@ export const LinkedIdentity = namedObject('LinkedIdentity', {
 
 export const registrationApi = {
   register: endpoint({
-    method: 'POST',
     path: '/v1/register',
     access: paid(REGISTER_PRICE, { x402Only: true }),
     body: jsonBody(registerFields),
@@ -128,7 +127,6 @@ export const registrationApi = {
   }),
 
   onboardProvider: endpoint({
-    method: 'POST',
     path: '/v1/provider/onboard',
     access: paid(ONBOARD_PRICE, { x402Only: true }),
     body: jsonBody({
@@ -172,7 +170,6 @@ export const participantsApi = {
   updateParticipant: endpoint({
     method: 'PUT',
     path: '/v1/participants/:id',
-    access: key(),
     body: jsonBody({
       name: registerFields.name.optional(),
       description: registerFields.description,

@@ -91,7 +91,6 @@ export const plansApi = {
   }),
 
   createPlan: endpoint({
-    method: 'POST',
     path: '/v1/plans',
     access: key('provider'),
     feature,
@@ -147,7 +146,6 @@ export const plansApi = {
 export const subscriptionsApi = {
   listSubscriptions: endpoint({
     path: '/v1/subscriptions',
-    access: key(),
     query: z.strictObject({
       status: z.enum(subscriptionStatuses).optional(),
       role: z.enum(partyRoles).optional(),
@@ -159,16 +157,13 @@ export const subscriptionsApi = {
 
   getSubscription: endpoint({
     path: '/v1/subscriptions/:id',
-    access: key(),
     reply: json(Subscription),
     errors: ['not_found', 'forbidden'],
     summary: 'subscription detail',
   }),
 
   cancelSubscription: endpoint({
-    method: 'POST',
     path: '/v1/subscriptions/:id/cancel',
-    access: key(),
     feature,
     body: jsonBody({
       at_period_end: z
@@ -184,7 +179,6 @@ export const subscriptionsApi = {
   pauseSubscription: endpoint({
     method: 'POST',
     path: '/v1/subscriptions/:id/pause',
-    access: key(),
     feature,
     reply: json(Subscription),
     errors: ['not_found', 'forbidden', 'invalid_transition'],
@@ -192,9 +186,7 @@ export const subscriptionsApi = {
   }),
 
   resumeSubscription: endpoint({
-    method: 'POST',
     path: '/v1/subscriptions/:id/resume',
-    access: key(),
     feature,
     body: jsonBody({
       keep: z.boolean().optional().meta({ description: 'true undoes a scheduled cancellation (default: false)' }),

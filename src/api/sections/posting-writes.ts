@@ -44,9 +44,7 @@ export type NotificationChange = z.output<typeof NotificationChange>
 
 export const postingWritesApi = {
   createPosting: endpoint({
-    method: 'POST',
     path: '/v1/postings',
-    access: key(),
     body: jsonBody(NewPosting),
     reply: json(Posting),
     errors: ['invalid_request', 'unauthorized', 'conflict', 'deferred'],
@@ -65,7 +63,6 @@ export const postingWritesApi = {
 
 export const bidWritesApi = {
   createBid: endpoint({
-    method: 'POST',
     path: '/v1/postings/:id/bids',
     access: key('provider'),
     needsTerms: true,
@@ -94,7 +91,6 @@ export const bidWritesApi = {
   }),
 
   awardPosting: endpoint({
-    method: 'POST',
     path: '/v1/postings/:id/award',
     access: paid('varies', { role: 'poster' }),
     pricedByBody: true,

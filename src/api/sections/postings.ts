@@ -96,7 +96,6 @@ export const postingsApi = {
 
   getPostingNotifications: endpoint({
     path: '/v1/postings/notifications',
-    access: key(),
     reply: json(PostingNotifications),
     errors: ['unauthorized'],
     summary: 'own notification opt-in status and filters',

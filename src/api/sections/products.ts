@@ -81,7 +81,6 @@ export const productsApi = {
   }),
 
   createProduct: endpoint({
-    method: 'POST',
     path: '/v1/products',
     access: key('provider'),
     feature: 'digital_products',
@@ -126,7 +125,6 @@ export const productsApi = {
 
 export const productSalesApi = {
   purchaseProduct: endpoint({
-    method: 'POST',
     path: '/v1/products/:id/purchase',
     access: paid('varies'),
     feature: 'digital_products',
@@ -138,7 +136,6 @@ export const productSalesApi = {
 
   downloadProduct: endpoint({
     path: '/v1/products/:id/download',
-    access: key(),
     reply: file,
     errors: ['not_found', 'forbidden'],
     summary: 'download a purchased product',
@@ -146,7 +143,6 @@ export const productSalesApi = {
 
   listPurchases: endpoint({
     path: '/v1/purchases',
-    access: key(),
     query: z.strictObject(pageQuery),
     reply: json({ purchases: z.array(Purchase), ...paged }),
     summary: 'list own product purchases',

@@ -79,7 +79,6 @@ export const profilesApi = {
 
 export const identityLinkApi = {
   linkIdentity: endpoint({
-    method: 'POST',
     path: '/v1/identity/link',
     access: openOrKey,
     body: jsonBody({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { participantTypes } from '../../model/words.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { accountEndpoint, endpointsWith, json, jsonBody, key, open } from '../endpoint/define.ts'
+import { accountEndpoint, endpointsWith, json, jsonBody, open } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
 const endpoint = endpointsWith({ section })
@@ -54,7 +54,6 @@ export const referralsApi = {
 
   getReferralCode: endpoint({
     path: '/v1/referrals/code',
-    access: key(),
     reply: json(
       namedObject('ReferralCode', {
         referral_code: z.string(),
@@ -68,7 +67,6 @@ export const referralsApi = {
 
   listReferrals: endpoint({
     path: '/v1/referrals',
-    access: key(),
     query: z.strictObject(pageQuery),
     reply: json(
       namedObject('Referrals', {
@@ -84,7 +82,6 @@ export const referralsApi = {
 
   getReferralEarnings: endpoint({
     path: '/v1/referrals/earnings',
-    access: key(),
     query: z.strictObject(pageQuery),
     reply: json(
       namedObject('ReferralEarnings', {
@@ -112,9 +109,7 @@ export const referralsApi = {
   }),
 
   withdrawReferrals: accountEndpoint({
-    method: 'POST',
     path: '/v1/referrals/withdraw',
-    access: key(),
     feature: 'prepaid_balance',
     spares: { to: 'wallet' },
     replacement: 'POST /v1/referrals/withdraw',

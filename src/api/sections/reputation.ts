@@ -35,7 +35,6 @@ const VerdictAnchor = namedObject('VerdictAnchor', {
 
 export const reputationApi = {
   getReputations: endpoint({
-    method: 'POST',
     path: '/v1/reputation/batch',
     access: open,
     body: jsonBody({ wallets: z.array(Address).min(1).max(MAX_BATCH) }),

@@ -39,7 +39,6 @@ export const sanctionsApi = {
   }),
 
   addSanction: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/sdn',
     body: jsonBody({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) }),
     reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),

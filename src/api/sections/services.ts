@@ -242,7 +242,6 @@ export const discoverApi = {
 
 export const listingsApi = {
   createService: endpoint({
-    method: 'POST',
     path: '/v1/services',
     access: key('provider'),
     needsTerms: true,
@@ -276,7 +275,6 @@ export const listingsApi = {
 
 export const purchaseApi = {
   purchaseService: endpoint({
-    method: 'POST',
     path: '/v1/services/:id/purchase',
     access: paid('varies', { bundled: true }),
     body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),

@@ -8,7 +8,6 @@ export const explorerEvents = ['subject_view', 'expand_io', 'verify_signature'] 
 
 export const statsApi = {
   recordEvent: endpoint({
-    method: 'POST',
     path: '/v1/stats/events',
     access: open,
     silentWhenDeclined: true,

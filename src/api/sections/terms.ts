@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { idOf } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { Time } from '../endpoint/common.ts'
-import { accountEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'
+import { accountEndpoint, json, jsonBody, open } from '../endpoint/define.ts'
 
 export const termsApi = {
   getTerms: accountEndpoint({
@@ -18,9 +18,7 @@ export const termsApi = {
   }),
 
   acceptTerms: accountEndpoint({
-    method: 'POST',
     path: '/v1/terms/accept',
-    access: key(),
     body: jsonBody({ version: z.string().max(MAX_NAME_CHARS) }),
     reply: json({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time }),
     summary: 'accept a version of the terms',

@@ -4,7 +4,6 @@ import { defineEndpoint, json, jsonBody, open } from '../endpoint/define.ts'
 
 export const testMoneyApi = {
   openFaucet: defineEndpoint({
-    method: 'POST',
     path: '/v1/faucet',
     access: open,
     origin: 'ours',

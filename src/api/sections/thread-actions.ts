@@ -12,9 +12,7 @@ const answer = json(ThreadWithJob)
 
 export const threadActionsApi = {
   declineThread: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/decline',
-    access: key(),
     feature: 'negotiation',
     body: jsonBody({ reason: z.string().max(MAX_TEXT_CHARS).optional() }),
     reply: answer,
@@ -23,7 +21,6 @@ export const threadActionsApi = {
   }),
 
   updateThread: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/update',
     access: key('provider'),
     body: updateBody,
@@ -33,7 +30,6 @@ export const threadActionsApi = {
   }),
 
   verifyThread: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/verify',
     access: paid(THREAD_VERIFY_PRICE),
     whileSuspended: true,
@@ -44,7 +40,6 @@ export const threadActionsApi = {
   }),
 
   disputeThread: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/dispute',
     access: keyOrPaid(THREAD_DISPUTE_PRICE),
     whileSuspended: true,

@@ -24,7 +24,6 @@ export const Attachment = namedObject('Attachment', {
 
 export const threadFilesApi = {
   uploadThreadFile: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/upload',
     access: keyOrToken,
     feature: 'negotiation',

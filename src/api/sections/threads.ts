@@ -3,7 +3,7 @@ import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../../core/limits.ts'
 import { authorRoles, messageTypes, partyRoles, proposalStatuses, threadStatuses } from '../../model/words.ts'
 import { MAX_OFFSET, paged, pageQuery, queryInt, Time } from '../endpoint/common.ts'
-import { endpointsWith, json, jsonBody, key, keyOrToken } from '../endpoint/define.ts'
+import { endpointsWith, json, jsonBody, keyOrToken } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ section: 'Threads (negotiation and delivery)' })
 
@@ -59,7 +59,6 @@ export const Thread = namedObject('Thread', {
 export const threadsApi = {
   listThreads: endpoint({
     path: '/v1/threads',
-    access: key(),
     query: z.strictObject({
       status: z.enum(threadStatuses).optional(),
       role: z.enum(partyRoles).optional(),
@@ -79,9 +78,7 @@ export const threadsApi = {
   }),
 
   postThreadMessage: endpoint({
-    method: 'POST',
     path: '/v1/threads/:id/messages',
-    access: key(),
     body: jsonBody(NewMessage),
     reply: json(Message),
     errors: ['not_found', 'forbidden', 'conflict'],

@@ -12,7 +12,6 @@ export const traceTimestampHeader = 'X-TRACE-TIMESTAMP'
 
 export const tracesApi = {
   recordTrace: defineEndpoint({
-    method: 'POST',
     path: '/v1/trace',
     access: keyOrSigned,
     section: 'Reputation, trace, statistics',

@@ -11,7 +11,6 @@ import {
   json,
   jsonBody,
   jsonOrPage,
-  key,
   token,
 } from '../endpoint/define.ts'
 import { verificationFields } from '../endpoint/list-fields.ts'
@@ -50,7 +49,6 @@ export const verificationApi = {
   startVerification: endpoint({
     method: 'POST',
     path: '/v1/verification/start',
-    access: key(),
     reply: json({
       attempt_id: idOf('verification'),
       consent_url: z.string().meta({ description: 'shown once; for the responsible human' }),
@@ -63,7 +61,6 @@ export const verificationApi = {
 
   getVerificationStatus: endpoint({
     path: '/v1/verification/status',
-    access: key(),
     reply: json({
       participant_id: idOf('participant'),
       verification_tier: z.enum(tiers),
@@ -76,7 +73,6 @@ export const verificationApi = {
 
   /** Trims `operator_name`. The body may also be a form. */
   consentToVerification: endpoint({
-    method: 'POST',
     path: '/v1/verification/consent',
     access: token('body'),
     body: jsonBody(
@@ -101,7 +97,6 @@ export const verificationApi = {
   }),
 
   receiveVendorCallback: accountEndpoint({
-    method: 'POST',
     path: '/v1/verification/vendor-callback',
     access: token('body'),
     body: jsonBody(
@@ -145,7 +140,6 @@ export const verificationAdminApi = {
   }),
 
   decideVerification: adminEndpoint({
-    method: 'POST',
     path: '/dashboard/api/admin/verification/:id/decide',
     body: jsonBody({
       decision: z.enum(vendorDecisions),
