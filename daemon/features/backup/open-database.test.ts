@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres())('a marketplace in PostgreSQL', () => {
       await market.restart()
       expect(market.daemon.ctx.store.stats().records).toBeGreaterThanOrEqual(before)
       expect(market.daemon.notes.join()).toMatch(
-        /^PostgreSQL \d+\.\d+ at .*synchronous_commit on, no synchronous standby/,
+        /^PostgreSQL \d+\.\d+ at .*synchronous_commit on, no synchronous standby, \d+ [kM]B on disk\.$/,
       )
       const { body } = await market.call('GET', '/health')
       expect(body.store).toMatchObject({ writes: 'accepted', note: market.daemon.notes[0] })

@@ -42,6 +42,10 @@ export type PgStatus = {
   readonly synchronousCommit: string
   /** Number of standbys that a commit waits for. */
   readonly synchronousStandbys: number
+  /** How much of the log each connected standby has not applied yet, such as `16 kB, 0 bytes`; empty without any. */
+  readonly lags: string
+  /** Size of the database on disk. */
+  readonly size: string
 }
 
 export type PgStore = Store & {
@@ -126,7 +130,10 @@ async function prepareSoon(connection: Connection, parts: Parameters<typeof prep
 async function statusOf(connection: Connection): Promise<PgStatus> {
   const [found] = await connection.query(
     `select current_setting('server_version') as version, current_setting('synchronous_commit') as sync,
-      (select count(*)::float8 from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys`,
+      (select count(*)::float8 from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
+      (select coalesce(string_agg(pg_size_pretty(greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)), ', '), '')
+        from pg_stat_replication where replay_lsn is not null) as lags,
+      pg_size_pretty(pg_database_size(current_database())) as size`,
   )
   const { host, port } = connection.host
   return {
@@ -134,6 +141,8 @@ async function statusOf(connection: Connection): Promise<PgStatus> {
     host: host.startsWith('/') ? host : `${host}:${port}`,
     synchronousCommit: String(found?.sync),
     synchronousStandbys: Number(found?.standbys),
+    lags: String(found?.lags),
+    size: String(found?.size),
   }
 }
 

@@ -80,7 +80,7 @@ export function refuseWithoutDatabase(dataDir: string): void {
 }
 
 async function described(store: PgStore): Promise<string> {
-  const { version, host, synchronousCommit, synchronousStandbys: count } = await store.status()
+  const { version, host, synchronousCommit, synchronousStandbys: count, lags, size } = await store.status()
   const standbys = count === 0 ? 'no synchronous standby' : `${count} synchronous standby${count === 1 ? '' : 's'}`
-  return `PostgreSQL ${version.split(' ')[0]} at ${host}: synchronous_commit ${synchronousCommit}, ${standbys}.`
+  return `PostgreSQL ${version.split(' ')[0]} at ${host}: synchronous_commit ${synchronousCommit}, ${standbys}${lags === '' ? '' : `, standbys behind by ${lags}`}, ${size} on disk.`
 }
