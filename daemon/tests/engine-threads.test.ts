@@ -28,7 +28,7 @@ const held: Socket[] = []
 const threads: Worker[] = []
 const note = (worker: Worker) => threads.push(worker)
 
-/** Grows by a byte when jsdom parses a page. */
+/** A file that is there once jsdom parsed a page. */
 const folder = mkdtempSync(join(tmpdir(), 'souk-jsdom-'))
 const parsed = join(folder, 'parsed')
 let site: Site
@@ -81,9 +81,8 @@ function toldJsdom(): string {
   writeFileSync(
     join(folder, 'main.cjs'),
     `const real = require(${JSON.stringify(real)}), { writeFileSync } = require('node:fs')
-    class JSDOM extends real.JSDOM {
-      constructor(...given) { writeFileSync(${JSON.stringify(parsed)}, '1'); super(...given) }
-    }
+    const construct = (...made) => (writeFileSync(${JSON.stringify(parsed)}, '1'), Reflect.construct(...made))
+    const JSDOM = new Proxy(real.JSDOM, { construct })
     module.exports = { ...real, VirtualConsole: real.VirtualConsole, JSDOM }`,
   )
   return folder
