@@ -1,5 +1,6 @@
 import { CALL_HOURS } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import { tableOf } from '../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountKind, accountKinds } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -91,21 +92,6 @@ export type MoneyFigures = {
 export const moneyFigures = defineResource<MoneyFigures>('money-figures')
 
 type Day = { begins: number; opening: Usdc; flows: Flows; books: Record<AccountKind, Usdc>; seq: number }
-const emptyBooks: Books = {
-  ext: ZERO,
-  bal: ZERO,
-  hold: ZERO,
-  esc: ZERO,
-  prov: ZERO,
-  fees: ZERO,
-  ops: ZERO,
-  refp: ZERO,
-  ref: ZERO,
-  rfd: ZERO,
-  out: ZERO,
-  blk: ZERO,
-  oper: ZERO,
-}
 
 type Checked = { readonly agrees: boolean; readonly at: number }
 
@@ -202,7 +188,7 @@ async function readDay(t: ReadTx, begins: number): Promise<Day> {
 }
 
 async function booksOf(t: ReadTx): Promise<Day['books']> {
-  const books = { ...emptyBooks }
+  const books = tableOf(accountKinds, () => ZERO)
   for (const kind of accountKinds) books[kind] = await sumOf(t, kind)
   return books
 }

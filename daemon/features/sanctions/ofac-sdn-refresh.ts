@@ -1,3 +1,4 @@
+import { errnoOf } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron } from '../../crons/cron.ts'
 import { dailyAt } from '../../crons/schedule.ts'
@@ -80,7 +81,7 @@ async function readList(run: Run): Promise<SdnList | string> {
 
 /** Reason for an error, without the file's path, which stays private. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const code = errnoOf(error)
   const told = error instanceof Error ? error.message : String(error)
   return (code?.startsWith('E') ? `the file cannot be read (${code})` : told).slice(0, MAX_REASON_CHARS)
 }

@@ -6,6 +6,7 @@ import {
   type SecureVersion,
   type TLSSocket,
 } from 'node:tls'
+import { errnoOf } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
@@ -138,12 +139,7 @@ function seen(socket: TLSSocket, { host, address, isStapled }: Shown): Handshake
 function errorCodeOf(error: Error | string | null | undefined): string | null {
   if (!error) return null
   if (typeof error === 'string') return error
-  return codeOf(error) ?? error.message.slice(0, MAX_REASON)
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : undefined
+  return errnoOf(error) ?? error.message.slice(0, MAX_REASON)
 }
 
 /** The chain up to its root, which is its own issuer. Stops at a loop, which cross-signing can cause. */
@@ -171,7 +167,7 @@ const plainCodes = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENG
 const unreachableCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'])
 
 function asTlsError(error: unknown): TlsError {
-  const code = codeOf(error) ?? ''
+  const code = errnoOf(error) ?? ''
   if (localCodes.has(code))
     return new TlsError('local', 'This program does not support that TLS version or cipher.', error)
   if (plainCodes.has(code)) return new TlsError('plain_text', 'The server on port 443 does not use TLS.', error)

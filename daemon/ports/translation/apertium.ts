@@ -3,56 +3,6 @@ import { openProgram, ProgramError, programStanding } from '../program/program.t
 import type { Segment } from './segments.ts'
 
 const MAX_OUT_BYTES = 1024 * 1024
-/** ISO 639-3 to 639-1. */
-const twoLetters: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    afr: 'af',
-    ara: 'ar',
-    arg: 'an',
-    ast: 'ast',
-    bel: 'be',
-    bos: 'bs',
-    bre: 'br',
-    bul: 'bg',
-    cat: 'ca',
-    cym: 'cy',
-    dan: 'da',
-    deu: 'de',
-    eng: 'en',
-    epo: 'eo',
-    eus: 'eu',
-    fra: 'fr',
-    glg: 'gl',
-    hbs: 'sh',
-    hin: 'hi',
-    hrv: 'hr',
-    ind: 'id',
-    isl: 'is',
-    ita: 'it',
-    kaz: 'kk',
-    mkd: 'mk',
-    mlt: 'mt',
-    msa: 'ms',
-    nld: 'nl',
-    nno: 'nn',
-    nob: 'nb',
-    oci: 'oc',
-    pol: 'pl',
-    por: 'pt',
-    ron: 'ro',
-    rus: 'ru',
-    slv: 'sl',
-    spa: 'es',
-    srd: 'sc',
-    srp: 'sr',
-    swe: 'sv',
-    tat: 'tt',
-    tur: 'tr',
-    ukr: 'uk',
-    urd: 'ur',
-  }),
-)
-
 export type Apertium = ReturnType<typeof openApertium>
 
 /** Opens local translation between installed language pairs. @param path folders to search */
@@ -118,8 +68,14 @@ function modesIn(list: string): Map<string, string> {
   const modes = new Map<string, string>()
   for (const line of list.split('\n')) {
     const [, from = '', to = ''] = /^\s*([a-z]{2,3})-([a-z]{2,3})(?:_\w+)?\s*$/.exec(line) ?? []
-    const pair = `${twoLetters.get(from) ?? from}-${twoLetters.get(to) ?? to}`
+    const pair = `${shortCode(from)}-${shortCode(to)}`
     if (from !== '' && !modes.has(pair)) modes.set(pair, line.trim())
   }
   return modes
+}
+
+/** ISO 639-1 for ISO 639-3; other codes stay. CLDR has no language for Serbo-Croatian, which is `sh`. */
+function shortCode(code: string): string {
+  if (code.length < 3) return code
+  return code === 'hbs' ? 'sh' : (Intl.getCanonicalLocales(code)[0] ?? code)
 }

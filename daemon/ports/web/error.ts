@@ -1,5 +1,4 @@
-/** Failures of web requests; those up to `robots_refused` are the caller's fault. */
-export const webFailures = [
+const refused = [
   'url_invalid',
   'scheme_refused',
   'port_refused',
@@ -8,6 +7,10 @@ export const webFailures = [
   'downgrade_refused',
   'too_many_redirects',
   'robots_refused',
+] as const
+/** Failures of web requests; those in `refused` are the caller's fault. */
+export const webFailures = [
+  ...refused,
   'dns_failed',
   'connect_failed',
   'tls_failed',
@@ -19,17 +22,7 @@ export const webFailures = [
 ] as const
 export type WebFailure = (typeof webFailures)[number]
 
-const refusals: ReadonlySet<WebFailure> = new Set([
-  'url_invalid',
-  'scheme_refused',
-  'port_refused',
-  'credentials_refused',
-  'address_refused',
-  'downgrade_refused',
-  'too_many_redirects',
-  'robots_refused',
-])
-
+const refusals: ReadonlySet<WebFailure> = new Set(refused)
 const beforeSending: ReadonlySet<WebFailure> = new Set(['dns_failed', 'connect_failed', 'tls_failed'])
 
 /** A failed request; the message is public and never reveals resolved addresses. */

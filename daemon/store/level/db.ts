@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClassicLevel } from 'classic-level'
+import { errnoOf } from '../../../src/core/error.ts'
 import { StoreDamaged, StoreLocked } from '../errors.ts'
 
 /** Number of entries passed to LevelDB before yielding to the event loop. */
@@ -56,14 +57,10 @@ export async function openLevelDb(dir: string, createIfMissing = true): Promise<
     return db
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    if (codeOf(cause) === 'LEVEL_LOCKED') throw new StoreLocked(dir)
+    if (errnoOf(cause) === 'LEVEL_LOCKED') throw new StoreLocked(dir)
     if (cause instanceof Error) throw new StoreDamaged(dir, 0, cause.message)
     throw error
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }
 
 /** Id of the store whose rows a database has. */
