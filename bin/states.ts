@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { diagram, type Machine } from '../daemon/kernel/machine.ts'
-
-type AnyMachine = Machine<string, string, string, string>
+import type { AnyMachine } from '../daemon/kernel/machine.ts'
 
 const folder = fileURLToPath(new URL('../daemon/features/', import.meta.url))
 const TABLE = /\/([\w-]+-)?(machine|proposal)\.ts$/
@@ -18,6 +16,14 @@ async function machines(): Promise<AnyMachine[]> {
 
 function isMachine(value: unknown): value is AnyMachine {
   return typeof value === 'object' && value !== null && 'noun' in value && 'transitions' in value
+}
+
+/** A state table as a Mermaid diagram. */
+export function diagram({ transitions }: AnyMachine): string {
+  const arrows = transitions.flatMap(({ from, to, event, by }) =>
+    from.map((state) => `  ${state} --> ${to}: ${event} (${by.join(', ')})`),
+  )
+  return ['stateDiagram-v2', ...arrows].join('\n')
 }
 
 /** The state tables as a page: the same data that the daemon obeys and that its 409 answers name. */

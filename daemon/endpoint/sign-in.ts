@@ -100,7 +100,8 @@ function walletOf(ctx: Context, asked: SignInRequest, payload: SignInPayload): F
     return { fault: 'its nonce was not issued by this marketplace' }
   const info = infoOf(ctx, asked, { salt: payload.nonce.slice(0, SALT_CHARS), issuedMs })
   if (payload.domain !== info.domain) return { fault: `it was signed for another host; expected ${info.domain}` }
-  if (!isSame(payload.nonce, info.nonce)) return { fault: 'its nonce was not issued for this time and URI' }
+  if (!timingSafeEqual(Buffer.from(payload.nonce), Buffer.from(info.nonce)))
+    return { fault: 'its nonce was not issued for this time and URI' }
   if (age < 0 || age > SIGN_IN_MAX_AGE_MS)
     return { fault: `it was not signed within the last ${SIGN_IN_MAX_AGE_MS / 1000} s` }
   if (!isUnchanged(payload, info)) return { fault: 'it differs from the challenge' }
@@ -121,10 +122,6 @@ function use(ctx: Context, nonce: string): boolean {
   }
   used.set(nonce, wall)
   return true
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
 /** Whether the signed text equals the challenge exactly. Otherwise the wallet could have agreed to something else. */

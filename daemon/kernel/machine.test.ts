@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { diagram } from '../../bin/states.ts'
 import { AppError } from '../../src/core/error.ts'
 import { jobMachine, jobRoles } from '../features/jobs/machine.ts'
-import { allowedActs, diagram, findTransition, transition } from './machine.ts'
+import { allowedActs, findTransition, transition } from './machine.ts'
 
 const events = [...new Set(jobMachine.transitions.map((row) => row.event))]
 const attempts = jobMachine.states.flatMap((from) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { diagram } from '../../bin/states.ts'
 import { AppError } from '../../src/core/error.ts'
-import { diagram, findTransition, type Machine, transition } from './machine.ts'
+import { findTransition, type Machine, transition } from './machine.ts'
 
 /** A state table, and the same written out by hand, arrow by arrow. */
 type Table = {

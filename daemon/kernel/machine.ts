@@ -35,6 +35,9 @@ export type TransitionAttempt<S extends string, E extends string, R extends stri
   readonly by: R
 }
 
+export type AnyMachine = Machine<string, string, string, string>
+type AnyAttempt = TransitionAttempt<string, string, string>
+
 /** The transition for an event, state and role; undefined if there is none. */
 export function findTransition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
@@ -59,44 +62,18 @@ export function transition<S extends string, E extends string, R extends string,
   if (found) return found
   const allowed = allowedActs(machine, attempt)
   const instead = allowed.length === 0 ? 'you have no action now' : `${allowed.join(', ')} can`
+  const wanted = machine.transitions.find(({ event }) => event === attempt.event)
   throw new AppError(
     'invalid_transition',
-    `The ${machine.noun} is ${attempt.from}: ${attempted(machine, attempt.event)} is not possible; ${instead}.`,
-    { extra: { from: attempt.from, to: targetOf(machine, attempt.event), allowed, ...facts } },
+    `The ${machine.noun} is ${attempt.from}: ${wanted?.act ?? attempt.event} is not possible; ${instead}.`,
+    { extra: { from: attempt.from, to: wanted?.to ?? null, allowed, ...facts } },
   )
 }
 
 /** Actions that a role may perform in a state, in table order. */
-export function allowedActs<S extends string, E extends string, R extends string, F extends string>(
-  machine: Machine<S, E, R, F>,
-  { from, by }: { readonly from: S; readonly by: R },
-): string[] {
-  const arrows = machine.transitions.filter((arrow) => arrow.from.includes(from) && arrow.by.includes(by))
+export function allowedActs({ transitions }: AnyMachine, { from, by }: Omit<AnyAttempt, 'event'>): string[] {
+  const arrows = transitions.filter((arrow) => arrow.from.includes(from) && arrow.by.includes(by))
   return [...new Set(arrows.flatMap(({ act, event }) => (act === undefined ? event : (act ?? []))))]
-}
-
-function attempted<S extends string, E extends string, R extends string, F extends string>(
-  machine: Machine<S, E, R, F>,
-  event: E,
-): string {
-  return machine.transitions.find((arrow) => arrow.event === event)?.act ?? event
-}
-
-function targetOf<S extends string, E extends string, R extends string, F extends string>(
-  machine: Machine<S, E, R, F>,
-  event: E,
-): S | null {
-  return machine.transitions.find((arrow) => arrow.event === event)?.to ?? null
-}
-
-/** The state machine as a Mermaid diagram. */
-export function diagram<S extends string, E extends string, R extends string, F extends string>(
-  machine: Machine<S, E, R, F>,
-): string {
-  const arrows = machine.transitions.flatMap(({ from, to, event, by }) =>
-    from.map((state) => `  ${state} --> ${to}: ${event} (${by.join(', ')})`),
-  )
-  return ['stateDiagram-v2', ...arrows].join('\n')
 }
 
 export function nextMembers<E extends string>(next: { readonly event: E; readonly at: number } | null) {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import { AppError, type ErrorFacts } from '../../src/core/error.ts'
+import { AppError, type ErrorFacts, WorkError } from '../../src/core/error.ts'
 import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
 
@@ -11,14 +11,8 @@ if (process.versions.v8.startsWith('13.')) setFlagsFromString(`--wasm-wrapper-ti
 /** Why a task failed. `busy`: it never started. */
 export type ThreadFailure = 'busy' | 'timeout' | 'memory' | 'crashed' | 'aborted'
 
-export class ThreadError extends Error {
+export class ThreadError extends WorkError<ThreadFailure> {
   override readonly name = 'ThreadError'
-  readonly failure: ThreadFailure
-
-  constructor(failure: ThreadFailure, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.failure = failure
-  }
 }
 
 export type PoolLimits = {

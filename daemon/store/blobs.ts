@@ -168,18 +168,14 @@ function pathIn(dir: string, sha256: string): string {
 type Folder = { readonly disk: Disk; readonly dir: string }
 
 async function* chunksOf({ disk, dir }: Folder, sha256: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
-  const file = await disk.open(pathIn(dir, sha256), 'read')
-  try {
-    const end = range ? range.end + 1 : await file.sizeBytes()
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
-    for (let at = range?.start ?? 0; at < end; ) {
-      const length = await file.read(buffer.subarray(0, Math.min(READ_BYTES, end - at)), at)
-      if (length === 0) throw new Error(`${sha256} is shorter than ${end} bytes`)
-      yield buffer.subarray(0, length)
-      at += length
-    }
-  } finally {
-    await file.close()
+  await using file = await disk.open(pathIn(dir, sha256), 'read')
+  const end = range ? range.end + 1 : await file.sizeBytes()
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+  for (let at = range?.start ?? 0; at < end; ) {
+    const length = await file.read(buffer.subarray(0, Math.min(READ_BYTES, end - at)), at)
+    if (length === 0) throw new Error(`${sha256} is shorter than ${end} bytes`)
+    yield buffer.subarray(0, length)
+    at += length
   }
 }
 

@@ -95,6 +95,7 @@ function simulatedFile(ctx: Context, inode: Inode): DiskFile {
     },
     sizeBytes: async () => inode.current.length,
     close: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 import { constants, writeSync } from 'node:fs'
 import { copyFile, type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { errnoOf } from '../../src/core/error.ts'
 import { makeFolder } from '../../src/core/folder.ts'
 
 /** An open file; positions and sizes in bytes. */
@@ -13,6 +14,7 @@ export type DiskFile = {
   truncate(sizeBytes: number): Promise<void>
   sizeBytes(): Promise<number>
   close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** `create` requires a new file, `extend` an existing one. */
@@ -53,11 +55,8 @@ function fileOf(handle: FileHandle): DiskFile {
     truncate: (sizeBytes) => handle.truncate(sizeBytes),
     sizeBytes: async () => (await handle.stat()).size,
     close: () => handle.close(),
+    [Symbol.asyncDispose]: () => handle.close(),
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 async function syncPath(path: string): Promise<void> {
@@ -80,7 +79,7 @@ export const realDisk: Disk = {
     try {
       return await readdir(path)
     } catch (error) {
-      if (isMissing(error)) return []
+      if (errnoOf(error) === 'ENOENT') return []
       throw error
     }
   },
@@ -97,7 +96,7 @@ export const realDisk: Disk = {
       const { size, mtimeMs } = await stat(path)
       return { sizeBytes: size, modifiedMs: mtimeMs }
     } catch (error) {
-      if (isMissing(error)) return undefined
+      if (errnoOf(error) === 'ENOENT') return undefined
       throw error
     }
   },
@@ -121,12 +120,10 @@ export async function writeFully(file: DiskFile, bytes: Uint8Array, position: nu
 export async function replaceFile(disk: Disk, place: { dir: string; name: string }, text: string): Promise<void> {
   const temporary = `${place.dir}/${place.name}.tmp`
   await disk.remove(temporary)
-  const file = await disk.open(temporary, 'create')
-  try {
+  {
+    await using file = await disk.open(temporary, 'create')
     await writeFully(file, Buffer.from(text), 0)
     await file.datasync()
-  } finally {
-    await file.close()
   }
   await disk.rename(temporary, `${place.dir}/${place.name}`)
   await disk.syncDir(place.dir)
@@ -135,17 +132,13 @@ export async function replaceFile(disk: Disk, place: { dir: string; name: string
 /** Reads a small file; undefined if missing. */
 export async function readWhole(disk: Disk, path: string): Promise<Buffer | undefined> {
   if ((await disk.stat(path)) === undefined) return undefined
-  const file = await disk.open(path, 'read')
-  try {
-    const bytes = Buffer.alloc(await file.sizeBytes())
-    let done = 0
-    while (done < bytes.byteLength) {
-      const read = await file.read(bytes.subarray(done), done)
-      if (read === 0) break
-      done += read
-    }
-    return bytes.subarray(0, done)
-  } finally {
-    await file.close()
+  await using file = await disk.open(path, 'read')
+  const bytes = Buffer.alloc(await file.sizeBytes())
+  let done = 0
+  while (done < bytes.byteLength) {
+    const read = await file.read(bytes.subarray(done), done)
+    if (read === 0) break
+    done += read
   }
+  return bytes.subarray(0, done)
 }

@@ -65,6 +65,16 @@ export type ErrorFacts = {
   cause?: unknown
 }
 
+/** The work failed, and why; the message is public. */
+export class WorkError<F extends string> extends Error {
+  readonly failure: F
+
+  constructor(failure: F, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
 /** An error that modules may throw to each other. Its message is public. */
 export class AppError extends Error {
   override readonly name = 'AppError'

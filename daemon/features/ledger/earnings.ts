@@ -17,13 +17,9 @@ type Entry = {
 export async function rememberEarnings(t: Tx, entry: Entry): Promise<void> {
   if (!saleKinds.has(entry.kind)) return
   for (const leg of entry.legs) {
-    const role = roleOf(leg)
+    const role = accountKind(leg.to) === 'prov' ? 'sale' : leg.share?.role
     if (role && leg.amount > ZERO) await t.table(earnings).insert(await earningOf(t, { entry, leg, role }))
   }
-}
-
-function roleOf({ to, share }: Leg): EarningRole | undefined {
-  return accountKind(to) === 'prov' ? 'sale' : share?.role
 }
 
 type Earned = { readonly entry: Entry; readonly leg: Leg; readonly role: EarningRole }

@@ -22,7 +22,7 @@ export const autoRefund = defineCron({
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
   async run({ ctx, signal }) {
-    const hasWork = await isUnresolved(ctx)
+    const hasWork = (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
     await recoverPayments(ctx)
     // Refunds owed to payers are paid before the marketplace's own losses are covered.
     await payAllWithheld(ctx)
@@ -32,10 +32,6 @@ export const autoRefund = defineCron({
   },
   nextDue: nextPayout,
 })
-
-async function isUnresolved(ctx: Context): Promise<boolean> {
-  return (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
-}
 
 /** Next time when a payout is tried or reviewed; null if none. When the clock is moved, it stops at this time. */
 async function nextPayout(ctx: Context, from: number): Promise<number | null> {

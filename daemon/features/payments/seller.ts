@@ -10,6 +10,7 @@ import {
 import { api, type EndpointName } from '../../../src/api/index.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { Usdc } from '../../../src/core/money.ts'
+import { isKeyOf } from '../../../src/core/record.ts'
 import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
@@ -164,13 +165,9 @@ export const sellers = defineResource<HandlerTable>('sellers')
 
 /** The seller at an endpoint; undefined if the endpoint is free. */
 export function sellerOf(handlers: HandlerTable, name: string): Seller | undefined {
-  if (!isEndpointName(name)) return undefined
+  if (!isKeyOf(api, name)) return undefined
   const endpoint: Endpoint = api[name]
   return isPaid(endpoint) ? { name, endpoint, handler: handlers[name] as AnyPaidHandler } : undefined // the table is total over the contract
-}
-
-function isEndpointName(name: string): name is EndpointName {
-  return Object.hasOwn(api, name)
 }
 
 /** A request to a paid endpoint. Its payer is not known yet. */

@@ -118,7 +118,7 @@ async function storeAnswer(t: Tx, draw: Draw, answered: SettlementResponse): Pro
   const { id, status, at, wire, seller, sealKey } = answered
   const secrets = seller.endpoint.reply.secrets.filter((name) => typeof wire[name] === 'string')
   const whole = JSON.stringify(wire)
-  const withheld = { ...wire, ...nulls(secrets), secret_withheld: true }
+  const withheld = { ...wire, ...Object.fromEntries(secrets.map((name) => [name, null])), secret_withheld: true }
   const body = secrets.length === 0 ? whole : JSON.stringify(withheld)
   const kept = isLarge(body) ? { body: '', file_sha256: draw.file(body) } : { body }
   const isSealed = secrets.length > 0 && sealKey !== null
@@ -126,10 +126,6 @@ async function storeAnswer(t: Tx, draw: Draw, answered: SettlementResponse): Pro
   const sealed = isSealed ? seal(values, sealKey, draw.bytes(SEAL_IV_BYTES)) : null
   await t.table(answers).insert({ id, status, ...kept, sealed, at })
   return whole
-}
-
-function nulls(names: readonly string[]): Record<string, null> {
-  return Object.fromEntries(names.map((name) => [name, null]))
 }
 
 /** Refunds a payment whose money moved but for which nothing can be delivered. The response says so. */

@@ -36,12 +36,8 @@ const getEarnings: FreeHandler<typeof earningsApi.getEarnings> = async (_input, 
   })
 }
 
-async function payoutsOf(t: ReadTx, id: string): Promise<readonly PayoutRow[]> {
-  return (await t.table(payouts).page('source', [account.provider(id)], { limit: PAYOUTS_LOOKED_AT })).rows
-}
-
 async function recent(t: ReadTx, { id }: ParticipantRow): Promise<Answer['recent_settlements']> {
-  const carriers = await payoutsOf(t, id)
+  const carriers = (await t.table(payouts).page('source', [account.provider(id)], { limit: PAYOUTS_LOOKED_AT })).rows
   const { rows } = await t.table(earnings).page('own', [id, 'sales'], { limit: DEFAULT_PAGE })
   const sold = await t.table(jobs).getMany(rows.filter(({ ref_kind }) => ref_kind === 'job').map((row) => row.ref_id))
   const byId = new Map(sold.map((job) => [job.id, job]))

@@ -21,7 +21,7 @@ import { type ServiceRow, services } from '../listings/rows.ts'
 import { coveredTerms, type ListingOffer, listingOffer, termsOf } from '../listings/versions.ts'
 import type { Fulfilled, Fulfilment, PaidHandler, Quote } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
-import { type Cover, coverOf } from '../subscriptions/coverage.ts'
+import { coverOf } from '../subscriptions/coverage.ts'
 import { markUnpaid } from '../webhooks/calls.ts'
 import { Begun, hasEndpoint, runInstant, unfulfilled } from './instant.ts'
 
@@ -55,7 +55,9 @@ export const purchaseService: PaidHandler<Row> = {
     const asked = buyer && { wallet: buyer.wallet, serviceId: service.id, now }
     const cover = asked && (await ctx.store.read((t) => coverOf(t, asked)))
     const coveredBy = cover?.subscription.id
-    const { split, terms } = cover ? coveredOffer(service, { cover, wall }) : fixedOffer(service, { tender, wall })
+    const { split, terms } = cover
+      ? { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
+      : fixedOffer(service, { tender, wall })
     await refuseUnfulfilled(ctx, service, terms)
     return {
       price: split.agent,
@@ -112,11 +114,6 @@ export const purchaseService: PaidHandler<Row> = {
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
 
 type Sold = Pick<ListingOffer, 'split' | 'terms'>
-
-/** Offer for a covered purchase, with the terms of the subscription's paid period. */
-function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall: number }): Sold {
-  return { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
-}
 
 /** @throws AppError 409 `quote_required` with the endpoint that asks the provider for a quote */
 function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {

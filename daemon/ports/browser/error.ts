@@ -1,3 +1,5 @@
+import { WorkError } from '../../../src/core/error.ts'
+
 /**
  * Why a browser job failed. `page`: because of the page. `busy`: the job never started. `gone`: the browser did not
  * start, or it crashed.
@@ -5,12 +7,6 @@
 export type BrowserFailure = 'page' | 'busy' | 'gone'
 
 /** The message is safe to show to buyers. */
-export class BrowserError extends Error {
+export class BrowserError extends WorkError<BrowserFailure> {
   override readonly name = 'BrowserError'
-  readonly failure: BrowserFailure
-
-  constructor(failure: BrowserFailure, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.failure = failure
-  }
 }

@@ -1,4 +1,5 @@
 import { type Answer, AUTHENTIC_DATA, DNSSEC_OK, decode, encode, RECURSION_DESIRED } from 'dns-packet'
+import { WorkError } from '../../../src/core/error.ts'
 
 export const recordTypes = ['A', 'AAAA', 'NS', 'SOA', 'MX', 'TXT', 'CAA', 'DS', 'DNSKEY', 'CNAME'] as const
 export type RecordType = (typeof recordTypes)[number]
@@ -26,14 +27,8 @@ export type DnsAnswer = {
 }
 
 /** A failed DNS query; the message is public. */
-export class DnsError extends Error {
+export class DnsError extends WorkError<'timeout' | 'broken' | 'refused'> {
   override readonly name = 'DnsError'
-  readonly failure: 'timeout' | 'broken' | 'refused'
-
-  constructor(failure: DnsError['failure'], message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.failure = failure
-  }
 }
 
 export type DnsQuestion = { readonly name: string; readonly type: RecordType }

@@ -6,7 +6,7 @@ import {
   type SecureVersion,
   type TLSSocket,
 } from 'node:tls'
-import { errnoOf } from '../../../src/core/error.ts'
+import { errnoOf, WorkError } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
@@ -45,14 +45,8 @@ export type Handshake = {
 /** `local`: this program lacks the wanted TLS version or cipher, so the result is unknown. `refused`: by the host. */
 export type TlsFailure = 'local' | 'refused' | 'plain_text' | 'unreachable' | 'timeout'
 
-export class TlsError extends Error {
+export class TlsError extends WorkError<TlsFailure> {
   override readonly name = 'TlsError'
-  readonly failure: TlsFailure
-
-  constructor(failure: TlsFailure, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.failure = failure
-  }
 }
 
 const HANDSHAKE_MS = 5_000

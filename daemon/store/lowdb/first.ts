@@ -18,7 +18,7 @@ import {
   snapshotFile,
   writeManifest,
 } from './files.ts'
-import { freshSegment } from './journal.ts'
+import { beginBehind } from './journal.ts'
 import { createLoader, intoFront, intoState } from './load.ts'
 import { removeUnlisted } from './maintenance.ts'
 import { quarantineLog } from './quarantine.ts'
@@ -118,9 +118,7 @@ async function create(input: FirstInput, format: number): Promise<Manifest> {
   )
   if (snapshots.length > 0 || sizes.some((size) => size !== 0))
     throw new StoreDamaged(`${dir}/${MANIFEST_FILE}`, 0, 'it is missing, but there is data next to it')
-  await (await freshSegment(disk, dir, 1)).close()
-  const manifest: Manifest = { format, store: input.newStoreId(), snapshot: 0, previous: null, segments: [1] }
-  await writeManifest(disk, dir, manifest)
+  const manifest = await beginBehind(disk, dir, { format, store: input.newStoreId(), snapshot: 0 })
   // The new directory's entry must be durable, too.
   await disk.syncDir(dirname(resolve(dir)))
   return manifest
@@ -133,13 +131,9 @@ async function cut(disk: Disk, dir: string, { torn, loss }: Pick<Recovery, 'torn
     await disk.makeDir(`${dir}/${QUARANTINE_DIR}`)
     return quarantineLog(disk, dir).moveRest(basename(torn.file), torn.offset)
   }
-  const file = await disk.open(torn.file, 'extend')
-  try {
-    await file.truncate(torn.offset)
-    await file.datasync()
-  } finally {
-    await file.close()
-  }
+  await using file = await disk.open(torn.file, 'extend')
+  await file.truncate(torn.offset)
+  await file.datasync()
 }
 
 type RewriteInput = FirstInput & {
@@ -156,9 +150,7 @@ async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recov
   const settled = (): Promise<number> => Promise.resolve(seq)
   const job = { disk, dir, state, format, seq, settled, restMs: 0, isCancelled: () => false }
   const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot(job)) ?? 0)
-  await (await freshSegment(disk, dir, seq + 1)).close()
-  const manifest: Manifest = { ...found, format, stopped: seq, snapshot: seq, previous: null, segments: [seq + 1] }
-  await writeManifest(disk, dir, manifest)
+  const manifest = await beginBehind(disk, dir, { ...found, format, stopped: seq, snapshot: seq })
   await removeUnlisted(disk, dir, manifest)
   return { manifest, recovery: { ...recovery, snapshotBytes, journalBytes: 0, activeBytes: 0 } }
 }

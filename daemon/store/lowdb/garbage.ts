@@ -1,12 +1,12 @@
 import type { Disk, DiskFile } from '../disk.ts'
 import { type Migration, migrated } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
-import { type Manifest, QUARANTINE_DIR, segmentFile, snapshotFile, writeManifest } from './files.ts'
-import { frame, scanLines, unframe } from './frame.ts'
-import { freshSegment } from './journal.ts'
+import { type Manifest, QUARANTINE_DIR, segmentFile, snapshotFile } from './files.ts'
+import { scanLines, unframe } from './frame.ts'
+import { beginBehind } from './journal.ts'
 import { type Quarantined, quarantineAll } from './quarantine.ts'
 import type { StoredTx } from './recover.ts'
-import { lineWriter } from './snapshot.ts'
+import { isHeader, snapshotLines } from './snapshot.ts'
 
 /** A store is rewritten if its files are larger than this factor times the live data plus `MIN_GARBAGE_BYTES`. */
 const GARBAGE_FACTOR = 2
@@ -47,14 +47,7 @@ export async function dropGarbage(job: GarbageJob): Promise<(Quarantined & { fin
   await disk.makeDir(`${dir}/${QUARANTINE_DIR}`)
   const moved = await quarantineAll({ disk, dir, manifest, snapshot: seq, lastSeq: seq, damagedSnapshots: [] })
   await disk.rename(temporary, `${dir}/${snapshotFile(seq)}`)
-  await (await freshSegment(disk, dir, seq + 1)).close()
-  await writeManifest(disk, dir, {
-    ...manifest,
-    format: job.migrations.length + 1,
-    snapshot: seq,
-    previous: null,
-    segments: [seq + 1],
-  })
+  await beginBehind(disk, dir, { ...manifest, format: job.migrations.length + 1, snapshot: seq })
   const finding = `the store held ${inMb(wholeBytes)} MB, of which ${inMb(liveBytes)} MB were still needed`
   return { ...moved, droppedTransactions: 0, finding }
 }
@@ -73,30 +66,17 @@ async function writeLiving(job: GarbageJob, names: readonly string[], path: stri
   const { disk, seq, migrations } = job
   const newest = await newestWrites(job, names)
   await disk.remove(path)
-  const file = await disk.open(path, 'create')
-  try {
-    const lines = lineWriter(file)
-    await lines.plain(frame(JSON.stringify({ format: migrations.length + 1, seq, counts: {} })))
-    let waiting: string[] = []
-    let number = 0
-    await walk(job, names, {
-      write: ({ collection, key, row }) => {
-        number += 1
-        if (newest.get(nameOf(collection, key)) !== number || row === null) return
-        waiting.push(frame(JSON.stringify([collection, row])))
-      },
-      rest: async () => {
-        if (waiting.length === 0) return
-        await lines.records(waiting)
-        waiting = []
-      },
-    })
-    await lines.plain(frame(JSON.stringify(lines.footer(seq))))
-    await file.datasync()
-    return lines.position()
-  } finally {
-    await file.close()
-  }
+  await using file = await disk.open(path, 'create')
+  const lines = await snapshotLines(file, { format: migrations.length + 1, seq })
+  let number = 0
+  await walk(job, names, {
+    write: ({ collection, key, row }) => {
+      number += 1
+      if (newest.get(nameOf(collection, key)) === number && row !== null) lines.add(collection, row)
+    },
+    rest: lines.flush,
+  })
+  return await lines.end(seq) // the file closes behind it
 }
 
 function nameOf(collection: string, key: string): string {
@@ -125,12 +105,8 @@ type Walker = { readonly write: (write: Write) => void; readonly rest: () => Pro
 /** Passes all writes, migrated and in order, to `walker.write`. Runs `walker.rest` between lines. */
 async function walk(job: GarbageJob, names: readonly string[], walker: Walker): Promise<void> {
   for (const name of names) {
-    const file = await job.disk.open(`${job.dir}/${name}`, 'read')
-    try {
-      await walkFile(job, file, walker)
-    } finally {
-      await file.close()
-    }
+    await using file = await job.disk.open(`${job.dir}/${name}`, 'read')
+    await walkFile(job, file, walker)
   }
 }
 
@@ -180,8 +156,4 @@ function lineReader({ manifest, migrations, collections }: GarbageJob, write: Wa
 
 function isTx(value: unknown): value is StoredTx {
   return typeof value === 'object' && value !== null && 'w' in value
-}
-
-function isHeader(value: unknown): value is { readonly format: number } {
-  return typeof value === 'object' && value !== null && 'format' in value
 }

@@ -3,7 +3,7 @@ import type { EncodedChange } from '../engine/engine.ts'
 import { StoreStopped } from '../errors.ts'
 import { createMutex } from '../mutex.ts'
 import type { Change } from '../port.ts'
-import { segmentFile } from './files.ts'
+import { type Manifest, segmentFile, writeManifest } from './files.ts'
 import { frame } from './frame.ts'
 
 /** Maximum bytes that are written and synced together. */
@@ -200,4 +200,13 @@ export async function freshSegment(disk: Disk, dir: string, firstSeq: number): P
   await file.datasync()
   await disk.syncDir(dir)
   return file
+}
+
+/** Makes a snapshot the beginning of a store: one empty segment follows it. */
+export async function beginBehind(disk: Disk, dir: string, base: Omit<Manifest, 'previous' | 'segments'>) {
+  const next = base.snapshot + 1
+  const manifest: Manifest = { ...base, previous: null, segments: [next] }
+  await (await freshSegment(disk, dir, next)).close()
+  await writeManifest(disk, dir, manifest)
+  return manifest
 }

@@ -89,17 +89,12 @@ export function quarantineLog(disk: Disk, dir: string) {
 
   async function moveRest(name: string, offset: number): Promise<void> {
     const target = await freeName(`${name}.from-${offset}`)
-    const source = await disk.open(`${dir}/${name}`, 'extend')
-    const rest = await disk.open(`${dir}/${QUARANTINE_DIR}/${target}`, 'create')
-    try {
-      const sizeBytes = await copyRest(source, rest, offset)
-      await source.truncate(offset)
-      await source.datasync()
-      await account(target, sizeBytes, await wholeLines(disk, `${dir}/${QUARANTINE_DIR}/${target}`))
-    } finally {
-      await source.close()
-      await rest.close()
-    }
+    await using source = await disk.open(`${dir}/${name}`, 'extend')
+    await using rest = await disk.open(`${dir}/${QUARANTINE_DIR}/${target}`, 'create')
+    const sizeBytes = await copyRest(source, rest, offset)
+    await source.truncate(offset)
+    await source.datasync()
+    await account(target, sizeBytes, await wholeLines(disk, `${dir}/${QUARANTINE_DIR}/${target}`))
   }
 
   return { moveFile, moveRest, report: (): Quarantined => ({ quarantined, droppedBytes, droppedTransactions }) }
@@ -119,15 +114,11 @@ async function copyRest(source: DiskFile, rest: DiskFile, offset: number): Promi
 }
 
 async function wholeLines(disk: Disk, path: string): Promise<number> {
-  const file = await disk.open(path, 'read')
-  try {
-    let whole = 0
-    await scanLines(file, (line) => {
-      if (unframe(line) !== undefined) whole += 1
-      return true
-    })
-    return whole
-  } finally {
-    await file.close()
-  }
+  await using file = await disk.open(path, 'read')
+  let whole = 0
+  await scanLines(file, (line) => {
+    if (unframe(line) !== undefined) whole += 1
+    return true
+  })
+  return whole
 }

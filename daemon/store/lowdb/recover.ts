@@ -178,20 +178,16 @@ type SegmentInput = {
 async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
   const { disk, path, isLast } = input
   if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the segment is missing')
-  const file = await disk.open(path, 'read')
-  try {
-    const replay = segmentReplay(input)
-    const end = await scanLines(file, replay.visit)
-    const goodEnd = replay.badOffset() ?? end.lastLineEnd
-    const { nextSeq, damagedLines } = replay.found()
-    if (goodEnd === end.sizeBytes) return { nextSeq, damagedLines, sizeBytes: goodEnd, torn: undefined }
-    if (end.isOverlong) throw new StoreDamaged(path, goodEnd, 'a line is not terminated')
-    if (!isLast) throw new StoreDamaged(path, goodEnd, 'an older segment ends inside a transaction')
-    const torn: TornTail = { file: path, offset: goodEnd, droppedBytes: end.sizeBytes - goodEnd }
-    return { nextSeq, damagedLines, sizeBytes: goodEnd, torn }
-  } finally {
-    await file.close()
-  }
+  await using file = await disk.open(path, 'read')
+  const replay = segmentReplay(input)
+  const end = await scanLines(file, replay.visit)
+  const goodEnd = replay.badOffset() ?? end.lastLineEnd
+  const { nextSeq, damagedLines } = replay.found()
+  if (goodEnd === end.sizeBytes) return { nextSeq, damagedLines, sizeBytes: goodEnd, torn: undefined }
+  if (end.isOverlong) throw new StoreDamaged(path, goodEnd, 'a line is not terminated')
+  if (!isLast) throw new StoreDamaged(path, goodEnd, 'an older segment ends inside a transaction')
+  const torn: TornTail = { file: path, offset: goodEnd, droppedBytes: end.sizeBytes - goodEnd }
+  return { nextSeq, damagedLines, sizeBytes: goodEnd, torn }
 }
 
 function segmentReplay({ path, loader, start, nextSeq: firstSeq }: SegmentInput) {

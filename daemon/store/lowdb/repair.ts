@@ -1,5 +1,5 @@
 import type { RepairReport } from '../../../src/model/start.ts'
-import { type Disk, type DiskFile, realDisk } from '../disk.ts'
+import { type Disk, realDisk } from '../disk.ts'
 import { createState, type State } from '../engine/rows.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
@@ -14,11 +14,10 @@ import {
   segmentFile,
   segmentsBehind,
   snapshotFile,
-  writeManifest,
 } from './files.ts'
 import { scanLines, unframe } from './frame.ts'
 import { dropGarbage } from './garbage.ts'
-import { freshSegment } from './journal.ts'
+import { beginBehind } from './journal.ts'
 import { createLoader, discarding, intoState, type Loader } from './load.ts'
 import { takeLock } from './lock.ts'
 import { type Cut, cutBehind, type Quarantined, quarantineAll } from './quarantine.ts'
@@ -94,9 +93,8 @@ async function writeAnew(
   const moved = await quarantineAll({ disk, dir, manifest, ...footing })
   const settled = (): Promise<number> => Promise.resolve(seq)
   await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, restMs: 0, isCancelled: () => false })
-  await (await freshSegment(disk, dir, seq + 1)).close()
   const { rows: _level, ...rest } = manifest
-  await writeManifest(disk, dir, { ...rest, snapshot: seq, previous: null, segments: [seq + 1] })
+  await beginBehind(disk, dir, { ...rest, snapshot: seq })
   return moved
 }
 
@@ -243,23 +241,13 @@ async function walkSegments(
 
 /** @returns the size of a segment's undamaged beginning; undefined if the whole segment is undamaged */
 async function goodBytes(disk: Disk, path: string, apply: (tx: StoredTx) => boolean): Promise<number | undefined> {
-  return reading(disk, path, async (file) => {
-    let bad: number | undefined
-    const end = await scanLines(file, (line) => {
-      const json = unframe(line)
-      if (json !== undefined && apply(JSON.parse(json) as StoredTx)) return true
-      bad = line.offset
-      return false
-    })
-    return bad ?? (end.lastLineEnd < end.sizeBytes ? end.lastLineEnd : undefined)
+  await using file = await disk.open(path, 'read')
+  let bad: number | undefined
+  const end = await scanLines(file, (line) => {
+    const json = unframe(line)
+    if (json !== undefined && apply(JSON.parse(json) as StoredTx)) return true
+    bad = line.offset
+    return false
   })
-}
-
-async function reading<T>(disk: Disk, path: string, body: (file: DiskFile) => Promise<T>): Promise<T> {
-  const file = await disk.open(path, 'read')
-  try {
-    return await body(file)
-  } finally {
-    await file.close()
-  }
+  return bad ?? (end.lastLineEnd < end.sizeBytes ? end.lastLineEnd : undefined)
 }

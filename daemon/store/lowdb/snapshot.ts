@@ -37,27 +37,46 @@ export type SnapshotJob = {
   readonly isCancelled: () => boolean
 }
 
-/** Writes lines with a running checksum. */
-export function lineWriter(file: DiskFile) {
-  let position = 0
-  let syncedTo = 0
-  let crc = 0
-  let count = 0
+/** Writes the lines of a snapshot: a header, records with a running checksum, and a footer. */
+export async function snapshotLines(
+  file: DiskFile,
+  { format, seq, counts = {} }: Omit<Header, 'counts'> & Partial<Header>,
+) {
+  let [position, syncedTo, crc, count] = [0, 0, 0, 0]
+  let slice: string[] = []
+
+  async function write(text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    await writeFully(file, bytes, position)
+    position += bytes.byteLength
+  }
+
+  /** Writes the added records. */
+  async function flush(): Promise<void> {
+    const lines = slice
+    slice = []
+    for (const line of lines) crc = crc32(line.slice(0, CRC_CHARS), crc)
+    count += lines.length
+    await write(lines.join(''))
+    if (position - syncedTo < SYNC_EVERY_BYTES) return
+    await file.datasync()
+    syncedTo = position
+  }
+
+  await write(frame(JSON.stringify({ format, seq, counts } satisfies Header)))
   return {
-    position: () => position,
-    footer: (through: number): Footer => ({ count, crc: crc.toString(HEX), through }),
-    async records(lines: readonly string[]): Promise<void> {
-      for (const line of lines) crc = crc32(line.slice(0, CRC_CHARS), crc)
-      count += lines.length
-      await this.plain(lines.join(''))
-      if (position - syncedTo < SYNC_EVERY_BYTES) return
-      await file.datasync()
-      syncedTo = position
+    /** Adds a record. @returns whether there are enough for `flush` */
+    add(collection: string, row: unknown): boolean {
+      slice.push(frame(JSON.stringify([collection, row])))
+      return slice.length >= SLICE_RECORDS
     },
-    async plain(text: string): Promise<void> {
-      const bytes = Buffer.from(text)
-      await writeFully(file, bytes, position)
-      position += bytes.byteLength
+    flush,
+    /** Makes the snapshot durable. @returns its size in bytes */
+    async end(through: number): Promise<number> {
+      await flush()
+      await write(frame(JSON.stringify({ count, crc: crc.toString(HEX), through } satisfies Footer)))
+      await file.datasync()
+      return position
     },
   }
 }
@@ -70,22 +89,14 @@ export async function writeSnapshot(job: SnapshotJob): Promise<number | undefine
   const { disk, dir, state, format, seq } = job
   const name = snapshotFile(seq)
   await disk.remove(`${dir}/${name}.tmp`)
-  const file = await disk.open(`${dir}/${name}.tmp`, 'create')
-  try {
-    const lines = lineWriter(file)
-    const counts = Object.fromEntries([...state].map(([collection, table]) => [collection, table.rows.size]))
-    await lines.plain(frame(JSON.stringify({ format, seq, counts } satisfies Header)))
-    for (const table of state.values()) {
-      if (!(await writeTable(job, table, lines.records.bind(lines)))) return undefined
-    }
-    await lines.plain(frame(JSON.stringify(lines.footer(await job.settled()))))
-    await file.datasync()
-    await disk.rename(`${dir}/${name}.tmp`, `${dir}/${name}`)
-    await disk.syncDir(dir)
-    return lines.position()
-  } finally {
-    await file.close()
-  }
+  await using file = await disk.open(`${dir}/${name}.tmp`, 'create')
+  const counts = Object.fromEntries([...state].map(([collection, table]) => [collection, table.rows.size]))
+  const lines = await snapshotLines(file, { format, seq, counts })
+  for (const table of state.values()) if (!(await writeTable(job, table, lines))) return undefined
+  const sizeBytes = await lines.end(await job.settled())
+  await disk.rename(`${dir}/${name}.tmp`, `${dir}/${name}`)
+  await disk.syncDir(dir)
+  return sizeBytes
 }
 
 /** Writes the rows of LevelDB as a snapshot, as of the last transaction that they reflect. */
@@ -93,45 +104,31 @@ export async function writeRows(
   { disk, dir, format, seq }: Pick<SnapshotJob, 'disk' | 'dir' | 'format' | 'seq'>,
   { tables, walk }: LevelBase,
 ): Promise<void> {
-  const file = await disk.open(`${dir}/${snapshotFile(seq)}`, 'create')
-  try {
-    const lines = lineWriter(file)
-    await lines.plain(frame(JSON.stringify({ format, seq, counts: {} } satisfies Header)))
-    let slice: string[] = []
-    for await (const [name, row] of walk()) {
-      slice.push(frame(JSON.stringify([name, tables.get(name)?.shape.codec.toJson(row)])))
-      if (slice.length < SLICE_RECORDS) continue
-      await lines.records(slice)
-      slice = []
-      await nextTurn()
-    }
-    await lines.records(slice)
-    await lines.plain(frame(JSON.stringify(lines.footer(seq))))
-    await file.datasync()
-  } finally {
-    await file.close()
+  await using file = await disk.open(`${dir}/${snapshotFile(seq)}`, 'create')
+  const lines = await snapshotLines(file, { format, seq })
+  for await (const [name, row] of walk()) {
+    if (!lines.add(name, tables.get(name)?.shape.codec.toJson(row))) continue
+    await lines.flush()
+    await nextTurn()
   }
+  await lines.end(seq)
 }
 
 async function writeTable(
   job: SnapshotJob,
   { shape, rows }: RowSet,
-  write: (lines: readonly string[]) => Promise<void>,
+  lines: Awaited<ReturnType<typeof snapshotLines>>,
 ): Promise<boolean> {
   // Rows added during this loop are in the journal and can be skipped. Counting down makes sure that the loop ends.
   let left = rows.size
-  let slice: string[] = []
   for (const row of rows.values()) {
     if (left === 0) break
     left -= 1
-    slice.push(frame(JSON.stringify([shape.collection.name, shape.codec.toJson(row)])))
-    if (slice.length < SLICE_RECORDS) continue
-    await write(slice)
-    slice = []
+    if (!lines.add(shape.collection.name, shape.codec.toJson(row))) continue
+    await lines.flush()
     await (job.restMs > 0 ? sleep(job.restMs) : nextTurn())
     if (job.isCancelled()) return false
   }
-  if (slice.length > 0) await write(slice)
   return true
 }
 
@@ -145,16 +142,12 @@ export async function readSnapshot(
 ): Promise<SnapshotFacts> {
   const path = `${dir}/${snapshotFile(want.seq)}`
   if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the snapshot is missing')
-  const file = await disk.open(path, 'read')
-  try {
-    const reading = snapshotReader(path, want.loaderOf)
-    const end = await scanLines(file, reading.visit)
-    const footer = reading.footer(end.lastLineEnd)
-    if (end.lastLineEnd !== end.sizeBytes) throw new StoreDamaged(path, end.lastLineEnd, 'bytes follow the footer')
-    return { through: footer.through, records: footer.count, sizeBytes: end.sizeBytes }
-  } finally {
-    await file.close()
-  }
+  await using file = await disk.open(path, 'read')
+  const reading = snapshotReader(path, want.loaderOf)
+  const end = await scanLines(file, reading.visit)
+  const footer = reading.footer(end.lastLineEnd)
+  if (end.lastLineEnd !== end.sizeBytes) throw new StoreDamaged(path, end.lastLineEnd, 'bytes follow the footer')
+  return { through: footer.through, records: footer.count, sizeBytes: end.sizeBytes }
 }
 
 function snapshotReader(path: string, loaderOf: (format: number) => Loader) {
@@ -188,7 +181,7 @@ function snapshotReader(path: string, loaderOf: (format: number) => Loader) {
   return { visit, footer: checked }
 }
 
-function isHeader(value: unknown): value is Header {
+export function isHeader(value: unknown): value is Header {
   return typeof value === 'object' && value !== null && 'format' in value
 }
 
@@ -200,21 +193,17 @@ export async function salvageSnapshot(
 ): Promise<number> {
   const path = `${dir}/${snapshotFile(want.seq)}`
   if ((await disk.stat(path)) === undefined) return 0
-  const file = await disk.open(path, 'read')
+  await using file = await disk.open(path, 'read')
   let lost = 0
   // The default until a header is read. A damaged header names no format.
   let loader = want.loaderOf(want.format)
-  try {
-    const end = await scanLines(file, (line) => {
-      const json = unframe(line)
-      const value: unknown = json === undefined ? undefined : JSON.parse(json)
-      if (value === undefined) lost += 1
-      else if (Array.isArray(value)) loader.putWhole(value[0] as string, value[1])
-      else if (isHeader(value)) loader = want.loaderOf(value.format)
-      return true
-    })
-    return end.lastLineEnd < end.sizeBytes ? lost + 1 : lost
-  } finally {
-    await file.close()
-  }
+  const end = await scanLines(file, (line) => {
+    const json = unframe(line)
+    const value: unknown = json === undefined ? undefined : JSON.parse(json)
+    if (value === undefined) lost += 1
+    else if (Array.isArray(value)) loader.putWhole(value[0] as string, value[1])
+    else if (isHeader(value)) loader = want.loaderOf(value.format)
+    return true
+  })
+  return end.lastLineEnd < end.sizeBytes ? lost + 1 : lost
 }

@@ -6,12 +6,11 @@ import { RowInvalid, StoreMisuse } from '../errors.ts'
 import { FORMAT, migrated, migrations } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
 import { recoverWhole } from './behind.ts'
-import { BLOB_DIR, readManifest, snapshotFile, writeManifest } from './files.ts'
-import { frame } from './frame.ts'
-import { freshSegment } from './journal.ts'
+import { BLOB_DIR, readManifest, snapshotFile } from './files.ts'
+import { beginBehind } from './journal.ts'
 import { intoState } from './load.ts'
 import { loadersOf } from './recover.ts'
-import { lineWriter } from './snapshot.ts'
+import { snapshotLines } from './snapshot.ts'
 
 /** Rows of a collection in key order (UTF-16). */
 export type WholeTable = {
@@ -54,7 +53,6 @@ export type WholeWriter = {
   drop(): Promise<void>
 }
 
-const WRITTEN_AT_ONCE = 256
 /** All rows belong to one transaction. */
 const SEQ = 1
 
@@ -63,29 +61,18 @@ export async function writeWhole(dir: string, storeId: string, disk: Disk = real
   await disk.makeDir(`${dir}/${BLOB_DIR}`)
   const name = snapshotFile(SEQ)
   const file = await disk.open(`${dir}/${name}.tmp`, 'create')
-  const lines = lineWriter(file)
-  await lines.plain(frame(JSON.stringify({ format: FORMAT, seq: SEQ, counts: {} })))
-  let slice: string[] = []
+  const lines = await snapshotLines(file, { format: FORMAT, seq: SEQ })
   let ended = false
-  const flush = async () => {
-    await lines.records(slice)
-    slice = []
-  }
   return {
     async add(collection, row) {
-      slice.push(frame(JSON.stringify([collection, row])))
-      if (slice.length >= WRITTEN_AT_ONCE) await flush()
+      if (lines.add(collection, row)) await lines.flush()
     },
     async end() {
-      await flush()
-      await lines.plain(frame(JSON.stringify(lines.footer(SEQ))))
-      await file.datasync()
+      await lines.end(SEQ)
       ended = true
       await file.close()
       await disk.rename(`${dir}/${name}.tmp`, `${dir}/${name}`)
-      await (await freshSegment(disk, dir, SEQ + 1)).close()
-      const manifest = { format: FORMAT, store: storeId, snapshot: SEQ, previous: null, segments: [SEQ + 1] }
-      await writeManifest(disk, dir, manifest)
+      await beginBehind(disk, dir, { format: FORMAT, store: storeId, snapshot: SEQ })
       await disk.syncDir(dir)
     },
     async drop() {

@@ -59,7 +59,8 @@ export async function openCatalog(path: string, seq = 0, docs: () => Docs = () =
     remove: (id) => write(() => table.call('remove', id)),
     query: (query) =>
       unlessClosed(async () => {
-        if (waitingQueries >= MAX_WAITING_QUERIES) throw tooManyQueries()
+        if (waitingQueries >= MAX_WAITING_QUERIES)
+          throw new AppError('unavailable', 'Too many searches are waiting; try again shortly.', { retryAfter: 1 })
         waitingQueries += 1
         try {
           return await table.call('query', query)
@@ -72,10 +73,6 @@ export async function openCatalog(path: string, seq = 0, docs: () => Docs = () =
       return closing
     },
   }
-}
-
-function tooManyQueries(): AppError {
-  return new AppError('unavailable', 'Too many searches are waiting; try again shortly.', { retryAfter: 1 })
 }
 
 /** The search table. It runs on the calling thread while small or in memory, otherwise on a worker thread. */

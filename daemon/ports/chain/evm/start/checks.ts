@@ -5,7 +5,6 @@ import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
 import type { ChainMode } from '../../chain.ts'
 import { encodeCall, method } from '../rpc/abi.ts'
-import type { RpcAnswer } from '../rpc/endpoint.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { bigIn, bytesIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { factory, withoutCode } from './contracts.ts'
@@ -73,7 +72,7 @@ export async function checkToken(rpc: Rpc, domain: TokenDomain): Promise<void> {
     call(decimals),
     call(separator),
   ])
-  const [code, places, own] = answers.map(resultOf)
+  const [code, places, own] = answers.map((answer) => (answer.ok ? bytesIn(answer.result) : undefined))
   if (code === undefined || code === '0x') {
     throw refused(`The token ${to} does not exist on this chain: use a node of the right chain.`)
   }
@@ -125,8 +124,4 @@ export async function checkGas(rpc: Rpc, key: Wallet, least: bigint): Promise<vo
   throw refused(
     `The gas key ${key} has ${held} wei, too little for a payment: send it ETH on this chain and start again.`,
   )
-}
-
-function resultOf(answer: RpcAnswer): Hex | undefined {
-  return answer.ok ? bytesIn(answer.result) : undefined
 }

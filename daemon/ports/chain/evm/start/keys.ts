@@ -37,13 +37,9 @@ export async function ownKey(folder: string, name: string, entropy: (bytes: numb
   makeFolder(folder)
   const file = join(folder, name)
   try {
-    const handle = await open(file, 'wx', PRIVATE_MODE)
-    try {
-      await handle.writeFile(`0x${bytesToHex(entropy(KEY_BYTES))}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await using handle = await open(file, 'wx', PRIVATE_MODE)
+    await handle.writeFile(`0x${bytesToHex(entropy(KEY_BYTES))}\n`)
+    await handle.sync()
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error
   }
