@@ -29,7 +29,8 @@ let store: string
 let proxy: Server
 
 const start = (dir: string) => startDaemon({ ...configDefaults, dataDir: dir, durability: 'full', store, spare: true })
-const probe = (side: Side, path: string) => fetch(`${side.child.url}${path}`).catch(() => undefined)
+const probe = (side: Side, path: string) =>
+  fetch(`${side.child.url}${path}`, { signal: AbortSignal.timeout(HANGS_MS) }).catch(() => undefined)
 const isReady = async (side: Side) => (await probe(side, '/ready'))?.status === 200
 
 /** Waits for a fact; the runner's limit ends a wait for one that never comes. */
@@ -41,7 +42,16 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> 
   }
 }
 
-const serving = () => until(async () => ((await isReady(side(0))) ? side(0) : (await isReady(side(1))) && side(1)))
+/** Asks both at once: one that hangs does not hold up the look at the other. */
+const serving = () =>
+  until(() =>
+    Promise.any(
+      sides.map(async (one) => {
+        if (await isReady(one)) return one
+        throw new Error('not ready')
+      }),
+    ).catch(() => undefined),
+  )
 const side = (n: number): Side => sides[n] as Side
 const other = (one: Side): Side => (one === side(0) ? side(1) : side(0))
 
