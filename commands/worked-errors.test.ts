@@ -112,7 +112,7 @@ test('a port that another program holds', async () => {
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(
       lines(
-        `✗ Port ${port} is used by another program: node.* \\(pid ${process.pid}, started ${TIME}\\)\\.  \\(exit 1\\)`,
+        `✗ Port ${port} is used by another program: .+ \\(pid ${process.pid}, started ${TIME}\\)\\.  \\(exit 1\\)`,
         words('  it is not a souk daemon (its /health has no instance id)'),
         `  → souk up --port 0 --instance other      → souk up --port \\d+ --instance other`,
       ),

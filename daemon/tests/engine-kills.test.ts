@@ -20,6 +20,8 @@ import { openNameServer } from '../ports/dns/dns.testkit.ts'
 
 const LOOK_MS = 5
 const FUNDS = '1.00'
+/** However slow the machine is, the payment outlives the restart. */
+const SIGNED = { change: { validBefore: 4_102_444_800n } }
 const words = 'Ducks live on ponds all over the town, and the council counts them every spring. '
 const german = 'Die Enten leben auf den Teichen der Stadt, und der Rat zählt sie in jedem Frühling. '
 const rows = Array.from({ length: 900 }, (_, at) => `<p>${at} ${words}</p>`).join('')
@@ -140,7 +142,7 @@ describe.each(Object.entries(cases))('SIGKILL while %s works', (_, { slug, input
       await expect.poll(async () => (await offered()).status).toBe(402)
       const offer = await offered()
       const price = Number(offer.body.accepts[0].maxAmountRequired) / 1_000_000
-      const headers = { ...(await signPayment(payer, offer)), 'Idempotency-Key': 'kill' }
+      const headers = { ...(await signPayment(payer, offer, SIGNED)), 'Idempotency-Key': 'kill' }
 
       const daemon = child?.pid ?? 0
       const idle = new Set(below(daemon).map(({ pid }) => pid))
@@ -225,7 +227,7 @@ describe('SIGKILL while a name server is asked', () => {
     const target = `/v1/services/${id}/purchase`
     const body = { domain: 'pond.test' }
     const offer = await call('POST', target, { body })
-    const headers = { ...(await signPayment(payer, offer)), 'Idempotency-Key': 'kill' }
+    const headers = { ...(await signPayment(payer, offer, SIGNED)), 'Idempotency-Key': 'kill' }
     const lost = call('POST', target, { body, headers }).then(
       ({ status }) => status,
       () => 'lost',

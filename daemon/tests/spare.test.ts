@@ -20,6 +20,8 @@ const KILLS = Number(process.env.SOUK_TEST_KILLS ?? 1)
 const BUYERS = 4
 const BETWEEN = 8
 const PAUSE_MS = 50
+/** However slow the machine is, a payment outlives the change of daemons. */
+const SIGNED = { change: { validBefore: 4_102_444_800n } }
 /** A daemon that hangs does not answer. */
 const HANGS_MS = 20_000
 
@@ -145,7 +147,7 @@ describe.skipIf(!hasPostgres())('a spare', () => {
       )
       for (let n = 0; !isOver; n += 1) {
         const body = { data: `${payer.address} ${n}` }
-        const payment = await signPayment(payer, await answered(402, 'POST', target, { body }))
+        const payment = await signPayment(payer, await answered(402, 'POST', target, { body }), SIGNED)
         const bought = await answered(200, 'POST', target, { body, headers: payment })
         jobs.push(bought.body.job_id)
       }
