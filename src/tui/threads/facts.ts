@@ -18,8 +18,8 @@ export const fetchIsHouse =
       : ask(link, { name: 'getParticipant', asked: { params: { id }, signal } }, ({ first_party }) => first_party)
 
 export type Threads = { readonly threads: readonly Thread[]; readonly total: number }
-export type AsWhom = { readonly admin: boolean }
-type Wanted = AsWhom & ListPage<typeof threadFields> & { readonly view: ThreadView }
+export type ReaderRole = { readonly admin: boolean }
+type Wanted = ReaderRole & ListPage<typeof threadFields> & { readonly view: ThreadView }
 
 const statusesOf: Readonly<Record<ThreadView, readonly Thread['status'][]>> = {
   open: ['inquiry', 'negotiating', 'accepted', 'in_progress', 'disputed'],
@@ -53,7 +53,7 @@ export const fetchThreads =
 
 /** Fetches a conversation with its newest messages. Undefined without an id. */
 export const fetchThread =
-  (link: Link, { id, admin }: AsWhom & { readonly id: string }, headers?: typeof glance) =>
+  (link: Link, { id, admin }: ReaderRole & { readonly id: string }, headers?: typeof glance) =>
   async (signal: AbortSignal): Promise<Outcome<Thread | undefined>> => {
     if (id === '') return { ok: true, value: undefined }
     const asked = { params: { id }, query: { limit: String(MESSAGES) }, signal }

@@ -217,7 +217,7 @@ describe('a page in the structure that is asked for', () => {
     expect(data.currency).toBe(currency)
   })
 
-  it('that has nothing of what is asked for costs nothing', async () => {
+  it('without any requested member costs nothing', async () => {
     const wish = { schema: { type: 'object', properties: { price: { type: 'number' } } } }
     site.pages['/p'] = { body: '<title>App</title><div id="root"></div><script src="/app.js"></script>' }
     await expect(extract(wish)).rejects.toMatchObject({
