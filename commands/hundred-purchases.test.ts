@@ -84,10 +84,10 @@ test('a hundred purchases over all functions are answered or refunded, and the b
   expect(jobs.filter(isRefunded)).toHaveLength(2)
   for (const job of kept) expect(['completed', 'verified', 'released']).toContain(job.status)
   const paid = kept.reduce((sum, { amount }) => sum + amountOf(amount), 0n)
-  await expect.poll(left, { timeout: 30_000 }).toBe(amountOf(FUNDS) - paid)
+  await expect.poll(left).toBe(amountOf(FUNDS) - paid)
   const audit = await shop.json(['money', 'audit'])
   expect(audit.checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
-}, 300_000)
+})
 
 async function left(): Promise<bigint> {
   const { wallets } = await shop.json(['wallet', 'list'])

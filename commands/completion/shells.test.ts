@@ -93,7 +93,6 @@ describe.each(Object.entries(shells).map(([name, how], at) => [name, how, versio
   (_, how, version) => {
     test.skipIf(tmux === undefined || version === undefined)(
       'ends words, ids and names of inputs, and runs nothing that a stranger wrote',
-      { timeout: 60_000 },
       async () => {
         const at = await open(how)
         try {

@@ -72,7 +72,7 @@ describe('at a living market', () => {
     expect(codes.toSorted()).toEqual([0, 0, 5, 5])
     expect((await user.json('wallet', 'spend', 'many')).day).toMatchObject({ count: 2, agreed: '0.02' })
     expect((await user.json('wallet', 'fund', 'many', '--amount', '0.01')).balance).toBe('4.99')
-  }, 120_000)
+  })
 
   test('a seller is limited and denied by what the listing says, whatever listing it is', async () => {
     await somebody('picky')

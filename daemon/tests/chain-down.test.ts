@@ -8,7 +8,7 @@ import { recoverPayments } from '../features/payments/settle.ts'
 
 const PRICE = 10_000n
 const GAS = '0x56bc75e2d63100000'
-const patience = { timeout: 30_000, interval: 200 }
+const patience = { interval: 200 }
 
 let opened: ChainMarket
 let node: ChainMarket['node']

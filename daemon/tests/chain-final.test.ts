@@ -10,7 +10,7 @@ import { usdc } from '../../src/core/money.ts'
 
 const EPOCH = 4
 const PRICE = 10_000n
-const patience = { timeout: 30_000, interval: 100 }
+const patience = { interval: 100 }
 
 let opened: ChainMarket
 let market: ChainMarket['market']

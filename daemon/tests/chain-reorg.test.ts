@@ -11,7 +11,7 @@ import { contracts } from '../ports/chain/evm/contracts/artifacts.testkit.ts'
 // @slow starts a chain
 
 const PRICE = 10_000n
-const patience = { timeout: 30_000, interval: 100 }
+const patience = { interval: 100 }
 
 let opened: ChainMarket
 let testChain: ChainMarket['testChain']

@@ -19,7 +19,6 @@ import { openSite, type Site } from '../ports/web/site.testkit.ts'
 
 const FUNDS = '1.00'
 const HOST = 'site.test'
-const PATIENCE = { timeout: 60_000 }
 
 /** While true, connections to the TLS host are held without an answer. */
 let isHolding = false
@@ -115,7 +114,7 @@ describe('a thread that ends in the middle of a purchase', () => {
     isHolding = true
     const before = threads.length
     const buying = bought('certificate_check', { domain: HOST })
-    await expect.poll(() => held.length, PATIENCE).toBeGreaterThan(0)
+    await expect.poll(() => held.length).toBeGreaterThan(0)
     await Promise.all(threads.slice(before).map((worker) => worker.terminate()))
     const lost = await buying
     expect([lost.status, await lost.paid()]).toEqual([502, 0n])
@@ -130,12 +129,12 @@ describe('a thread that ends in the middle of a purchase', () => {
     const audit = () => bought('accessibility_audit', { site_url: site.at('/') })
     const lost = await audit()
     expect([lost.status, await lost.paid()]).toEqual([200, amountOf('0.25')])
-    await expect.poll(() => existsSync(parsed), PATIENCE).toBe(true)
+    await expect.poll(() => existsSync(parsed)).toBe(true)
     await Promise.all(threads.slice(before).map((worker) => worker.terminate()))
-    await expect.poll(lost.job, PATIENCE).toBe('failed')
-    await expect.poll(lost.paid, PATIENCE).toBe(0n)
+    await expect.poll(lost.job).toBe('failed')
+    await expect.poll(lost.paid).toBe(0n)
     const next = await audit()
-    await expect.poll(next.job, PATIENCE).toBe('verified')
+    await expect.poll(next.job).toBe('verified')
     expect(await next.paid()).toBe(amountOf('0.25'))
     await hasSoundBooks()
   })

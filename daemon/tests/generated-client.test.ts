@@ -15,7 +15,6 @@ import { OUTSIDE, load as outside } from '../../fixtures/outside/load.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PROGRAM = join(ROOT, 'fixtures', 'generated-client', 'walk.ts.txt')
-const WALK_TIMEOUT_MS = 60_000
 
 let market: Marketplace
 let dir: string
@@ -63,9 +62,7 @@ async function funded(): Promise<string> {
   return key
 }
 
-test('a program with generated types compiles under strict, and buys what it sold', {
-  timeout: WALK_TIMEOUT_MS,
-}, async () => {
+test('a program with generated types compiles under strict, and buys what it sold', async () => {
   expect(faultsIn('walk.ts')).toEqual([])
   const { asset } = market.daemon.ctx.chain
   const words = [join(dir, 'walk.ts'), market.url(), await funded(), await funded(), asset.address]

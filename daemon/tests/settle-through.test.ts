@@ -280,7 +280,7 @@ describe('a chain that drops what a facilitator had sent', () => {
     const { rows } = await other.daemon.ctx.store.table(payments).page('payer', [wallet], { limit: 1 })
     return rows[0]?.state
   }
-  const patience = { timeout: 20_000, interval: 100 }
+  const patience = { interval: 100 }
 
   /** A sale that the facilitator settled; then the block of that is undone. */
   async function dropped(): Promise<Buyer> {

@@ -35,7 +35,7 @@ export function whileLocked<T>(places: Pick<Places, 'runtime'>, work: () => T): 
 function lockedFile(path: string): DatabaseSync {
   try {
     const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS })
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    db.exec('BEGIN EXCLUSIVE')
     return db
   } catch (error) {
     throw error instanceof Error ? Object.assign(error, { path }) : error // SQLite does not say which file

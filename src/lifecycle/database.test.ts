@@ -86,9 +86,7 @@ describe.skipIf(!hasPostgres())('souk up over a database', () => {
     const waiting = await user.souk('status', ...(back ?? []))
     expect(waiting.out).toContain('waiting as a spare: pid')
     await user.souk('down', ...(front ?? []))
-    await expect
-      .poll(async () => (await user.json('status', ...(back ?? []))).state, { timeout: 60_000 })
-      .toBe('running')
+    await expect.poll(async () => (await user.json('status', ...(back ?? []))).state).toBe('running')
     expect((await user.json('down', ...(back ?? []))).instances[0].how).toBe('graceful')
     const alone = await user.souk('up', '--spare', '--instance', 'alone')
     expect(alone).toMatchObject({ code: 2 })

@@ -69,18 +69,18 @@ it.each([
 
 it('is ended by ctrl-c with its children, and keeps what it has printed', async () => {
   const ended = programs.run({ words: sh('echo begun; sleep 600 & echo $! > $HOME/pid; wait'), input })
-  await expect.poll(() => existsSync(join(home, 'pid')) && pidIn('pid') > 0, { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => existsSync(join(home, 'pid')) && pidIn('pid') > 0).toBe(true)
   expect([programs.isBusy(), programs.stop(), programs.stop()]).toEqual([true, true, false])
   expect(await ended).toEqual({ text: 'begun\n', problem: 'ended by ctrl-c' })
   expect(programs.isBusy()).toBe(false)
-  await expect.poll(() => isAlive(pidIn('pid')), { timeout: 30_000 }).toBe(false)
+  await expect.poll(() => isAlive(pidIn('pid'))).toBe(false)
 })
 
 it('leaves nothing in the background, and nothing when the cockpit closes', async () => {
   await programs.run({ words: sh('sleep 600 >/dev/null 2>&1 & echo $! > $HOME/pid'), input })
-  await expect.poll(() => isAlive(pidIn('pid')), { timeout: 30_000 }).toBe(false)
+  await expect.poll(() => isAlive(pidIn('pid'))).toBe(false)
   const ended = programs.run({ words: sh('trap "" TERM; echo $$ > $HOME/pid2; sleep 600'), input })
-  await expect.poll(() => existsSync(join(home, 'pid2')) && pidIn('pid2') > 0, { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => existsSync(join(home, 'pid2')) && pidIn('pid2') > 0).toBe(true)
   expect(hangUps).toHaveLength(1)
   programs.close()
   expect((await ended).problem).toBe('ended by ctrl-c')

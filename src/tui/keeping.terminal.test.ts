@@ -56,13 +56,13 @@ it.skipIf((await tmuxVersion()) === undefined)('keeps rows, and runs programs th
 
     await terminal.type(':! echo $$ > pid; sleep 600')
     await terminal.press('Enter')
-    await expect.poll(async () => (await readdir(home)).includes('pid'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(async () => (await readdir(home)).includes('pid')).toBe(true)
     await terminal.press('C-c')
     await terminal.see('ended by ctrl-c')
     await terminal.press('Escape')
     await terminal.type(':! echo $$ > pid2; sleep 600')
     await terminal.press('Enter')
-    await expect.poll(async () => (await readdir(home)).includes('pid2'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(async () => (await readdir(home)).includes('pid2')).toBe(true)
     await terminal.type('q')
     await terminal.see(/shell>\s*$/)
 
@@ -70,16 +70,14 @@ it.skipIf((await tmuxVersion()) === undefined)('keeps rows, and runs programs th
     await terminal.see('BUYER PAYS')
     await terminal.type(':! echo $$ > pid3; sleep 600')
     await terminal.press('Enter')
-    await expect.poll(async () => (await readdir(home)).includes('pid3'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(async () => (await readdir(home)).includes('pid3')).toBe(true)
     process.kill(Number(await readFile(join(home, 'souk-pid'), 'utf8')), 'SIGTERM')
     await terminal.see(/shell>\s*$/)
     for (const file of ['pid', 'pid2', 'pid3']) {
       const pid = Number(await readFile(join(home, file), 'utf8'))
       expect(pid).toBeGreaterThan(0)
       await expect
-        .poll(async () => (await exec('ps', ['-o', 'pid=', '-g', String(pid)]).catch(() => ({ stdout: '' }))).stdout, {
-          timeout: 30_000,
-        })
+        .poll(async () => (await exec('ps', ['-o', 'pid=', '-g', String(pid)]).catch(() => ({ stdout: '' }))).stdout)
         .toBe('')
     }
     expect(await terminal.modes()).toEqual({ alternate: false, cursor: true })

@@ -20,8 +20,8 @@ it.skipIf((await tmuxVersion()) === undefined)(
     const env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, CI: 'true' }
     const souk = async (...words: string[]) => (await exec(process.execPath, [PROGRAM, ...words], { env })).stdout
     const terminal = await openTerminal({ columns: 100, rows: 30, folder: home, env })
-    const off = async () => expect.poll(terminal.mouse, { timeout: 30_000 }).toBe('')
-    const on = async () => expect.poll(terminal.mouse, { timeout: 30_000 }).toContain('sgr')
+    const off = async () => expect.poll(terminal.mouse).toBe('')
+    const on = async () => expect.poll(terminal.mouse).toContain('sgr')
     const click = async (text: string | RegExp) => {
       const shown = await terminal.see(text)
       const row = shown.findIndex((line) => line.search(text) >= 0)

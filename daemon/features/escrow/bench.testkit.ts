@@ -18,7 +18,7 @@ export const [other, nobody] = [accountAt(5), accountAt(6)]
 export const EPOCH = 4
 const timings = { pollMs: 20, followMs: 100, resendMs: 300 }
 /** Real time in which what is due has to have happened. */
-const WAIT = { timeout: 30_000, interval: 5 }
+const WAIT = { timeout: 120_000, interval: 5 }
 
 export type Bench = Awaited<ReturnType<typeof openBench>>
 

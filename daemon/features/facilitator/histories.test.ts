@@ -201,7 +201,7 @@ test('random histories: a success has its money, and moved money exactly one own
         for (const one of signed) await soFar(one)
       }
       const table = at.market.daemon.ctx.store.table(settlements)
-      await expect.poll(() => table.count('state', ['sent']), { timeout: 20_000 }).toBe(0)
+      await expect.poll(() => table.count('state', ['sent'])).toBe(0)
       for (const one of signed) await atTheEnd(one)
       const moved = await Promise.all(signed.map(movedOf))
       const sum = CENT * BigInt(moved.filter(Boolean).length)

@@ -13,7 +13,6 @@ import type { FirstPartyService } from './service/service.ts'
 /* Each function is bought with the very example that its listing shows, in a world where that example leads somewhere. */
 
 const FUNDS = '1.00'
-const PATIENCE = { timeout: 60_000 }
 /** Programs of the system, without which some functions are not offered. */
 const absent = ['ffmpeg', 'espeak-ng', 'apertium', 'chromium-headless-shell'].filter((tool) => !toolPath(tool))
 
@@ -60,7 +59,7 @@ async function bought(id: string, input: unknown) {
       })
     ).body
   if (answer.status === 200 && body.result === undefined) {
-    await expect.poll(async () => (await job()).status, PATIENCE).toMatch(/^(verified|released|failed)$/)
+    await expect.poll(async () => (await job()).status).toMatch(/^(verified|released|failed)$/)
   }
   const done = answer.status === 200 ? await job() : undefined
   const paid = amountOf(FUNDS) - (await market.daemon.ctx.chain.balanceOf(buyer.wallet))

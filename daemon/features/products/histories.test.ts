@@ -144,9 +144,7 @@ async function buy(shop: Shop, model: Model, one: Extract<Step, { do: 'buy' }>):
   expect((await buyer.call('GET', `${path}/download`)).status === 200).toBe(file.owners.has(one.who))
 }
 
-test('every history leaves the books, the wallets and the downloads as the model says', {
-  timeout: 120_000,
-}, async () => {
+test('every history leaves the books, the wallets and the downloads as the model says', async () => {
   expect(agentPrice(500_000n)).toBe(525_000n)
   expect(agentPrice(MAX_PRICE)).toBe(10_500_000_000n)
   await fc.assert(

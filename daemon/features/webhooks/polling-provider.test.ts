@@ -106,4 +106,4 @@ test('a provider that only polls gets every job once, over kills of the daemon a
     await Promise.all([daemon.kill(), working.kill()])
     await rm(dir, { recursive: true, force: true })
   }
-}, 60_000)
+})

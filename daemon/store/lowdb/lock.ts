@@ -61,7 +61,7 @@ export function takeLock(dir: string, waitMs = 0): Lock {
   try {
     const sqlite = process.getBuiltinModule('node:sqlite')
     db = new sqlite.DatabaseSync(`${dir}/${LOCK_DIR}/lock.db`, { timeout: waitMs })
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    db.exec('BEGIN EXCLUSIVE') // without "locking_mode": two that open at once would wait for each other
   } catch (error) {
     db?.close()
     if (isHeld(error)) throw new StoreLocked(dir)

@@ -15,7 +15,6 @@ import { services } from '../../listings/rows.ts'
 
 const FUNDS = '1.00'
 const LOOK_MS = 20
-const PATIENCE = { timeout: 60_000 }
 let world: Awaited<ReturnType<typeof openFunctionWorld>>
 let browsers: BrowserEngine
 let market: Marketplace
@@ -57,7 +56,7 @@ async function buy(slug: string, path: string) {
   const body: Body = JSON.parse(await answer.text())
   const job = () => store.table(jobs).get(body.job_id)
   if (answer.status === 200 && body.result === undefined) {
-    await expect.poll(async () => (await job())?.status, PATIENCE).toMatch(/^(verified|released|failed)$/)
+    await expect.poll(async () => (await job())?.status).toMatch(/^(verified|released|failed)$/)
   }
   const row = answer.status === 200 ? await job() : undefined
   const paid = async () => amountOf(FUNDS) - (await chain.balanceOf(buyer.wallet))
@@ -88,7 +87,7 @@ describe.skipIf(chromium === undefined)('bought from a running daemon', () => {
       'refunded',
       'The page returned status 404.',
     ])
-    await expect.poll(paid, PATIENCE).toBe(0n)
+    await expect.poll(paid).toBe(0n)
   })
 
   it.each(sampled([instant[0], automated[0]], 2))(
@@ -100,7 +99,7 @@ describe.skipIf(chromium === undefined)('bought from a running daemon', () => {
       process.kill(-group, 'SIGKILL')
       const { status, job, paid } = await buying
       expect(status === 200 ? job?.status : status).toEqual(status === 200 ? 'failed' : 503)
-      await expect.poll(paid, PATIENCE).toBe(0n)
+      await expect.poll(paid).toBe(0n)
       expect(await isGroupGone(group)).toBe(true)
       world.site.asked.length = 0
       const next = await buy('page_screenshot', '/page')

@@ -24,7 +24,7 @@ const EPOCH = 4
 /** What counts where the words are not known: blocks below the head. */
 const [SAFE, FINAL] = [150, 900]
 const finality = { confirmed: 'safe', final: 'finalized' } as const
-const patience = { timeout: 20_000, interval: 50 }
+const patience = { interval: 50 }
 
 let stage: Stage
 let node: FaultyNode

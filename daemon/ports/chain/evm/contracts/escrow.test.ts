@@ -158,7 +158,7 @@ const mayCall = (caller: Caller, action: Action) =>
     refusalOf({ paused: false, now: 0n, deals: new Map() }, caller, action) ?? '',
   )
 
-test('after any history the money lies where the model says, to the last unit', { timeout: 300_000 }, async () => {
+test('after any history the money lies where the model says, to the last unit', async () => {
   const { chain, escrow } = stage()
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(steps, speakers), { minLength: 10, maxLength: 25 }), async (history) => {

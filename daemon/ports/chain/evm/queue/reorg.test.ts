@@ -64,8 +64,8 @@ test.each([1, 3])('what a reorganisation of %i blocks undid is sent again and mo
   for (const one of signed) results.push(await opened.queue.settle(one))
   expect(results).toMatchObject([{ ok: true }, { ok: true }, { ok: true }])
   await reorg(depth)
-  await expect.poll(() => opened.queue.status().reorged, { timeout: 20_000 }).toBe(depth)
-  await expect.poll(() => stage.paid(), { timeout: 20_000 }).toBe(3_000n)
+  await expect.poll(() => opened.queue.status().reorged).toBe(depth)
+  await expect.poll(() => stage.paid()).toBe(3_000n)
   expect(await Promise.all(signed.map((one) => opened.queue.settle(one)))).toMatchObject(
     results.map((result) => ({ ok: true, transaction: result.ok && result.transaction })),
   )
@@ -82,7 +82,7 @@ test('a chain that was set back gets the stored bytes again, also after a restar
   await stage.chain.client.revert({ id: snapshot })
   expect(await stage.paid()).toBe(0n)
   opened = await reopen()
-  await expect.poll(() => stage.paid(), { timeout: 20_000 }).toBe(2_000n)
+  await expect.poll(() => stage.paid()).toBe(2_000n)
   expect(reversals).toEqual([])
 })
 
@@ -105,11 +105,11 @@ test('a payment that was undone and can never move again is told as reversed, on
     args: [accountAt(5), 1_000_000n],
   })
   expect(gone.ok).toBe(true)
-  await expect.poll(() => stage.paid(), { timeout: 20_000 }).toBe(1_000n)
+  await expect.poll(() => stage.paid()).toBe(1_000n)
   // Until its window closes the money may come back.
   expect(reversals).toEqual([])
   ahead = 3_600_000
-  await expect.poll(() => reversals.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => reversals.length).toBe(1)
   const { from, nonce, value } = lost.authorization
   expect(reversals[0]).toMatchObject({ from, nonce, value })
   expect(await stage.paid()).toBe(1_000n)
@@ -141,19 +141,17 @@ test('a reversed payment whose money another reorganisation brings back is told 
   const second = await stage.chain.client.snapshot()
   await cancel(buyer, signed.authorization.nonce)
   opened = await reopen(finality)
-  await expect.poll(() => reversals.length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => reversals.length).toBe(1)
   expect(opened.queue.status().reversed).toBe(1)
   // A process that ends between the two knows of it, too.
   await opened.close()
   reversals = []
   await stage.chain.client.revert({ id: second })
   opened = await reopen(finality)
-  await expect.poll(() => stage.paid(), { timeout: 20_000 }).toBe(1_000n)
+  await expect.poll(() => stage.paid()).toBe(1_000n)
   expect(reversals.filter(({ returned }) => returned !== undefined)).toEqual([])
   await stage.chain.client.mine({ blocks: 6 })
-  await expect
-    .poll(() => reversals.filter(({ returned }) => returned !== undefined).length, { timeout: 20_000 })
-    .toBe(1)
+  await expect.poll(() => reversals.filter(({ returned }) => returned !== undefined).length).toBe(1)
   expect(opened.queue.status().reversed).toBe(0)
   await opened.close()
   reversals = []
@@ -189,7 +187,7 @@ test('a payment whose authorization was cancelled on the other branch is told as
   await stage.chain.client.revert({ id: before })
   await cancel(buyer, signed.authorization.nonce)
   opened = await reopen()
-  await expect.poll(() => reversals.length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => reversals.length).toBe(1)
   expect(await stage.paid()).toBe(0n)
   expect(await opened.queue.settle(signed)).toMatchObject({ ok: false, failure: 'authorization_cancelled' })
 })
