@@ -4,14 +4,13 @@ import { isKeyOf } from '../../../../src/core/record.ts'
 import { AUTOMATED_MS, defineService, textOf, wrongField } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { actionsOf } from './changelog-actions.ts'
-import { entriesOf } from './changelog-entries.ts'
+import { dateIn, entriesOf } from './changelog-entries.ts'
 import { checkAddress, readFirst } from './pages.ts'
 
 const DEFAULT_WINDOW = 'last 90 days'
 const DAY_MS = 86_400_000
 const daysOf = { day: 1, week: 7, month: 30, year: 365 } as const
 const MAX_COUNT = 10_000
-const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /** UTC days, both inclusive, as `YYYY-MM-DD`. */
 type Window = { readonly from: string; readonly to: string }
@@ -29,14 +28,10 @@ function windowOf(text: string, now: number): Window {
     return { from: dayOf(Math.max(0, now - count * DAY_MS)), to: today }
   }
   const since = /^since (\S+)$/.exec(wanted)?.[1]
-  if (since !== undefined && isDay(since)) return { from: since, to: today }
+  if (since !== undefined && dateIn(since) === since) return { from: since, to: today }
   const [from = '', to = ''] = wanted.split(/\s*(?:\.\.|\/|\sto\s)\s*/)
-  if (isDay(from) && isDay(to) && from <= to) return { from, to }
+  if (dateIn(from) === from && dateIn(to) === to && from <= to) return { from, to }
   throw wrongField('change_window', 'must look like "last 30 days", "since 2026-01-01" or "2026-01-01..2026-03-31"')
-}
-
-function isDay(text: string): boolean {
-  return ISO_DAY.test(text) && !Number.isNaN(Date.parse(text)) && dayOf(Date.parse(text)) === text
 }
 
 function dayOf(at: number): string {
@@ -61,11 +56,14 @@ export const apiChangelogActions = defineService({
     const wanted = textOf(input, 'change_window').trim() || DEFAULT_WINDOW
     const window = windowOf(wanted, at)
     const { format, entries } = entriesOf(page)
-    if (entries.length === 0) throw nothingFound('No changelog entries were found: no heading names a version or date.')
+    // Fails, so that the buyer is refunded.
+    if (entries.length === 0)
+      throw new AppError('provider_failed', 'No changelog entries were found: no heading names a version or date.')
     const dated = entries.filter(({ date }) => date !== null)
-    if (dated.length === 0) throw nothingFound('The changelog has no dates, so its entries match no time window.')
+    if (dated.length === 0)
+      throw new AppError('provider_failed', 'The changelog has no dates, so its entries match no time window.')
     const inWindow = entries.filter(({ date }) => date !== null && date >= window.from && date <= window.to)
-    const asked = { focus: textOf(input, 'endpoint_focus'), today: isoDay(at), log: entries }
+    const asked = { focus: textOf(input, 'endpoint_focus'), today: dayOf(at), log: entries }
     const { actions, ignored } = actionsOf(inWindow, asked)
     return {
       api_changelog_actions: {
@@ -84,12 +82,3 @@ export const apiChangelogActions = defineService({
     }
   },
 })
-
-/** A failure, so that the buyer is refunded. */
-function nothingFound(message: string): AppError {
-  return new AppError('provider_failed', message)
-}
-
-function isoDay(at: number): string {
-  return new Date(Math.floor(at / DAY_MS) * DAY_MS).toISOString().slice(0, 10)
-}

@@ -30,6 +30,9 @@ const PREFIX = new RegExp(
 
 const LOUD =
   /\bBREAKING\b|\b[Ss][Ee][Mm][Vv][Ee][Rr]-[Mm][Aa][Jj][Oo][Rr]\b|\b[Bb]reaking [Cc]hange\b|^\W*\[?[Bb]reaking\b/
+/** A break that is undone, or that there is none. */
+const UNDONE =
+  /\b(?:fix(?:e[sd])?|revert\w*|undo\w*|avoid\w*|no|not an?)\b:?(?: [\w`'-]+){0,4} breaking changes?\b(?!:)/i
 const SECURITY =
   /\bCVE[- ]\d{4}[- ]\d+|\bvulnerabilit(?:y|ies)\b|\bsecurity (?:fix|issue|release|patch|advisory)|\bexploit/i
 const FUTURE =
@@ -98,7 +101,7 @@ function readingOf(line: string, heading: string) {
   return {
     section: isOwn && above !== 'breaking' && above !== 'removal' && above !== 'deprecation' ? told : above,
     words: line.slice(prefix.length),
-    isLoud: bang !== undefined || LOUD.test(line),
+    isLoud: bang !== undefined || (LOUD.test(line) && !UNDONE.test(line)),
   }
 }
 
@@ -176,7 +179,6 @@ function asWritten(words: string, { section, isMarked }: Place): ChangeKind | un
 
 /** Kind of change for a line that adds something. The line may also announce a new requirement or a deprecation. */
 function addedAs(words: string): ChangeKind {
-  if (FUTURE.test(words)) return 'deprecation'
-  if (/^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'
+  if (FUTURE.test(words) || /^add(?:ed|s)? (?:a )?deprecation/i.test(words)) return 'deprecation'
   return OBLIGES.test(words) ? 'breaking' : 'addition'
 }

@@ -68,13 +68,28 @@ const MAX_BEFORE_DATE = 3
 /** A heading with a date or version starts an entry; deeper headings are its sections. */
 function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
   const entries: Open[] = []
+  const title = titleOf(blocks)
   for (const block of blocks) {
+    if (block === title) continue
     const current = entries.at(-1)
     const begun = beginning(block, current)
     if (begun && entries.length < MAX_ENTRIES) entries.push(current ? withTitled(begun, current) : begun)
     else if (current) add(current, block)
   }
-  return entries.map(({ date, version, lines, sections }) => ({ date, version, lines, sections }))
+  return entries
+    .filter(({ version, lines }) => version !== null || lines.length > 0)
+    .map(({ date, version, lines, sections }) => ({ date, version, lines, sections }))
+}
+
+const BEGINS_ENTRY = /^\W*v?\d/i
+
+/** The one heading above all that begin entries: a date in it or below it is that of the page. */
+function titleOf(blocks: readonly Block[]): Block | undefined {
+  const headings = blocks.filter((block) => block.kind === 'heading')
+  const top = Math.min(...headings.map(({ level }) => level))
+  const [title, other] = headings.filter(({ level }) => level === top)
+  const begins = headings.filter(({ text }) => BEGINS_ENTRY.test(text) && (dateIn(text) ?? VERSION.exec(text)) !== null)
+  return title && !other && begins.length > 0 && !begins.includes(title) ? title : undefined
 }
 
 function beginning(block: Block, current: Open | undefined): Open | undefined {

@@ -82,6 +82,18 @@ describe('what a changelog asks for', () => {
     expect(made.actions).toEqual([expect.objectContaining({ date: '2026-05-02', endpoints: ['GET /v1/geese'] })])
   })
 
+  it.each([
+    '# API 2.0 changelog\n\nDate: 2026-06-01',
+    '# Changelog (2026-06-01)',
+    '# Date: 2026-06-01',
+    '---\ntitle: Changelog\ndate: 2026-06-01\n---',
+  ])('dates no entry by the day of the page, which stands above as %j', async (head) => {
+    site.pages['/log'] = md(`${head}\n\n## 2.0.3\n\n- Removed GET /v1/a.\n\n## 2.0.2\n\n- Removed GET /v1/b.\n`)
+    await expect(triage()).rejects.toThrow('The changelog has no dates')
+    site.pages['/log'] = md(`${head}\n\n## 2.0.3\n\n2026-05-02\n\n- Removed GET /v1/a.\n\n## 2.0.2\n\n- More.\n`)
+    expect(await triage()).toMatchObject({ entries_read: 2, undated: 1, actions: [{ date: '2026-05-02' }] })
+  })
+
   it('counts both edges of a window, and what is out of focus', async () => {
     site.pages['/log'] = md(asMarkdown)
     expect(await triage({ change_window: '2026-04-10..2026-05-01' })).toMatchObject({ entries_in_window: 2 })
@@ -187,6 +199,11 @@ describe('what a changelog asks for', () => {
     ['Features', '`quack -v` returns an exit status of 127 instead of 1.', 'breaking'],
     ['', 'The shortcut was changed by mistake. This has been corrected.', undefined],
     ['', '`id` is no longer required.', undefined],
+    ['', 'Fixed a breaking change in the list of ducks.', undefined],
+    ['', 'fix: accidental breaking change of `send`', undefined],
+    ['Patch Changes', 'Reverts the breaking change of 2.1', undefined],
+    ['', 'This is not a breaking change', undefined],
+    ['', 'fix: the order. BREAKING CHANGE: newest first', 'breaking'],
   ])('knows under %j what %j asks for', (section, line, known) => {
     const kind = kindOf(line, section)
     expect(kind === 'fix' || kind === 'addition' ? undefined : kind).toBe(known)
