@@ -20,7 +20,7 @@ const sections: readonly (readonly [Section, RegExp])[] = [
 ]
 
 const TAGS =
-  'changed?|features?|enhancements?|security|bugs?|tests?|readme|meta|docs?|dev deps|deps|refactor|actions|chore|ci|build|style|perf|robustness|fix|bug ?fix|feat|new|internal|tooling|examples?'
+  'deprecated|removed|changed?|features?|enhancements?|security|bugs?|tests?|readme|meta|docs?|dev deps|deps|refactor|actions|chore|ci|build|style|perf|robustness|fix|bug ?fix|feat|new|internal|tooling|examples?'
 const SCOPE = String.raw`[\w\s/.@\x60,-]{1,40}:\*{0,2}\s+`
 /** Prefixes of changelog lines, such as `[Fix] `, `fix(parser)!: `, `**api:** `, `Thanks @somebody! - `. */
 const PREFIX = new RegExp(
@@ -34,11 +34,11 @@ const LOUD =
 const UNDONE =
   /\b(?:fix(?:e[sd])?|revert\w*|undo\w*|avoid\w*|no|not an?)\b:?(?: [\w`'-]+){0,4} breaking changes?\b(?!:)/i
 const SECURITY =
-  /\bCVE[- ]\d{4}[- ]\d+|\bvulnerabilit(?:y|ies)\b|\bsecurity (?:fix|issue|release|patch|advisory)|\bexploit/i
+  /\bCVE[- ]\d{4}[- ]\d+|\bvulnerabilit(?:y|ies)\b|\bsecurity (?:fix|issue|release|patch|advisory)|\(security\)|\bimproves? security\b|\b(?:RCE|XSS|SSRF|ReDoS|prototype pollution)\b|\bexploit/i
 const FUTURE =
   /\b(?:will be|we will|scheduled (?:for|to be)|is to be|going to be) (?:remov|retir|discontinu|sunset|shut|chang|phased out)/i
 const DEPRECATED =
-  /(?<!\bun|\bbeing )\bdeprecat(?:e|ed|es|ing|ion of)\b(?! (?:warning|notice|option|use|code|call|api|method)s?\b(?! names))/i
+  /(?<!\bun-?|\bbeing |\bfrom )\bdeprecat(?:e|ed|es|ing|ion of)\b(?! (?:warning|notice|option|use|code|call|api|method)s?\b(?! names))/i
 const GOING =
   /\b(?:going away|end[- ]of[- ](?:life|support)|(?:is|are) (?:being )?(?:sunset|retired|shut down|discontinued)|sunset(?:ting)? of)\b/i
 
@@ -96,7 +96,7 @@ function readingOf(line: string, heading: string) {
   const [prefix = '', bracketed, written, bang] = PREFIX.exec(line) ?? []
   const above = sectionOf(heading)
   const own = sectionOf(bracketed ?? written ?? '')
-  const isOwn = own !== undefined && (bracketed !== undefined || own === 'fix' || own === 'other')
+  const isOwn = own !== undefined && (bracketed !== undefined || /^(?:fix|other|deprecation|removal)$/.test(own))
   const told = bracketed !== undefined && own === 'changed' ? 'breaking' : own
   return {
     section: isOwn && above !== 'breaking' && above !== 'removal' && above !== 'deprecation' ? told : above,
@@ -111,7 +111,8 @@ function isQuiet(words: string, section: Section | undefined): boolean {
   return section === 'other' || section === 'fix' || FIXES.test(words) || MENDED.test(words) || isOnPaper(words)
 }
 
-function sectionOf(heading: string): Section | undefined {
+/** What the lines below a heading are. */
+export function sectionOf(heading: string): Section | undefined {
   const plain = heading
     .toLowerCase()
     .replace(/[^a-z ]/g, '')
@@ -140,15 +141,14 @@ function isOnPaper(words: string): boolean {
   )
 }
 
+/** An explanation, which does not say what has changed. */
+const AFTER_DASH = / [-–—] .*/
+
 type Says = (words: string) => boolean
 type Reading = { readonly kind: ActionKind /** Says so in any section. */; readonly states?: Says; readonly says: Says }
 /** First match wins. An announced change counts as a deprecation. */
 const readings: readonly Reading[] = [
-  {
-    kind: 'deprecation',
-    states: (words) => FUTURE.test(words) || DEPRECATED.test(words),
-    says: () => false,
-  },
+  { kind: 'deprecation', states: (words) => FUTURE.test(words) || DEPRECATED.test(words), says: () => false },
   {
     kind: 'removal',
     states: (words) =>
@@ -169,7 +169,7 @@ type Place = { readonly section: Section | undefined; readonly isMarked: boolean
 /** Kind of change by the words of a line; undefined if the words do not show it. */
 function asWritten(words: string, { section, isMarked }: Place): ChangeKind | undefined {
   if (ADDS.test(words)) return addedAs(words)
-  const isInward = INWARD.test(words) && !PATH.test(words) && !ENDS_SUPPORT.test(words)
+  const isInward = INWARD.test(words.replace(AFTER_DASH, '')) && !PATH.test(words) && !ENDS_SUPPORT.test(words)
   const mayBreak = (!isMarked || section === 'changed') && !isInward && !RELAXES.test(words)
   const reading = readings.find(
     ({ kind, states, says }) => (states?.(words) && (!isInward || kind === 'deprecation')) || (mayBreak && says(words)),

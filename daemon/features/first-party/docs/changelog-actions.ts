@@ -41,12 +41,14 @@ type Ignored = { additions: number; fixes: number; out_of_focus: number }
 /** Required actions, most urgent first, and the number of ignored changes by reason for ignoring them. */
 export function actionsOf(entries: readonly ChangelogEntry[], asked: ChangelogAsked) {
   const ignored: Ignored = { additions: 0, fixes: 0, out_of_focus: 0 }
-  const isMarked = (asked.log ?? entries).some(({ lines, sections }) =>
-    lines.some((line, at) => isMarkedBreaking(line, sections[at] ?? '')),
-  )
+  const log = asked.log ?? entries
+  const marks = ({ lines, sections }: ChangelogEntry) =>
+    lines.some((line, at) => isMarkedBreaking(line, sections[at] ?? ''))
+  // Entries older than the first marks have none.
+  const marked = new Set(log.slice(0, log.findLastIndex(marks) + 1))
   const actions = entries.flatMap((entry) =>
     entry.lines.flatMap((line, at) => {
-      const kind = kindOf(line, entry.sections[at] ?? '', isMarked)
+      const kind = kindOf(line, entry.sections[at] ?? '', marked.has(entry))
       if (!kind || isIgnored(kind, { line, asked, ignored })) return []
       return [actionOf(kind, { entry, line, today: asked.today })]
     }),

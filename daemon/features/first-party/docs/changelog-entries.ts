@@ -2,6 +2,7 @@ import { SaxesParser } from 'saxes'
 import { parseHtml, visibleBlocks } from '../web/html.ts'
 import { decode, isHtml, mediaType, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage, textOfBlock } from './blocks.ts'
+import { sectionOf } from './change-kinds.ts'
 
 export type ChangelogEntry = {
   /** UTC day, `YYYY-MM-DD`; null if missing. */
@@ -69,7 +70,7 @@ const MAX_BEFORE_DATE = 3
 function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
   const entries: Open[] = []
   const title = titleOf(blocks)
-  for (const block of blocks) {
+  for (const block of blocks.map(labelled)) {
     if (block === title) continue
     const current = entries.at(-1)
     const begun = beginning(block, current)
@@ -79,6 +80,14 @@ function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
   return entries
     .filter(({ version, lines }) => version !== null || lines.length > 0)
     .map(({ date, version, lines, sections }) => ({ date, version, lines, sections }))
+}
+
+/** A paragraph that stands for a heading, such as `BREAKING CHANGES:`. */
+const LABEL = /^\W*(?:\w+ ){0,3}\w+:$/
+
+function labelled(block: Block): Block {
+  const isLabel = block.kind === 'text' && LABEL.test(block.text) && sectionOf(block.text) !== undefined
+  return isLabel ? { kind: 'heading', level: 7, text: block.text } : block
 }
 
 const BEGINS_ENTRY = /^\W*v?\d/i

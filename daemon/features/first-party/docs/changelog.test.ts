@@ -203,6 +203,11 @@ describe('what a changelog asks for', () => {
     ['', 'fix: accidental breaking change of `send`', undefined],
     ['Patch Changes', 'Reverts the breaking change of 2.1', undefined],
     ['', 'This is not a breaking change', undefined],
+    ['', 'fix(security): prevent access to the constructor', 'security'],
+    ['', 'Deprecated: use of `quack()`', 'deprecation'],
+    ['', 'Un-deprecate `quack`.', undefined],
+    ['', 'Update from deprecated `duck` to `goose`', undefined],
+    ['', 'Default `quiet` to false - the message of the log is shown', 'breaking'],
     ['', 'fix: the order. BREAKING CHANGE: newest first', 'breaking'],
   ])('knows under %j what %j asks for', (section, line, known) => {
     const kind = kindOf(line, section)
@@ -216,6 +221,14 @@ describe('what a changelog asks for', () => {
     ['Dropped support for Node 10.', 'removal', 'removal'],
   ])('takes %j for less in a log that marks what breaks', (line, unmarked, marked) => {
     expect([kindOf(line, '', false), kindOf(line, '', true)]).toEqual([unmarked, marked])
+  })
+
+  it('reads a label for a heading, and marks no change for what older entries say', async () => {
+    site.pages['/log'] = md(
+      '# Log\n\n## 2026-05-10\n\nBREAKING CHANGES:\n\n- Size is a number\n\n## 2026-05-02\n\n- Removed `quack`\n',
+    )
+    const { actions } = await triage({ change_window: 'since 2026-05-01' })
+    expect(actions.map((one: Record<string, unknown>) => one['class'])).toEqual(['removal', 'breaking'])
   })
 
   it('reads a title above the day, and a list item of two paragraphs as one change', async () => {
