@@ -43,6 +43,7 @@ export const delivery: Noun<Delivery> = {
   plural: 'deliveries',
   list: 'getWebhooks',
   none: 'no such delivery',
+  source: ['participants with a webhook URL get them', 'souk account edit --webhook URL'],
   idOf: ({ delivery_id }) => delivery_id,
   nameOf: ({ type }) => type,
   stateOf,

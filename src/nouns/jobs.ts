@@ -84,6 +84,7 @@ export const job: Noun<Job> = {
   plural: 'jobs',
   list: 'listAllJobs',
   none: 'no such job',
+  source: ['a buyer buys a service', 'souk buy SERVICE'],
   idOf: ({ job_id }) => job_id,
   nameOf: serviceOf,
   stateOf: jobStateOf,

@@ -83,6 +83,7 @@ export const hold: Noun<Hold> = {
   plural: 'holds',
   list: 'getHolds',
   none: 'nothing is held',
+  source: ['money of open jobs and balances is held', 'souk balance deposit AMOUNT'],
   idOf: ({ account }) => account,
   nameOf: ({ reason }) => reason,
   stateOf: heldState,
@@ -117,6 +118,7 @@ export const payout: Noun<WireAnswer<Api['getPayouts']>['payouts'][number]> = {
   plural: 'payouts',
   list: 'getPayouts',
   none: 'no such payout',
+  source: ['this cron pays sellers what they earned', 'souk crons run provider-settlement'],
   idOf: (one) => one.id,
   nameOf: ({ kind }) => kind,
   stateOf: ({ status, blocked }) => (blocked ? warn(`‖ ${BLOCKED_WORD}`) : payoutStates[status]),
@@ -157,6 +159,7 @@ export const payee: Noun<Payee> = {
   plural: 'payees',
   list: 'listPayees',
   none: 'no sellers yet',
+  source: ['a seller is listed from the first sale', 'souk services create'],
   idOf: ({ participant_id }) => participant_id,
   nameOf: (one) => one.name,
   columns: [
@@ -190,6 +193,7 @@ export const act: Noun<WireAnswer<Api['getAdminLog']>['acts'][number]> = {
   plural: 'acts',
   list: 'getAdminLog',
   none: 'nothing was done',
+  source: ['each change by an operator is logged', 'souk help admin'],
   idOf: ({ seq }) => String(seq),
   nameOf: (one) => one.act,
   columns: [

@@ -28,6 +28,8 @@ export type Noun<R> = {
   readonly order?: string
   /** Text that an empty list shows. */
   readonly none: string
+  /** How rows come to be, and a command that makes one. */
+  readonly source: readonly [words: string, command: string]
   idOf(row: R): string
   nameOf(row: R): string
   /** State as symbol and word, such as `● active`. @param now business time */

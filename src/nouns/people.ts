@@ -23,6 +23,7 @@ export const person: Noun<SeenParticipant> = {
   plural: 'people',
   list: 'listParticipants',
   none: 'nobody',
+  source: ['everyone who registers is listed', 'souk account register'],
   idOf: (one) => one.id,
   nameOf: (one) => one.name || shortAddress(one.wallet),
   stateOf: ({ suspended_at }) => (suspended_at ? bad(`‖ ${SUSPENDED_WORD}`) : dim('● open')),

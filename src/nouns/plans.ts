@@ -17,6 +17,7 @@ export const plan: Noun<Plan> = {
   plural: 'plans',
   list: 'listAllPlans',
   none: 'no such plan',
+  source: ['a seller creates one', 'souk plans create'],
   idOf: ({ plan_id }) => plan_id,
   nameOf: ({ name }) => name,
   stateOf: ({ status }) => (status === 'active' ? good('● offered') : dim('‖ not offered')),

@@ -36,6 +36,7 @@ export const posting: Noun<Posting> = {
   plural: 'requests',
   list: 'listAllPostings',
   none: 'no such request',
+  source: ['a buyer posts one', 'souk requests create'],
   idOf: ({ posting_id }) => posting_id,
   nameOf: ({ title }) => title,
   stateOf: ({ status }) => postingStates[status],

@@ -22,6 +22,7 @@ export const product: Noun<Product> = {
   plural: 'products',
   list: 'listAllProducts',
   none: 'no such product',
+  source: ['a seller creates one', 'souk products create'],
   idOf: ({ product_id }) => product_id,
   nameOf: ({ name }) => name,
   stateOf: ({ status }) => states[status],

@@ -32,6 +32,7 @@ export const service: Noun<CatalogListing> = {
   plural: 'services',
   list: 'listAllServices',
   none: 'no such listing',
+  source: ['a seller lists one', 'souk services create'],
   idOf: (listing) => listing.id,
   nameOf: (listing) => listing.name,
   columns: [

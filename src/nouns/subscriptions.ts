@@ -32,6 +32,7 @@ export const subscription: Noun<Subscription> = {
   plural: 'subscriptions',
   list: 'listAllSubscriptions',
   none: 'no such subscription',
+  source: ['a buyer subscribes to a plan', 'souk plans subscribe PLAN'],
   idOf: ({ subscription_id }) => subscription_id,
   nameOf: ({ plan_name }) => plan_name,
   stateOf: (row) => (isEnding(row) ? warn(`● ${ENDING_WORD}`) : states[row.status]),

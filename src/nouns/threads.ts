@@ -31,6 +31,7 @@ export const thread: Noun<Thread> = {
   plural: 'conversations',
   list: 'listAllThreads',
   none: 'no such conversation',
+  source: ['a buyer asks a seller', 'souk services inquire SERVICE'],
   idOf: ({ thread_id }) => thread_id,
   nameOf: ({ service_id }) => service_id,
   stateOf: ({ status }) => threadStates[status],

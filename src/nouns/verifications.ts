@@ -38,6 +38,7 @@ export const verification: Noun<VerificationAttempt> = {
   plural: 'attempts',
   list: 'listVerifications',
   none: 'no such attempt',
+  source: ['a participant starts one', 'souk verify start'],
   idOf: ({ attempt_id }) => attempt_id,
   nameOf: ({ name: known, participant_id }) => known || participant_id,
   stateOf: ({ status }) => states[status],

@@ -11,7 +11,7 @@ import { shownMoney } from './parts/river.ts'
 import type { ScreenColumn } from './parts/table.ts'
 import { refuse } from './shell/ask.ts'
 import { beginLine } from './shell/commands.ts'
-import { findingOf, listHead, listTable, narrowed, sortActions, viewWords } from './shell/finding.ts'
+import { emptyLines, findingOf, listHead, listTable, narrowed, sortActions, viewWords } from './shell/finding.ts'
 import type { Door } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import { ask, SLOW_EVERY_MS } from './shell/queries.ts'
@@ -130,11 +130,17 @@ type Model = View & {
   readonly chosen: number
 }
 
+const endpoint = { name: 'endpoint', plural: 'endpoints', source: ['the daemon has them all', 'souk health'] } as const
+
 export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
   const door = model.doors[model.chosen]
-  const drawer = door === undefined ? [] : [drawerRule(door, area.width), ...aboutLines(door, area), blank]
+  if (door === undefined) {
+    const asked = { view: model.ui.endpointView, filter: model.ui.filters.endpoints, width: area.width }
+    return [...headLines(model, area.width), blank, ...emptyLines(endpoint, asked)]
+  }
+  const drawer = [drawerRule(door, area.width), ...aboutLines(door, area), blank]
   const height = Math.max(1, area.height - 3 - drawer.length)
   const { doors: rows, chosen } = model
   const table = listTable(model.ui, { columns, rows, idOf, chosen, width: area.width, height })

@@ -12,7 +12,7 @@ import { askUser, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords, wordLines } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -84,7 +84,15 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
   ]
   if (rows.length === 0) {
     if (due.value === undefined) return [...above, ...waitingLines(due, width)]
-    return [...above, [dim(view.ui.filters.clock ? ' nothing matches' : ' nothing is due automatically')]]
+    return [
+      ...above,
+      ...wordLines(
+        view.ui.filters.clock
+          ? 'nothing matches the filter: esc clears it'
+          : 'nothing is due: jobs, payouts and crons put their deadlines here',
+        width,
+      ),
+    ]
   }
   const list = { columns: columnsOf(now), rows, idOf: ({ id }: DueFacts) => id, chosen }
   const table = listTable(view.ui, { ...list, width, height: height - above.length - 1 })

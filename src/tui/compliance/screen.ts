@@ -12,7 +12,15 @@ import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import { type DialogSpec, type Field, needed, reasonField } from '../shell/dialog.ts'
 import { fetchRiver } from '../shell/figures.ts'
-import { findingOf, listTable, sortActions, sortedWords, typedWords, useListQuery } from '../shell/finding.ts'
+import {
+  emptyLines,
+  findingOf,
+  listTable,
+  sortActions,
+  sortedWords,
+  typedWords,
+  useListQuery,
+} from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { pageActions, sliceWords } from '../shell/pane.ts'
@@ -108,13 +116,14 @@ function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { wi
   const ends = lifeWords(rows)
   const note = ends === '' ? counted : `${counted}, ${ends}`
   const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(note)])
-  if (rows.length === 0)
-    return [head, [dim(ui.filters.compliance ? ' nothing matches the filter: esc clears it' : ' no identity checks')]]
+  if (rows.length === 0) return [head, ...emptyLines(checks, { filter: ui.filters.compliance, width })]
   const why = text(rows[chosen]?.reason)
   const list = { columns: columnsOf(now), rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
+
+const checks = { ...verification, name: 'identity check', plural: 'identity checks' }
 
 /** How long identity checks stay open, computed from the first open check. Empty if no check is open. */
 function lifeWords(rows: readonly VerificationAttempt[]): string {

@@ -18,7 +18,7 @@ import {
   runWords,
   stateCounts,
 } from '../shell/cron-facts.ts'
-import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords } from '../shell/finding.ts'
+import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords, wordLines } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type Crons, fetchCrons } from '../shell/queries.ts'
@@ -109,7 +109,7 @@ export type CronsModel = Shown & {
 }
 
 export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
-  if (model.total === 0) return emptyLines(model, area)
+  if (model.total === 0) return missingLines(model, area)
   const drawer = model.crons[model.chosen]
   const drawerLines = drawer === undefined ? [] : detailLines(drawer, model, area)
   const top = filterLine(model, area.width)
@@ -122,12 +122,12 @@ export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
     rule(area.width, `Crons ${model.total}`, [dim(stateCounts(model.crons))]),
     ...top,
     table.head,
-    ...table.body,
+    ...(drawer === undefined ? wordLines('no such cron: esc clears the filter', area.width) : table.body),
     ...drawerLines,
   ]
 }
 
-function emptyLines(model: CronsModel, { width }: ScreenArea): Line[] {
+function missingLines(model: CronsModel, { width }: ScreenArea): Line[] {
   if (model.source.value === undefined) return waitingLines(model.source, width)
   return [[dim(' This daemon has no crons.')]]
 }

@@ -17,12 +17,11 @@ import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
+  emptyLines,
   findingOf,
   listHead,
   listTable,
   narrowed,
-  noMatchWords,
-  noneHere,
   sortActions,
   useElsewhere,
   useListQuery,
@@ -197,22 +196,25 @@ type Model = {
 
 function jobLines(model: Model, area: ScreenArea): Line[] {
   const { listed, elsewhere, jobs: rows, chosen, lines, isOpen, now, view } = model
-  const job = rows[chosen]
-  if (isOpen && job) {
-    const tabs = tabWords(tabOf(view.ui), area.width - job.id.length)
+  const row = rows[chosen]
+  if (isOpen && row) {
+    const tabs = tabWords(tabOf(view.ui), area.width - row.id.length)
     const { scroll } = view.ui.pane
     const place = placeWords(lines, scroll, lowered(area))
-    const facts = spread(area.width, partyLine(job, now), [dim(`${place} `)])
-    return [facts, ...openLines(lines, { title: job.id, scroll, note: tabs }, lowered(area))]
+    const facts = spread(area.width, partyLine(row, now), [dim(`${place} `)])
+    return [facts, ...openLines(lines, { title: row.id, scroll, note: tabs }, lowered(area))]
   }
   const side = sideOf(area.width)
   const width = side === 0 ? area.width : area.width - side - 1
   const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (job === undefined) return [...head, blank, [dim(emptyWords(view.ui, elsewhere))]]
-  if (side > 0) return besideLines(job, model, area)
+  if (row === undefined) {
+    const asked = { view: view.ui.jobView, filter: view.ui.filters.jobs, elsewhere, width }
+    return [...head, blank, ...emptyLines(job, asked)]
+  }
+  if (side > 0) return besideLines(row, model, area)
   const room = area.height - 3
-  const drawer = belowLines(job, model, { width, height: Math.ceil(room / LIST_SHARE) })
+  const drawer = belowLines(row, model, { width, height: Math.ceil(room / LIST_SHARE) })
   const height = Math.min(rows.length, room - drawer.length)
   const idOf = ({ id }: Job) => id
   const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width, height })
@@ -239,11 +241,6 @@ function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
 /** Minimum height at which the feed is shown. */
 const FEED_FROM = 24
 const FEED_ROWS = 5
-
-function emptyWords({ filters, jobView }: Ui, elsewhere: string): string {
-  if (filters.jobs) return noMatchWords('job', jobView, elsewhere)
-  return jobView === 'all' ? ' no jobs yet' : noneHere(` no jobs in view ${jobView}`)
-}
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })
 

@@ -15,6 +15,7 @@ import { columnsAt, type ScreenColumn } from '../parts/table.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
   amongWords,
+  emptyLines,
   findingOf,
   listAsked,
   listHead,
@@ -43,8 +44,8 @@ export type ListScreen<R> = {
   /** Fields to filter and sort by. */
   readonly fields: ListFields
   readonly title: string
-  /** Text that an empty list shows. */
-  readonly none: string
+  /** Words of an empty list, where those of the noun are wrong. */
+  readonly empty?: Pick<Noun<R>, 'plural' | 'source'>
   /** Filter that always applies, and the default order. */
   readonly asked?: { readonly filter?: string; readonly sort?: string; readonly status?: string }
   /** Describes the default sort order. */
@@ -62,6 +63,8 @@ export type ListScreen<R> = {
 export type ListParts<R> = {
   /** Part of the query's name. Lists that fetch different data need different keys. */
   readonly key?: string
+  /** The view, where views have different rows; `all` has all of them. */
+  readonly within?: string
   /** @param total - number of rows, undefined if unknown */
   readonly views: (total: number | undefined) => Line
   /** Shown at the right end of the drawer's title. */
@@ -169,7 +172,7 @@ function listedLines<R extends object>(model: Model<R>, area: ScreenArea): Line[
   const row = rows[chosen]
   const head = [...(model.above?.(area) ?? []), ...headLines(model, width)]
   if (listed.value === undefined) return [...head, ...waitingLines(listed, width)]
-  if (row === undefined) return [...head, ...(model.above ? [] : [blank]), [dim(emptyWords(model))]]
+  if (row === undefined) return [...head, ...(model.above ? [] : [blank]), ...whyEmpty(model, width)]
   const list = { columns, rows, idOf: noun.idOf, chosen, width }
   if (model.beside === undefined && sideOf(view.area.width) > 0) {
     const table = listTable(view.ui, { ...list, height: area.height - head.length - 1 })
@@ -210,8 +213,8 @@ function headLines<R>({ id, title, noun, own, order, listed, rows, views, view }
   })
 }
 
-function emptyWords<R>({ id, none, view: { ui } }: Model<R>): string {
-  return ui.filters[id] ? ' nothing matches the filter: esc clears it' : ` ${none}`
+function whyEmpty<R>({ id, noun, empty, within, view: { ui } }: Model<R>, width: number): Line[] {
+  return emptyLines({ ...noun, ...empty }, { view: within, filter: ui.filters[id], width })
 }
 
 /** All facts of a row, shown in place of the list. */

@@ -5,7 +5,7 @@ import { joinedPanels, sideOf } from '../parts/panels.ts'
 import type { ScreenColumn } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import { listHead, listTable, sortActions, viewWords } from '../shell/finding.ts'
+import { listHead, listTable, sortActions, viewWords, wordLines } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, paneActions } from '../shell/pane.ts'
 import type { Query } from '../shell/query.ts'
@@ -81,7 +81,7 @@ function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Lin
   const side = sideOf(width)
   const head = headLines(listed, side === 0 ? width : width - side - 1)
   if (query.value === undefined) return [...head, ...waitingLines(query, width)]
-  if (row === undefined) return [...head, blank, [dim(` ${emptyWords(listed)}`)]]
+  if (row === undefined) return [...head, blank, ...wordLines(emptyWords(listed), width)]
   const list = { columns, rows, idOf, chosen }
   if (side > 0) {
     const split = width - side - 1

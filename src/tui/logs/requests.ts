@@ -14,7 +14,7 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, warn } from '../parts/line.ts'
 import { columnsAt, windowStart } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
-import { findingOf, narrowed, noneHere, useSettled } from '../shell/finding.ts'
+import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
@@ -27,10 +27,10 @@ import { storyLines, useStory } from './story.ts'
 type Counted = AskedFacts & { readonly steps: number | undefined }
 
 const empty: Readonly<Record<AskedView, string>> = {
-  requests: 'no requests yet',
-  paid: noneHere('no payments yet'),
-  refused: 'no refused requests',
-  admin: 'no changes by the operator yet',
+  requests: 'no requests yet: every request to the API is listed',
+  paid: 'no paid requests yet: a buyer pays with souk buy SERVICE',
+  refused: 'no refused requests: the gate let all of them pass',
+  admin: 'no changes by the operator yet: capital keys make them, such as P',
 }
 
 /** A React hook that returns the requests with their traces. */

@@ -258,7 +258,7 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
     titleOf: ({ id }) => titleIn(ui, story, id),
     chosen,
     of: count(total),
-    empty: 'no webhook deliveries yet',
+    empty: `no deliveries yet: ${delivery.source.join(': ')}`,
     drawer,
     tabs: logTabs,
     view,

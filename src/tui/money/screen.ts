@@ -15,7 +15,7 @@ import { refuse, showToast, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { type CronFacts, nextRun } from '../shell/cron-facts.ts'
 import { fetchSeries, type SeriesFacts } from '../shell/figures.ts'
-import { noneHere, viewWords } from '../shell/finding.ts'
+import { viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
@@ -25,7 +25,6 @@ import { chosenIndex, type MoneyView, moneyViews, unnarrowed } from '../shell/ui
 import { booksLines } from './books.ts'
 import { audit, type ChainHead, fetchBooks, fetchChain } from './rows.ts'
 
-const NONE = noneHere('nothing here')
 const id = 'money'
 /** The views of money. Each is a list with its own hooks. */
 const lists = {
@@ -34,26 +33,25 @@ const lists = {
     noun: hold,
     fields: holdFields,
     title: 'Held',
-    none: 'nothing is held',
     asked: { sort: 'soonest' },
     order: 'soonest first',
   }),
-  payouts: listScreen({ id, noun: payout, fields: payoutFields, title: 'Payouts', none: NONE }),
+  payouts: listScreen({ id, noun: payout, fields: payoutFields, title: 'Payouts' }),
   failed: listScreen({
     id,
     noun: payout,
     fields: payoutFields,
     title: 'Payouts that failed',
-    none: NONE,
+    empty: { plural: 'failed payouts', source: ['all others are in view payouts', 'souk admin payouts'] },
     asked: { status: 'failed' },
   }),
-  payees: listScreen({ id, noun: payee, fields: payeeFields, title: 'Payees', none: 'no sellers yet' }),
+  payees: listScreen({ id, noun: payee, fields: payeeFields, title: 'Payees' }),
   balances: listScreen({
     id,
     noun: person,
     fields: participantFields,
     title: 'Balances',
-    none: NONE,
+    empty: { plural: 'balances', source: ['a buyer puts money in', 'souk balance deposit AMOUNT'] },
     asked: { filter: 'balance:>0', sort: '-balance' },
     order: 'largest first',
   }),

@@ -14,7 +14,6 @@ const useList = listScreen({
   noun: person,
   fields: participantFields,
   title: 'People',
-  none: 'no participants yet',
 })
 
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {

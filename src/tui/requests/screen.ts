@@ -8,7 +8,7 @@ import { type ListWish, listScreen, type NounRows } from '../list/screen.ts'
 import { accent, dim, good, type Line, type Piece, strong } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { noneHere, pageOf, useSettled, viewWords } from '../shell/finding.ts'
+import { pageOf, useSettled, viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Fetch, useQuery } from '../shell/query.ts'
@@ -57,7 +57,7 @@ function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, wid
   if (known === undefined) return [[dim(' asking…')]]
   const words = many === 1 ? '1 bid' : `${count(many)} bids`
   if (known.isDenied) return [[dim(` ${words}, which only the poster can read: souk requests bids ${id}`)]]
-  if (known.bids.length === 0) return [[dim(' no bids yet')]]
+  if (known.bids.length === 0) return [[dim(` no bids yet: a seller bids with souk requests bid ${id}`)]]
   const table = tableLines({ columns, rows: known.bids, chosen: -1, width, height: known.bids.length })
   return [table.head, ...table.body]
 }
@@ -71,7 +71,6 @@ const useList = listScreen<Posting>({
   id: 'requests',
   noun: posting,
   title: 'Requests and bids',
-  none: noneHere('no requests here'),
   fields: {
     id: { kind: 'text' },
     title: { kind: 'text' },
@@ -105,6 +104,7 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   }
   return useList(host, view, {
     key: view.ui.requestView,
+    within: view.ui.requestView,
     views: () => viewWords(viewNames, view.ui.requestView),
     tabs: [dim('e json')],
     actions: (rows) => ({

@@ -5,7 +5,7 @@ import { product } from '../../nouns/products.ts'
 import { subscription } from '../../nouns/subscriptions.ts'
 import { listScreen } from '../list/screen.ts'
 import { refuse } from '../shell/ask.ts'
-import { noneHere, viewWords } from '../shell/finding.ts'
+import { viewWords } from '../shell/finding.ts'
 import type { Face, Host, Screen, View } from '../shell/screen.ts'
 import type { Ui } from '../shell/ui.ts'
 import { shopActions, shopWords, useShop } from './shop.ts'
@@ -18,28 +18,24 @@ const lists = {
     noun: plan,
     fields: planFields,
     title: 'Plans',
-    none: noneHere('no plans'),
   }),
   subscriptions: listScreen({
     id,
     noun: subscription,
     fields: subscriptionFields,
     title: 'Subscriptions',
-    none: noneHere('no subscriptions'),
   }),
   requests: listScreen({
     id,
     noun: posting,
     fields: postingFields,
     title: 'Requests for work',
-    none: noneHere('no open requests'),
   }),
   products: listScreen({
     id,
     noun: product,
     fields: productFields,
     title: 'Products',
-    none: noneHere('no products'),
   }),
 }
 

@@ -5,6 +5,7 @@ import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
+import { service } from '../../nouns/services.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, count, safe, shellWord } from '../../text/text.ts'
 import { spark } from '../parts/charts.ts'
@@ -17,7 +18,16 @@ import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
-import { findingOf, listHead, listTable, narrowed, sortActions, useListQuery, useSettled } from '../shell/finding.ts'
+import {
+  emptyLines,
+  findingOf,
+  listHead,
+  listTable,
+  narrowed,
+  sortActions,
+  useListQuery,
+  useSettled,
+} from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
@@ -213,8 +223,7 @@ function serviceLines(model: Model, area: ScreenArea): Line[] {
   const width = side === 0 ? area.width : area.width - side - 1
   const head = headLines(model, width)
   if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (rows.length === 0)
-    return [...head, blank, [dim(view.ui.filters.services ? ' no service matches: esc clears it' : ' no services yet')]]
+  if (rows.length === 0) return [...head, blank, ...emptyLines(service, { filter: view.ui.filters.services, width })]
   const { serviceTab: tab } = view.ui
   const list = { columns, rows, idOf: ({ id }: ServiceFacts) => id, chosen, width }
   if (side > 0) {

@@ -59,7 +59,7 @@ function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {
           ],
         ]
   if (sales === undefined) return [...week, [dim(' asking…')]]
-  if (sales.length === 0) return [...week, [dim(' no sales yet')]]
+  if (sales.length === 0) return [...week, [dim(' no sales yet: a buyer buys it with souk buy')]]
   const widest = Math.max(...sales.map((job) => shownJob(job).amount.length))
   return [
     ...week,

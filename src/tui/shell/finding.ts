@@ -10,7 +10,8 @@ import {
   sortWords,
 } from '../../core/filter.ts'
 import type { ScreenId } from '../../model/words.ts'
-import { count } from '../../text/text.ts'
+import type { Noun } from '../../nouns/noun.ts'
+import { count, wrap } from '../../text/text.ts'
 import { writtenLine } from '../parts/edit.ts'
 import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, textOf, warn } from '../parts/line.ts'
 import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
@@ -79,16 +80,30 @@ export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
   return useQuery(fetch, { name: `elsewhere ${others.length} ${name}`, every: ONCE_MS }).value ?? ''
 }
 
-/** What a list shows if its filter matches nothing. */
-export function noMatchWords(name: string, view: string, elsewhere: string): string {
-  if (elsewhere === '') return ` no such ${name}: esc clears the filter`
-  return noneHere(` no such ${name} in ${view}, but ${elsewhere}`)
+type Emptiness = {
+  /** The view; all rows are in view `all`. */
+  readonly view?: string | undefined
+  readonly filter: string | undefined
+  /** Other views with matches, if known. */
+  readonly elsewhere?: string
+  readonly width: number
 }
 
-/** What a view without rows shows, where other views may have some. */
-export function noneHere(none: string): string {
-  return `${none}: press v for another view`
+/** What an empty list shows: why it is empty, and the key or command that changes that. */
+export function emptyLines(
+  { name, plural, source }: Pick<Noun<never>, 'name' | 'plural' | 'source'>,
+  { view = 'all', filter, elsewhere = '', width }: Emptiness,
+): Line[] {
+  const [words, command] = source
+  if (filter && elsewhere === '') return wordLines(`no such ${name}: esc clears the filter`, width)
+  if (filter) return wordLines(`no such ${name} in ${view}, but ${elsewhere}: press v for another view`, width)
+  if (view !== 'all') return wordLines(`no ${plural} in view ${view}: press v for another view`, width)
+  return [...wordLines(`no ${plural} yet: ${words}`, width), ['   → ', accent(command)]]
 }
+
+/** A sentence in place of rows. */
+export const wordLines = (words: string, width: number): Line[] =>
+  wrap(words, width - 2).map((text) => [dim(` ${text}`)])
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }
 

@@ -11,12 +11,11 @@ import { columnsAt } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
+  emptyLines,
   findingOf,
   listHead,
   listTable,
   narrowed,
-  noMatchWords,
-  noneHere,
   sortActions,
   useElsewhere,
   useListQuery,
@@ -30,7 +29,7 @@ import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, threadViews, type Ui } from '../shell/ui.ts'
+import { chosenIndex, threadViews } from '../shell/ui.ts'
 import { threadActs, threadHints } from './acts.ts'
 import { fetchIsHouse, fetchThread, fetchThreads, THREADS_PAGE, type Threads } from './facts.ts'
 import { nextLines } from './next.ts'
@@ -155,7 +154,10 @@ type Model = {
 function threadLines(model: Model, area: ScreenArea): Line[] {
   const { listed, elsewhere, thread, isOpen, now, view } = model
   if (listed.value === undefined) return [...headLines(model, area.width), ...waitingLines(listed, area.width)]
-  if (thread === undefined) return [...headLines(model, area.width), blank, [dim(emptyWords(view.ui, elsewhere))]]
+  if (thread === undefined) {
+    const asked = { view: view.ui.threadView, filter: view.ui.filters.threads, elsewhere, width: area.width }
+    return [...headLines(model, area.width), blank, ...emptyLines(conversation, asked)]
+  }
   if (isOpen) {
     const lines = talkLines(thread, { width: area.width, now })
     const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
@@ -172,11 +174,6 @@ function threadLines(model: Model, area: ScreenArea): Line[] {
   const left = listLines(model, { width: split, height: area.height })
   const right = paneLines(thread, model, { width: area.width - split - 1, height: area.height })
   return joinedPanels(left, right, { width: area.width, split, height: area.height })
-}
-
-function emptyWords({ filters, threadView }: Ui, elsewhere: string): string {
-  if (filters.threads) return noMatchWords('conversation', threadView, elsewhere)
-  return threadView === 'all' ? ' no conversations yet' : noneHere(` no conversations in view ${threadView}`)
 }
 
 function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: number): Line[] {
