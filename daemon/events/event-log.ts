@@ -1,4 +1,4 @@
-import type { EventType } from '../../src/model/event-types.ts'
+import type { EventType, OperatorEventType } from '../../src/model/event-types.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import type { Context } from '../kernel/context.ts'
 import { counters } from '../kernel/rows.ts'
@@ -16,7 +16,7 @@ export type NewEvent = {
   readonly at: number
 }
 
-type Act = Omit<NewEvent, 'type' | 'participantId'> & { readonly type: string }
+type Act = Omit<NewEvent, 'type' | 'participantId'> & { readonly type: OperatorEventType }
 
 /** Id of the counter that numbers events, without gaps, in commit order. */
 const EVENT_COUNTER = 'events'
@@ -34,7 +34,7 @@ export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
 /** Number of each transaction's first event, by `Draw`. A transaction that is retried gets a new `Draw`. */
 const firstOf = new WeakMap<Draw, number>()
 
-async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {
+async function append(t: Tx, draw: Draw, event: Omit<NewEvent, 'type'> & { readonly type: string }): Promise<void> {
   const table = t.table(counters)
   const counter = await table.getForUpdate(EVENT_COUNTER)
   const seq = (counter?.value ?? 0) + 1

@@ -80,3 +80,30 @@ export const eventTypes = {
 } as const
 
 export type EventType = keyof typeof eventTypes
+
+/** Event types that only the operator sees: the operator's acts, and payments that the chain took back. */
+export const operatorEventTypes = [
+  'balance.adjust',
+  'clock.move',
+  'cron.pause',
+  'cron.resume',
+  'cron.run',
+  'delivery.replay',
+  'escrow.pause',
+  'escrow.unpause',
+  'features.set',
+  'job.resolve',
+  'job.withdraw',
+  'named_service.set',
+  'participant.set',
+  'payment.returned',
+  'payment.reversed',
+  'platform.pause',
+  'platform.unpause',
+  'sdn.add',
+  'sdn.remove',
+  'thread.answer',
+  'verification.decide',
+] as const
+
+export type OperatorEventType = (typeof operatorEventTypes)[number]

@@ -130,7 +130,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('‖ paused')
       expect(await health()).toMatchObject({ paused: true, status: 'paused' })
       await terminal.see(/✗ platform +— +Paid activity is paused: chain RPC/)
-      await terminal.see('platform.pause')
+      await terminal.see('The operator paused payments: "chain RPC is down"')
       await terminal.type('6')
       await terminal.see('‖ paused')
       await terminal.type('P')
@@ -352,7 +352,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('● trading')
       await terminal.miss('souk restart')
       await souk('api', 'runCron', '-f', `name=${(await json('api', 'listCrons')).crons[0].name}`)
-      await terminal.see('cron.run')
+      await terminal.see('The operator ran the cron')
     })
 
     it('a cockpit that stands still and a silent connection keep no daemon from ending in order', async () => {

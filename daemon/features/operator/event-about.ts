@@ -22,7 +22,8 @@ export async function aboutOf(
     const payout = await t.table(payouts).get(id)
     return payout ? { ...nothing, buyer: await nameOf(t, payout.wallet) } : nothing
   }
-  const owner = participant_id === null ? null : await nameOf(t, participant_id)
+  const whose = kind === 'participant' ? id : participant_id
+  const owner = whose === null ? null : await nameOf(t, whose)
   if (kind !== 'service') return { ...nothing, buyer: owner }
   return { ...nothing, service: (await t.table(services).get(id))?.name ?? null, provider: owner }
 }

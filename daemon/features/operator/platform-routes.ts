@@ -42,7 +42,7 @@ async function setPaused(
     const after = changed ? await writePlatform(t, change) : before
     const { paused_at: since } = before
     if (since !== null && after.paused_at === null) await notePause(t, { from: since, to: now })
-    const act = `${which.id}.${isPaused ? 'pause' : 'unpause'}`
+    const act = `${which.id}.${isPaused ? 'pause' : 'unpause'}` as const
     await audit(t, draw, { act, subject: { kind: 'switch', id: which.id }, changed, reason: reason ?? null, by: call })
     return { ...pauseState(after, which), changed }
   })

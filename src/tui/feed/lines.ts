@@ -1,4 +1,5 @@
-import { type EventType, eventTypes } from '../../model/event-types.ts'
+import { type EventType, eventTypes, type OperatorEventType, operatorEventTypes } from '../../model/event-types.ts'
+import { shortAddress, span } from '../../text/text.ts'
 import { clockTime, timeOrDay } from '../../text/time.ts'
 import {
   accent,
@@ -102,7 +103,7 @@ const [news, done, asks, trouble, over, off] = [
   warn('!'),
 ] as const
 
-const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
+const drafts: Readonly<Record<EventType | OperatorEventType, (told: SentenceFacts) => Draft>> = {
   'job.created': (t) => [news, '+', `${t.buyer} bought ${t.service} from ${t.provider}${by(t)}`],
   'job.dispatched': (t) => [
     news,
@@ -200,6 +201,37 @@ const drafts: Readonly<Record<EventType, (told: SentenceFacts) => Draft>> = {
   'referral.withdrawn': (t) => [news, '→', `${t.buyer} withdrew its referral rewards`],
   'webhook.failed': (t) => [off, '', `A message to the endpoint of ${t.buyer} failed permanently`],
   'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} responded 410 and was disabled`],
+  'balance.adjust': (t) => [off, '', `The operator adjusted the balance of ${who(t)}${because(t)}`],
+  'clock.move': (t) => [
+    off,
+    '',
+    t.said.from === t.said.to
+      ? `The operator set the clock to ${t.said.state}`
+      : `The operator moved the clock ${span(Date.parse(t.said.to ?? '') - Date.parse(t.said.from ?? ''))} ahead`,
+  ],
+  'cron.pause': (t) => [off, '', `The operator paused the cron ${t.subject}`],
+  'cron.resume': (t) => [news, '', `The operator resumed the cron ${t.subject}`],
+  'cron.run': (t) => [news, '', `The operator ran the cron ${t.subject}: ${t.said.result}`],
+  'delivery.replay': (t) => [news, '', `The operator sent ${t.subject} again`],
+  'escrow.pause': (t) => [off, '', `The operator paused the escrow${because(t)}`],
+  'escrow.unpause': (t) => [news, '', `The operator resumed the escrow${because(t)}`],
+  'features.set': (t) => [off, '', `The operator changed the features${because(t)}`],
+  'job.resolve': (t) => [done, '', `The operator decided the dispute about ${deal(t)}: ${t.said.outcome}${because(t)}`],
+  'job.withdraw': (t) => [over, '↩', `The operator withdrew the money held for ${deal(t)}${because(t)}`],
+  'named_service.set': (t) => [off, '', `The operator changed which service answers at ${t.subject}`],
+  'participant.set': (t) => [
+    off,
+    '',
+    `The operator set ${who(t)} to tier ${t.said.verification_tier}${t.said.suspended === 'true' ? ', suspended' : ''}${because(t)}`,
+  ],
+  'payment.returned': (t) => [news, '+', `The reversed payment ${t.subject} was made after all`],
+  'payment.reversed': (t) => [trouble, '↩', `The chain reversed the payment ${t.subject}`],
+  'platform.pause': (t) => [off, '', `The operator paused payments${because(t)}`],
+  'platform.unpause': (t) => [news, '', `The operator resumed payments${because(t)}`],
+  'sdn.add': (t) => [off, '', `The operator added ${shortAddress(t.subject)} to the sanctions list${because(t)}`],
+  'sdn.remove': (t) => [news, '', `The operator removed ${shortAddress(t.subject)} from the sanctions list`],
+  'thread.answer': (t) => [news, '', `The operator answered about ${deal(t)}`],
+  'verification.decide': (t) => [done, '', `The operator decided an identity check: ${t.said.decision}${because(t)}`],
 }
 
 /** The marketplace's own seller. Its sales are paid and delivered immediately. */
@@ -213,6 +245,12 @@ function isHeld({ method }: EventNames): boolean {
 function quoted(name: string | undefined): string {
   return name === undefined || name === '' ? '' : ` "${name}"`
 }
+
+/** The reason of an act, if one was given. */
+const because = ({ said: { reason = '' } }: SentenceFacts) => (reason === '' ? '' : `: "${reason}"`)
+const who = ({ buyer, subject }: SentenceFacts) => buyer || subject
+const deal = ({ service, buyer, provider, subject }: SentenceFacts) =>
+  service === '' ? subject : `${service} of ${provider} for ${buyer}`
 
 function by({ method }: EventNames): string {
   return method === '' ? '' : ` by ${method}`
@@ -236,10 +274,12 @@ export function sentenceOf({ type, subject, said, about, detail, times }: LiveEv
 
 /** The sentence for an event type. Undefined if the type has no sentence, such as a type of another version. */
 function draftOf(type: string): ((told: SentenceFacts) => Draft) | undefined {
-  return Object.hasOwn(drafts, type) ? drafts[type as EventType] : undefined
+  return Object.hasOwn(drafts, type) ? drafts[type as keyof typeof drafts] : undefined
 }
 
-/** Whether the names that a sentence needs are known. */
+const acts: readonly string[] = operatorEventTypes
+
+/** Whether the names that a sentence needs are known. Those about the operator need none. */
 function hasNames(type: string, { buyer, provider }: EventNames): boolean {
-  return buyer !== '' || provider !== '' || !type.includes('.')
+  return buyer !== '' || provider !== '' || acts.includes(type)
 }

@@ -1,8 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { type EventType, eventTypes } from '../../model/event-types.ts'
+import { type EventType, eventTypes, operatorEventTypes } from '../../model/event-types.ts'
 import type { LiveEvent } from '../shell/stream.ts'
 import { liveLines, sentenceOf } from './lines.ts'
 
+const said = {
+  reason: 'chain RPC is down',
+  result: 'success',
+  outcome: 'refund',
+  decision: 'approved',
+  verification_tier: 'new',
+  suspended: 'true',
+  from: '2026-11-21T14:00:00.000Z',
+  to: '2026-11-21T16:00:00.000Z',
+  state: 'running',
+}
+const nobody = { service: '', buyer: '', provider: '', amount: '', method: '' }
 const types = Object.keys(eventTypes) as EventType[]
 const BEGUN = Date.parse('2026-11-21T14:03:07.000Z')
 const about = { service: 'Logo design', buyer: 'Quill', provider: 'Inkwell', amount: '$2.625', method: 'x402' }
@@ -28,8 +40,22 @@ describe('what happened, told to the operator', () => {
     expect(words.endsWith('.')).toBe(false)
   })
 
+  test.each(operatorEventTypes)('%s has a sentence, with names and without', (type) => {
+    for (const names of [about, nobody]) {
+      const { words } = sentenceOf(event(type, { said, about: names }))
+      expect(words).toMatch(/^(?:The operator|The chain reversed|The reversed payment) [a-z]/)
+      expect(words).not.toMatch(/undefined|NaN| {2}|\bof for\b/)
+      expect(words).not.toContain(type)
+    }
+  })
+
+  test('an act tells its reason, and how far it moved the clock', () => {
+    const told = (type: string) => sentenceOf(event(type, { said, about: nobody })).words
+    expect(told('platform.pause')).toBe('The operator paused payments: "chain RPC is down"')
+    expect(told('clock.move')).toBe('The operator moved the clock 2h ahead')
+  })
+
   test('what has no names is told by the words of its party, and an act by its own name', () => {
-    const nobody = { service: '', buyer: '', provider: '', amount: '', method: '' }
     expect(sentenceOf(event('job.expired', { about: nobody })).words).toBe('The deadline of the job has passed.')
     expect(sentenceOf(event('made.up', { about: nobody, detail: 'by admin' })).words).toBe('made.up job_1  by admin')
   })

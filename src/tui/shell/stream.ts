@@ -35,8 +35,11 @@ export type EventNames = Readonly<Record<'service' | 'buyer' | 'provider' | 'amo
 
 function isSame(one: LiveEvent, other: LiveEvent): boolean {
   const isTogether = one.tx === undefined || other.tx === undefined ? one.at === other.at : one.tx === other.tx
-  return isTogether && one.type === other.type && one.subject === other.subject
+  return isTogether && kindOf(one) === kindOf(other) && one.subject === other.subject
 }
+
+/** An adjustment is logged for its participant and for the operator. */
+const kindOf = ({ type }: LiveEvent) => (type === 'balance.adjust' ? 'admin.balance_adjusted' : type)
 
 /** Adds an event. A message replaces the row of earlier messages between the same parties about the same service. */
 function withEvent(events: readonly LiveEvent[], event: LiveEvent): readonly LiveEvent[] {
