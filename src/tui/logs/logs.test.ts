@@ -115,10 +115,10 @@ describe('a view', () => {
 
   it.each([
     ['', 'no requests yet'],
-    ['v', 'no payments yet: press v for another view'],
-    ['vv', 'no refused requests'],
-    ['vvv', 'no webhook deliveries yet'],
-    ['vvvvv', 'no changes by the operator yet'],
+    ['v', 'no paid requests yet: a buyer pays with souk buy SERVICE'],
+    ['vv', 'no refused requests: '],
+    ['vvv', 'no deliveries yet: participants with a webhook URL get them: souk account edit --webhook URL'],
+    ['vvvvv', 'no changes by the operator yet: capital keys'],
   ])('that has nothing says so in a sentence: %j', async (keys, sentence) => {
     const none = { ...examples.getWebhooks.answer, deliveries: [], total: 0 }
     const { type, text, advance } = await logs({ link: linkOf([], { 'GET /dashboard/api/admin/webhooks': none }) })
