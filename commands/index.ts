@@ -78,6 +78,7 @@ export const entries = entriesOf({
     ['snapshots restore', 'restore the local data from a saved copy', () => import('./snapshots.ts')],
     ['snapshots save', 'save a named copy of the local data', () => import('./snapshots.ts')],
     ['status', 'show whether the daemon runs, and its state', () => import('./status.ts')],
+    ['store copy', 'move the local data between files and a PostgreSQL database', () => import('./store.ts')],
     ['tour', 'make a first purchase step by step: daemon, wallet, price, payment, result', () => import('./tour.ts')],
     ['trigger', 'cause an event or a problem with the demo users, in a sandbox', () => import('./trigger.ts')],
     ['tui', 'open the full-screen cockpit', () => import('./tui.ts')],

@@ -10,6 +10,7 @@ import { allCollections, handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { readClockSetting } from './crons/timeline.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
+import { type CopiedStore, copyStore, type StoreCopy } from './features/backup/copy-store.ts'
 import { type Imported, importState, type StateImport } from './features/backup/import-state.ts'
 import { openStore } from './features/backup/open-store.ts'
 import {
@@ -388,6 +389,11 @@ type ImportWanted = Pick<StateImport, 'chunks' | 'keep'> & Partial<Pick<StateImp
 /** Creates a store from an export; see `importState`. */
 export function importData(dataDir: string, wanted: ImportWanted): Promise<Imported> {
   return importState({ ...wanted, dataDir, collections: allCollections, entropy: systemEntropy() })
+}
+
+/** Moves a stopped daemon's store between files and a database; see the feature. */
+export function moveStore(dataDir: string, wanted: Omit<StoreCopy, 'dataDir' | 'collections'>): Promise<CopiedStore> {
+  return copyStore({ ...wanted, dataDir, collections: allCollections })
 }
 
 /** Writes a history into the store of a marketplace that was never used; see `liveHistory`. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorFacts, WorkError } from '../../src/core/error.ts'
@@ -20,7 +21,7 @@ export type PoolLimits = {
   readonly size: number
   /** Maximum number of waiting tasks, in all lanes together. */
   readonly maxWaiting: number
-  /** Time limit of a task from its start, wall time. */
+  /** Time of the processor that a task may take. A busy machine takes none of it away. */
   readonly deadlineMs: number
   /**
    * Heap limit of a thread. A thread that exceeds it ends. If it exceeds the limit within a built-in such as
@@ -75,6 +76,9 @@ export function saidOf(error: unknown): TaskReply {
 const START_DEADLINE_MS = 60_000
 /** Longest wait for an idle worker thread to exit. Such a thread may still be starting. */
 const END_GRACE_MS = 5_000
+const MICROS_PER_MS = 1_000
+/** A task that waits ends after this multiple of its deadline, however little of the processor it took. */
+const MAX_WALL_FACTOR = 10
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
 export type WaitingTask = Task & {
@@ -150,11 +154,23 @@ function openThreads({ file, limits, next, size }: ThreadsOptions) {
       thread.timer = setTimeout(() => end(thread), limits.idleMs).unref()
       return
     }
-    const late = new ThreadError('timeout', `${task.name} did not finish within ${limits.deadlineMs} ms`)
     worker.ref()
     thread.since = performance.now()
-    thread.timer = setTimeout(() => end(thread, late), limits.deadlineMs)
+    const before = processorMs(worker)
+    thread.timer = setTimeout(() => void look(thread, task, before), limits.deadlineMs)
     worker.postMessage({ name: task.name, args: task.args } satisfies ThreadCall)
+  }
+
+  /** Ends a task that used up its time, and looks again later at one that has some left. */
+  async function look(thread: Thread, task: WaitingTask, before: Promise<number>): Promise<void> {
+    const { worker, since } = thread
+    const { deadlineMs } = limits
+    const unanswered = sleep(deadlineMs, 0, { ref: false })
+    const usedMs = (await Promise.race([processorMs(worker), unanswered])) - (await before)
+    if (thread.task !== task || !threads.has(thread)) return
+    if (usedMs >= deadlineMs || performance.now() - since >= MAX_WALL_FACTOR * deadlineMs)
+      return end(thread, new ThreadError('timeout', `${task.name} did not finish within ${deadlineMs} ms`))
+    thread.timer = setTimeout(() => void look(thread, task, before), deadlineMs - Math.max(0, usedMs))
   }
 
   function start(): void {
@@ -183,6 +199,12 @@ function openThreads({ file, limits, next, size }: ThreadsOptions) {
   }
 
   return { threads, pump, end, close: (why: ThreadError) => endAll([...threads], (thread) => end(thread, why)) }
+}
+
+/** Time of the processor that a thread took so far; 0 for one that ended. */
+async function processorMs(worker: Worker): Promise<number> {
+  const used = await worker.cpuUsage().catch(() => undefined)
+  return used === undefined ? 0 : (used.user + used.system) / MICROS_PER_MS
 }
 
 function reportRan({ task, since }: Thread): void {

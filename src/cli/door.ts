@@ -44,6 +44,15 @@ type ImportWanted = {
   readonly watch: (rows: number) => void
 }
 
+type CopyWanted = {
+  readonly to: 'files' | 'database'
+  /** Address of the database. */
+  readonly store: string
+  readonly watch: (rows: number) => void
+}
+
+type CopiedStore = WholeState & { readonly rows: number; readonly database: string; readonly kept?: string }
+
 /** Functions of the daemon that the command line calls. All but `createDaemon` require that the daemon is stopped. */
 export type DaemonDoor = {
   createDaemon(start: Config, hooks: StartHooks): Promise<RunningDaemon>
@@ -60,6 +69,8 @@ export type DaemonDoor = {
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
   /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
+  /** Moves the store between files and a database. */
+  moveStore(dataDir: string, wanted: CopyWanted): Promise<CopiedStore>
   /** Writes a history into a marketplace without data. */
   writeHistory(history: History): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>

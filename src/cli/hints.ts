@@ -25,7 +25,7 @@ const folders: readonly InForce[] = [{ flags: ['--config'] }, { flags: ['--data'
 /** Commands about the program itself. When souk suggests them, it repeats no options. */
 const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
 /** Commands about this machine's daemon. When souk suggests them, it repeats no remote and no wallet. */
-const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'import', 'snapshots', 'doctor', 'tour'])
+const ABOUT_DAEMON = new Set('up down restart reset restore import snapshots store doctor tour'.split(' '))
 const ABOUT_CONFIG = new Set(['config', 'remote'])
 /** Commands that need no wallet. */
 const BY_NOBODY = new Set([

@@ -37,6 +37,7 @@ describe.skipIf(!hasPostgres())('souk up over a database', () => {
     const restarted = await user.souk('restart')
     expect(restarted).toMatchObject({ code: 0 })
     const running = await user.souk('doctor')
+    expect(running.out).toMatch(/store\s.*PostgreSQL \d/)
     await user.souk('down')
     const stopped = await user.souk('doctor')
     expect(stopped.out).toContain('in a PostgreSQL database')

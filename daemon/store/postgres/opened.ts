@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../../src/core/error.ts'
@@ -32,19 +32,29 @@ type DatabaseParts = {
   readonly spare?: Omit<SpareParts, 'address'>
 }
 
+/** Notes in the data folder which database has the rows. */
+export function markDatabase(dataDir: string, database: string, store: string): void {
+  writeFileSync(join(dataDir, MARK), `${JSON.stringify({ database, store })}\n`)
+}
+
+/** Removes the note, because the rows are in files again. */
+export function unmarkDatabase(dataDir: string): void {
+  rmSync(join(dataDir, MARK), { force: true })
+}
+
 /** Opens the store in a PostgreSQL database. @throws AppError with a way out, StoreLocked, StoreFormatUnknown */
 export async function openDatabase(parts: DatabaseParts): Promise<OpenedStore> {
   const { store, dataDir } = parts
   if (existsSync(join(dataDir, 'store', 'MANIFEST.json')))
     throw new AppError(
       'conflict',
-      `${dataDir} has a marketplace in files. Omit --store and SOUK_STORE, or use another --instance.`,
+      `${dataDir} has a marketplace in files. Move it there with souk store copy, omit --store and SOUK_STORE, or use another --instance.`,
     )
   const address = addressOfStore(store)
   const opened = await openFree(address, parts).catch((error: unknown) => {
     throw refusalOf(error, address)
   })
-  writeFileSync(join(dataDir, MARK), `${JSON.stringify({ database: opened.address, store: opened.storeId })}\n`)
+  markDatabase(dataDir, opened.address, opened.storeId)
   return {
     ...opened,
     recovery: { torn: undefined, loss: undefined },
@@ -76,7 +86,10 @@ export function refuseWithoutDatabase(dataDir: string): void {
   const mark = join(dataDir, MARK)
   if (!existsSync(mark)) return
   const { database } = JSON.parse(readFileSync(mark, 'utf8')) as { database: string }
-  throw new AppError('conflict', `The marketplace of ${dataDir} is in ${database}: name it with --store or SOUK_STORE.`)
+  throw new AppError(
+    'conflict',
+    `The marketplace of ${dataDir} is in ${database}: name it with --store or SOUK_STORE, or move it to files with souk store copy files.`,
+  )
 }
 
 async function described(store: PgStore): Promise<string> {

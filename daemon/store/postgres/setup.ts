@@ -78,7 +78,10 @@ export async function prepare(connection: Connection, parts: SetupParts): Promis
   }
 }
 
-async function create(connection: Connection, { schema, tables }: SetupParts): Promise<void> {
+export async function create(
+  connection: Connection,
+  { schema, tables }: Pick<SetupParts, 'schema' | 'tables'>,
+): Promise<void> {
   await connection.script(
     [`create schema if not exists ${schema}`, ...OWN_TABLES, ...tables.flatMap(({ ddl }) => ddl)].join(';'),
   )
@@ -91,8 +94,8 @@ async function create(connection: Connection, { schema, tables }: SetupParts): P
 const declared = (tables: readonly PgTable[]): Record<string, readonly string[]> =>
   Object.fromEntries(tables.map(({ shape, ddl }) => [shape.collection.name, ddl]))
 
-/** Adds the tables of new collections. */
-async function adopt(connection: Connection, tables: readonly PgTable[]): Promise<void> {
+/** Adds the tables of new collections. @throws StoreFormatUnknown */
+export async function adopt(connection: Connection, tables: readonly PgTable[]): Promise<void> {
   const [row] = await connection.query('select format, tables from souk_format')
   const known = row?.tables as Readonly<Record<string, readonly string[]>>
   if (row?.format !== FORMAT)
@@ -118,8 +121,9 @@ export const sessionName = (instance: string): string => `souk ${instance}`
 /**
  * Removes the instances that ended: their lease has run out, or none of their sessions is left. Whoever still runs
  * without its row finds that out under the lock and stops.
+ * @throws StoreLocked when one of them runs
  */
-async function takeOver(connection: Connection, shown: string): Promise<void> {
+export async function takeOver(connection: Connection, shown: string): Promise<void> {
   await connection.script(
     `delete from souk_instances i where until < clock_timestamp() or not exists (
       select 1 from pg_stat_activity where datname = current_database() and application_name = 'souk ' || i.id)`,

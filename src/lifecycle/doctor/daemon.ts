@@ -27,6 +27,7 @@ const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind
 
 export const runningProbes: readonly Examination[] = [
   { id: 'version', look: versionOf },
+  { id: 'store', look: async (host) => fine((await healthOf(host)).store?.note ?? 'in files') },
   { id: 'clock', look: clockOf },
   { id: 'crons', look: cronsOf },
   { id: 'books', look: booksOf },
@@ -127,8 +128,10 @@ async function clockOf(host: Examined): Promise<Diagnosis> {
   return { status: 'warning', detail, fix: 'souk clock show' }
 }
 
+const healthOf = async (host: Examined): Promise<Brief> => briefOf(await readHealth(await host.session()))
+
 async function cronsOf(host: Examined): Promise<Diagnosis> {
-  const { crons } = briefOf(await readHealth(await host.session()))
+  const { crons } = await healthOf(host)
   const failing = [...crons.failing, ...crons.stale]
   if (failing.length === 0) return fine(cronsDetail(crons))
   return { status: 'problem', detail: failing.join(', '), fix: 'souk logs --source cron --level error' }

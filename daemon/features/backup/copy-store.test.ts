@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startChild } from '../../../fixtures/kit/child.ts'
+import { hasPostgres, testServer } from '../../../fixtures/kit/postgres.ts'
+import { allCollections } from '../../app.ts'
+import { counters } from '../../kernel/rows.ts'
+import { connectPrimary } from '../../store/postgres/connection.ts'
+import { copyStore } from './copy-store.ts'
+import { openStopped } from './replace.ts'
+
+// @deep a hundred thousand rows, and kills
+
+const ROWS = 100_000
+const ROWS_PER_TX = 2_000
+const KILLS = 5
+const LIFE_MS = 1_000
+/** What sorts differently by code points, bytes and UTF-16 units. */
+const PREFIXES = ['a', 'Z', 'é', '\uffee', '\u{1f600}', '"\\']
+
+describe.skipIf(!hasPostgres())('a store of a hundred thousand rows', () => {
+  let dataDir: string
+  let schemas = 0
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'souk-copy-'))
+    const store = await openStopped(dataDir, allCollections)
+    for (let from = 0; from < ROWS; from += ROWS_PER_TX)
+      await store.tx(async (t) => {
+        for (let n = from; n < from + ROWS_PER_TX; n += 1)
+          await t.table(counters).insert({ id: `${PREFIXES[n % PREFIXES.length]}${n}`, value: n })
+      })
+    await store.close()
+  })
+  afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+  async function freshSchema() {
+    const server = await testServer()
+    schemas += 1
+    const schema = `whole${process.pid}_${schemas}`
+    const address = server.addressOf(schema)
+    const store = `postgres://${address.user}:${address.password}@/${address.database}?host=${server.folder}&schema=${schema}`
+    const tables = async () => {
+      const session = await connectPrimary(address, 'test')
+      const [row] = await session.query('select count(*)::int as n from pg_tables where schemaname = $1', [schema])
+      await session.end()
+      return Number(row?.['n'])
+    }
+    return { store, tables }
+  }
+
+  const copy = (to: 'files' | 'database', store: string) =>
+    copyStore({ to, store, dataDir, collections: allCollections, watch: () => undefined })
+
+  test('is the same after a copy to a database and back, and again', async () => {
+    const { store } = await freshSchema()
+    const there = await copy('database', store)
+    const back = await copy('files', store)
+    const again = await copy('database', (await freshSchema()).store)
+    expect(there.rows).toBeGreaterThanOrEqual(ROWS)
+    for (const { rows, files, sha256 } of [back, again])
+      expect([rows, files, sha256]).toEqual([there.rows, there.files, there.sha256])
+    await copy('files', store)
+  })
+
+  test('a copy that is killed leaves no table but those of a whole copy, and the files stay in use', async () => {
+    const { store, tables } = await freshSchema()
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const child = startChild('store-copier.ts', { to: 'database', store, dataDir })
+      expect(await child.line()).toBe('begins')
+      await sleep(Math.random() * LIFE_MS)
+      await child.kill()
+      if ((await tables()) > 0) break // it was complete: the next copy finds the same rows
+    }
+    expect((await copy('database', store)).rows).toBeGreaterThanOrEqual(ROWS)
+    expect(await tables()).toBeGreaterThan(0)
+    await copy('files', store)
+  })
+})
