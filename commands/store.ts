@@ -15,6 +15,7 @@ type Context = CommandContext<{ readonly to: string }, { readonly store?: string
 
 export const storeCopy = defineCommand({
   name: 'store copy',
+  heading: 'Daemon',
   summary: 'move the local data between files and a PostgreSQL database',
   description:
     'Stop the daemon first. The next `souk up` uses the copy. The original stays as it is: the database, or the files in a folder beside. The copy is read back and compared, with the audit of its books, before it counts; a copy that fails leaves nothing.',

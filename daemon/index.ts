@@ -10,7 +10,7 @@ import { allCollections, handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { readClockSetting } from './crons/timeline.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
-import { type CopiedStore, copyStore, type StoreCopy } from './features/backup/copy-store.ts'
+import { type CopiedStore, copyStore, type StoreMove } from './features/backup/copy-store.ts'
 import { type Imported, importState, type StateImport } from './features/backup/import-state.ts'
 import { openStore } from './features/backup/open-store.ts'
 import {
@@ -21,7 +21,7 @@ import {
   STORE_FOLDER,
   undoHalfReplaced,
 } from './features/backup/replace.ts'
-import { type Exported, writeState } from './features/backup/state-out.ts'
+import { type Exported, type ExportWanted, writeState } from './features/backup/state-out.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { recoverSettlements } from './features/facilitator/flights.ts'
 import { startFirstParty } from './features/jobs/first-party.ts'
@@ -362,13 +362,6 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
   }
 }
 
-type ExportWanted = {
-  /** Backup to export instead of the data folder. */
-  readonly tarFile?: string
-  /** Receives the export's lines in chunks. */
-  readonly lines: (text: string) => Promise<void>
-}
-
 /** Exports a marketplace; see `writeState`. @throws StoreLocked while its daemon runs. */
 export async function exportData(dataDir: string, wanted: ExportWanted): Promise<Exported> {
   const { tarFile, lines } = wanted
@@ -392,9 +385,8 @@ export function importData(dataDir: string, wanted: ImportWanted): Promise<Impor
 }
 
 /** Moves a stopped daemon's store between files and a database; see the feature. */
-export function moveStore(dataDir: string, wanted: Omit<StoreCopy, 'dataDir' | 'collections'>): Promise<CopiedStore> {
-  return copyStore({ ...wanted, dataDir, collections: allCollections })
-}
+export const moveStore = (dataDir: string, wanted: StoreMove): Promise<CopiedStore> =>
+  copyStore({ ...wanted, dataDir, collections: allCollections })
 
 /** Writes a history into the store of a marketplace that was never used; see `liveHistory`. */
 export function writeHistory(history: History): Promise<HistoryOutcome> {

@@ -156,21 +156,8 @@ function openThreads({ file, limits, next, size }: ThreadsOptions) {
     }
     worker.ref()
     thread.since = performance.now()
-    const before = processorMs(worker)
-    thread.timer = setTimeout(() => void look(thread, task, before), limits.deadlineMs)
+    limitTime({ thread, task, deadlineMs: limits.deadlineMs }, (late) => end(thread, late))
     worker.postMessage({ name: task.name, args: task.args } satisfies ThreadCall)
-  }
-
-  /** Ends a task that used up its time, and looks again later at one that has some left. */
-  async function look(thread: Thread, task: WaitingTask, before: Promise<number>): Promise<void> {
-    const { worker, since } = thread
-    const { deadlineMs } = limits
-    const unanswered = sleep(deadlineMs, 0, { ref: false })
-    const usedMs = (await Promise.race([processorMs(worker), unanswered])) - (await before)
-    if (thread.task !== task || !threads.has(thread)) return
-    if (usedMs >= deadlineMs || performance.now() - since >= MAX_WALL_FACTOR * deadlineMs)
-      return end(thread, new ThreadError('timeout', `${task.name} did not finish within ${deadlineMs} ms`))
-    thread.timer = setTimeout(() => void look(thread, task, before), deadlineMs - Math.max(0, usedMs))
   }
 
   function start(): void {
@@ -201,9 +188,29 @@ function openThreads({ file, limits, next, size }: ThreadsOptions) {
   return { threads, pump, end, close: (why: ThreadError) => endAll([...threads], (thread) => end(thread, why)) }
 }
 
+type TimedTask = { readonly thread: Thread; readonly task: WaitingTask; readonly deadlineMs: number }
+
+/** Ends a task that used up its time of the processor, and looks again later at one that has some left. */
+function limitTime({ thread, task, deadlineMs }: TimedTask, end: (late: ThreadError) => void): void {
+  const { worker, since } = thread
+  const before = processorMs(worker)
+  const arm = (ms: number): void => {
+    thread.timer = setTimeout(() => void look(), ms)
+  }
+  async function look(): Promise<void> {
+    const unanswered = sleep(deadlineMs, 0, { ref: false })
+    const usedMs = (await Promise.race([processorMs(worker), unanswered])) - (await before)
+    if (thread.task !== task) return
+    const isLate = usedMs >= deadlineMs || performance.now() - since >= MAX_WALL_FACTOR * deadlineMs
+    if (isLate) end(new ThreadError('timeout', `${task.name} did not finish within ${deadlineMs} ms`))
+    else arm(deadlineMs - Math.max(0, usedMs))
+  }
+  arm(deadlineMs)
+}
+
 /** Time of the processor that a thread took so far; 0 for one that ended. */
 async function processorMs(worker: Worker): Promise<number> {
-  const used = await worker.cpuUsage().catch(() => undefined)
+  const used = await worker.cpuUsage().catch(() => undefined) // it ended, and says so itself
   return used === undefined ? 0 : (used.user + used.system) / MICROS_PER_MS
 }
 

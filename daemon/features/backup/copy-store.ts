@@ -13,14 +13,14 @@ import { auditBooks } from '../audit/audit.ts'
 import { withStaged } from './archive.ts'
 import { openStopped, replaceStore, STORE_FOLDER, undoHalfReplaced } from './replace.ts'
 
-export type StoreCopy = {
+export type StoreMove = {
   readonly to: 'files' | 'database'
-  readonly dataDir: string
-  readonly collections: readonly AnyCollection[]
   /** Address of the database. */
   readonly store: string
   readonly watch: (rows: number) => void
 }
+
+export type StoreCopy = StoreMove & { readonly dataDir: string; readonly collections: readonly AnyCollection[] }
 
 export type CopiedStore = Contents & {
   /** The address without its password. */

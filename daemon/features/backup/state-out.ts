@@ -22,6 +22,13 @@ import {
 
 const CHUNK_CHARS = 256 * 1024
 
+export type ExportWanted = {
+  /** Backup to export instead of the data folder. */
+  readonly tarFile?: string
+  /** Receives the export's lines in chunks. */
+  readonly lines: (text: string) => Promise<void>
+}
+
 type StateExport = {
   /** Store folder; nothing writes to it during the export. */
   readonly dir: string

@@ -37,6 +37,7 @@ export const groups: readonly Group[] = [
   { name: 'crons', heading: 'Daemon', summary: 'scheduled jobs' },
   { name: 'clock', heading: 'Daemon', summary: 'business time, movable in the sandbox' },
   { name: 'snapshots', heading: 'Daemon', summary: 'save and restore local data' },
+  { name: 'store', heading: 'Daemon', summary: 'move local data between files and a database' },
   { name: 'seed', heading: 'Daemon', summary: 'fill a local marketplace with demo data' },
   { name: 'admin', heading: 'Administration', summary: 'administrator commands' },
   { name: 'admin platform', heading: 'Administration', summary: 'pause or resume all paid activity' },
