@@ -121,17 +121,17 @@ export async function adminKey(places: Places, target: Target): Promise<string> 
 
 export function unreachable(error: TransportError, target: Target): Error {
   if (error.failure === 'aborted') return new CliError('interrupted', 'Interrupted by ctrl-c.', { cause: error })
+  const next = target.name === LOCAL ? ['souk status'] : ['souk remote list']
   if (error.failure === 'timeout') {
     return new CliError('no_daemon', `${target.name} did not answer in time.`, {
       facts: [target.url],
-      next: ['souk status'],
+      next,
       cause: error,
     })
   }
   if (error.failure === 'untrusted') return untrusted(error, target)
   if (error.failure === 'in_the_clear') return readable(target, error)
   const facts = error.failure === 'refused' ? [`nothing listens on ${target.url}`] : [error.message]
-  const next = target.name === LOCAL ? ['souk status'] : ['souk remote list']
   return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
 }
 

@@ -63,7 +63,7 @@ it('a remote that does not answer is not offered to be started', async () => {
   const { text, type, advance, host } = await cockpit({ link })
   link.broken = gone
   await advance(6_000)
-  expect(text()).toContain('✗ daemon gone')
+  expect(text()).toContain('✗ no answer')
   expect(text()).not.toMatch(/\bU start it/)
   await type('U')
   expect(host.ui.get().dialog).toBeUndefined()

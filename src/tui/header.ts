@@ -91,12 +91,10 @@ function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {
 }
 
 /** State of the instance, also if it cannot be reached. */
-export function stateWords({ health, now }: FrameView): Line {
+export function stateWords(view: FrameView): Line {
+  const { health, now } = view
   if (health.problem?.kind === 'starting') return [warn('○ starting')]
-  if (health.problem?.kind === 'gone') {
-    if (health.at === undefined) return [bad('✗ unreachable')]
-    return [bad(`✗ daemon gone, ${span(now - health.at)}`), dim(`  last answer ${clockTime(health.at)}`)]
-  }
+  if (health.problem?.kind === 'gone') return goneWords(view)
   const stale = staleness(health, now)
   if (stale !== undefined) return [warn(`! ${stale}`)]
   if (health.value === undefined) return health.problem ? [bad('✗ unreadable')] : [dim('○ asking')]
@@ -104,6 +102,13 @@ export function stateWords({ health, now }: FrameView): Line {
   if (!health.value.paused) return [good('● trading')]
   const { pausedAt } = health.value
   return [warn(`‖ paused${pausedAt === undefined ? '' : ` ${shortSpan(Math.max(0, now - pausedAt))}`}`)]
+}
+
+/** Whether a remote is gone or only hangs cannot be told from here. */
+function goneWords({ health: { at }, now, place }: FrameView): Line {
+  if (at === undefined) return [bad('✗ unreachable')]
+  const what = place.guarded ? 'no answer' : 'daemon gone'
+  return [bad(`✗ ${what}, ${span(now - at)}`), dim(`  last answer ${clockTime(at)}`)]
 }
 
 /** Shows how far business time is ahead or behind, and whether it is frozen. */
@@ -129,8 +134,9 @@ function needWords({ needs, health }: FrameView): Line {
 function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
   if (ui.frozen) return [warn('‖ held'), '  ']
   if (health.problem !== undefined) {
+    if (health.nextAt === undefined) return [dim('trying again'), '  ']
     // Show one refresh interval at most, because `now` can lag by up to a second.
-    const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
+    const leftMs = Math.min(Math.max(0, health.nextAt - now), refreshMs)
     return [dim(`tries again in ${Math.ceil(leftMs / MS_PER_SECOND)}s`), '  ']
   }
   return isPushed ? [good('● live'), '  '] : [dim(`○ every ${span(refreshMs)}`), '  ']

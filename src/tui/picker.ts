@@ -1,5 +1,5 @@
 import { type ScreenId, screenIds } from '../model/words.ts'
-import { clip, count, padEnd, safe } from '../text/text.ts'
+import { clip, count, padEnd, safe, widthOf } from '../text/text.ts'
 import { placeRows } from './elsewhere.ts'
 import { putOffChoices } from './overview/put-off.ts'
 import { atEnd, writtenLine } from './parts/edit.ts'
@@ -310,6 +310,7 @@ const cut = (text: string, width: number) => clip(text, width).replace(CUT_ID, '
 
 const WORDS_COLUMNS = 34
 const KEY_COLUMNS = 8
+const SUMMARY_COLUMNS = 40
 const CARD_LABEL_COLUMNS = 8
 
 export function pickerLines(picker: Picker, picks: readonly Pick[], area: ScreenArea): Line[] {
@@ -323,28 +324,27 @@ export function pickerLines(picker: Picker, picks: readonly Pick[], area: Screen
     ...writtenLine({ text: picker.text, cursor: picker.cursor ?? atEnd }, inner - sign.length - 1),
     picker.text === '' ? dim(placeholders[picker.kind]) : '',
   ]
+  const widest = Math.max(0, ...picks.map(({ words }) => widthOf(words)))
+  // In narrow windows the words leave room for what they do.
+  const columns = Math.min(WORDS_COLUMNS, Math.max(widest, inner - SUMMARY_COLUMNS))
   const rows = picks.slice(from, from + room).map((pick, i): Line => {
-    return marked(sized(pickLine(pick, picker.kind, inner), inner), from + i === at)
+    return marked(sized(pickLine(pick, picker.kind, { inner, columns }), inner), from + i === at)
   })
   const none: Line[] = picks.length === 0 ? [[dim(noneWords[picker.kind])]] : []
   return [typed, blank, ...rows, ...none]
 }
 
-function pickLine({ words, summary, key, line }: Pick, kind: Picker['kind'], inner: number): Line {
+type PickRoom = { readonly inner: number; readonly columns: number }
+
+function pickLine({ words, summary, key, line }: Pick, kind: Picker['kind'], { inner, columns }: PickRoom): Line {
   if (line) return line(inner)
   if (kind === 'output') return [' ', clip(words, inner - 1)]
   if (kind === 'card') return [' ', dim(padEnd(key, CARD_LABEL_COLUMNS)), cut(words, inner - CARD_LABEL_COLUMNS - 1)]
   if (kind !== 'palette') {
-    return ['  ', accent(padEnd(key, KEY_COLUMNS + 4)), padEnd(words, WORDS_COLUMNS), dim(summary)]
+    return ['  ', accent(padEnd(key, KEY_COLUMNS + 4)), padEnd(words, columns), dim(`  ${summary}`)]
   }
-  const room = inner - WORDS_COLUMNS - KEY_COLUMNS
-  return [
-    '  ',
-    padEnd(cut(words, WORDS_COLUMNS), WORDS_COLUMNS),
-    '  ',
-    dim(padEnd(cut(summary, room), room)),
-    accent(key),
-  ]
+  const room = inner - columns - KEY_COLUMNS
+  return ['  ', padEnd(cut(words, columns), columns), '  ', dim(padEnd(cut(summary, room - 1), room)), accent(key)]
 }
 
 const signs = { palette: ':', help: '?', columns: '', putOff: '', output: '/', card: '', save: '' } as const

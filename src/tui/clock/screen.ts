@@ -152,10 +152,10 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
       value: ({ at }) => (at < now ? bad(`-${shortSpan(now - at)}`) : shortSpan(at - now)),
       align: 'right',
     },
-    { title: 'AT', value: ({ at }) => dim(dateTime(at)), drop: 2 },
+    { title: 'AT', value: ({ at }) => dim(dateTime(at)), drop: 3 },
     { title: 'KIND', value: ({ kind }) => kind },
     { title: 'WHAT', value: ({ what }) => what, min: 8 },
-    { title: 'WHOSE', value: ({ whose }) => whose, exact: true, drop: 3 },
+    { title: 'WHOSE', value: ({ whose }) => whose, exact: true, drop: 2 },
     { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
     { title: 'ID', value: ({ id, kind }) => (kind === 'cron' ? '' : dim(id)), exact: true, drop: 4 },
   ]

@@ -42,7 +42,6 @@ const lists = {
     noun: payout,
     fields: payoutFields,
     title: 'Payouts that failed',
-    empty: { plural: 'failed payouts', source: ['all others are in view payouts', 'souk admin payouts'] },
     asked: { status: 'failed' },
   }),
   payees: listScreen({ id, noun: payee, fields: payeeFields, title: 'Payees' }),
@@ -69,6 +68,7 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const useList = lists[moneyView]
   return useList(host, view, {
     key: moneyView,
+    within: moneyView === 'failed' ? moneyView : 'all',
     views: (total) => viewWords(Object.values(viewTitles), viewTitles[moneyView], { [viewTitles[moneyView]]: total }),
     tabs: [dim('e json')],
     above: ({ width, height }) => [

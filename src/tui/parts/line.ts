@@ -95,7 +95,8 @@ export function placed(width: number, pieces: readonly (readonly [column: number
 }
 
 /** `─ title ────────── note ─`, or a plain rule. */
-export function rule(width: number, title = '', note: Line = []): Line {
+export function rule(width: number, title = '', told: Line = []): Line {
+  const note = textOf(told).trim() === '' ? [] : told
   if (title === '' && note.length === 0) return [hair(BAR.repeat(width))]
   const left = title === '' ? '' : `${BAR} `
   const room = width - widthOf(left) - 2

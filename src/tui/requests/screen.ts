@@ -8,7 +8,7 @@ import { type ListWish, listScreen, type NounRows } from '../list/screen.ts'
 import { accent, dim, good, type Line, type Piece, strong } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { pageOf, useSettled, viewWords } from '../shell/finding.ts'
+import { pageOf, useSettled, viewWords, wordLines } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Fetch, useQuery } from '../shell/query.ts'
@@ -56,8 +56,8 @@ const columns: readonly ScreenColumn<Bid>[] = [
 function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, width: number): readonly Line[] {
   if (known === undefined) return [[dim(' asking…')]]
   const words = many === 1 ? '1 bid' : `${count(many)} bids`
-  if (known.isDenied) return [[dim(` ${words}, which only the poster can read: souk requests bids ${id}`)]]
-  if (known.bids.length === 0) return [[dim(` no bids yet: a seller bids with souk requests bid ${id}`)]]
+  if (known.isDenied) return wordLines(`${words}, which only the poster can read: souk requests bids ${id}`, width)
+  if (known.bids.length === 0) return wordLines(`no bids yet: a seller bids with souk requests bid ${id}`, width)
   const table = tableLines({ columns, rows: known.bids, chosen: -1, width, height: known.bids.length })
   return [table.head, ...table.body]
 }
