@@ -1,6 +1,6 @@
 import { type EventType, eventTypes, type OperatorEventType, operatorEventTypes } from '../../model/event-types.ts'
-import { shortAddress, span } from '../../text/text.ts'
-import { clockTime, timeOrDay } from '../../text/time.ts'
+import { shortAddress } from '../../text/text.ts'
+import { clockTime, dateTime, timeOrDay } from '../../text/time.ts'
 import {
   accent,
   bad,
@@ -202,13 +202,7 @@ const drafts: Readonly<Record<EventType | OperatorEventType, (told: SentenceFact
   'webhook.failed': (t) => [off, '', `A message to the endpoint of ${t.buyer} failed permanently`],
   'webhook.disabled': (t) => [trouble, '', `The endpoint of ${t.buyer} responded 410 and was disabled`],
   'balance.adjust': (t) => [off, '', `The operator adjusted the balance of ${who(t)}${because(t)}`],
-  'clock.move': (t) => [
-    off,
-    '',
-    t.said.from === t.said.to
-      ? `The operator set the clock to ${t.said.state}`
-      : `The operator moved the clock ${span(Date.parse(t.said.to ?? '') - Date.parse(t.said.from ?? ''))} ahead`,
-  ],
+  'clock.move': (t) => [off, '', `The operator set the clock to ${timeIn(t.said.to)}, ${t.said.state}`],
   'cron.pause': (t) => [off, '', `The operator paused the cron ${t.subject}`],
   'cron.resume': (t) => [news, '', `The operator resumed the cron ${t.subject}`],
   'cron.run': (t) => [news, '', `The operator ran the cron ${t.subject}: ${t.said.result}`],
@@ -248,6 +242,7 @@ function quoted(name: string | undefined): string {
 
 /** The reason of an act, if one was given. */
 const because = ({ said: { reason = '' } }: SentenceFacts) => (reason === '' ? '' : `: "${reason}"`)
+const timeIn = (iso = '') => dateTime(Date.parse(iso))
 const who = ({ buyer, subject }: SentenceFacts) => buyer || subject
 const deal = ({ service, buyer, provider, subject }: SentenceFacts) =>
   service === '' ? subject : `${service} of ${provider} for ${buyer}`

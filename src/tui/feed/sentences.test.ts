@@ -49,10 +49,10 @@ describe('what happened, told to the operator', () => {
     }
   })
 
-  test('an act tells its reason, and how far it moved the clock', () => {
+  test('an act tells its reason, and to when it set the clock', () => {
     const told = (type: string) => sentenceOf(event(type, { said, about: nobody })).words
     expect(told('platform.pause')).toBe('The operator paused payments: "chain RPC is down"')
-    expect(told('clock.move')).toBe('The operator moved the clock 2h ahead')
+    expect(told('clock.move')).toBe('The operator set the clock to 2026-11-21 16:00, running')
   })
 
   test('what has no names is told by the words of its party, and an act by its own name', () => {

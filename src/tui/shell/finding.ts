@@ -84,7 +84,6 @@ type Emptiness = {
   /** The view; all rows are in view `all`. */
   readonly view?: string | undefined
   readonly filter: string | undefined
-  /** Other views with matches, if known. */
   readonly elsewhere?: string
   readonly width: number
 }

@@ -37,7 +37,6 @@ function isSame(one: LiveEvent, other: LiveEvent): boolean {
   const isTogether = one.tx === undefined || other.tx === undefined ? one.at === other.at : one.tx === other.tx
   return isTogether && kindOf(one) === kindOf(other) && one.subject === other.subject
 }
-
 /** An adjustment is logged for its participant and for the operator. */
 const kindOf = ({ type }: LiveEvent) => (type === 'balance.adjust' ? 'admin.balance_adjusted' : type)
 
