@@ -6,7 +6,7 @@ export type Segment = { readonly text: string; readonly isKept: boolean }
 
 /** Parts to keep: code, addresses, paths, files, options, tags, and placeholders such as `{name}`, `${name}`, `%s`. */
 const KEPT =
-  /```[\s\S]*?```|`[^`\n]{1,500}`|\bhttps?:\/\/[^\s<>"')\]]{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|\{\{[^{}\n]{1,80}\}\}|\$?\{[^{}\n]{1,80}\}|%(?:\d\$)?[sd]\b|%\(\w{1,80}\)[sd]\b|\$[A-Z_]{2,80}\b|(?<![\w-])--[a-z][\w-]{1,80}|(?<![\w/])(?:~|\.{1,2})?(?:\/[\w.-]{0,99}\w){1,30}\/?|\b[A-Za-z]\w*(?:[_]\w+)+\b|\b[\w-]{1,80}\.(?:com|org|net|io|json|ya?ml|toml|js|ts|py|sh|md|txt|csv|html?|conf|ini|log|lock)\b|<\/?[a-zA-Z][^<>\n]{0,200}>/g
+  /(?<fence>```|~~~)[\s\S]*?\k<fence>|``[^\n]{1,500}?``|`[^`\n]{1,500}`|\bhttps?:\/\/[^\s<>"')\]]{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}|\{\{[^{}\n]{1,80}\}\}|\$?\{[^{}\n]{1,80}\}|%(?:\d\$)?[sd]\b|%\(\w{1,80}\)[sd]\b|\$[A-Z_]{2,80}\b|(?<![\w-])--[a-z][\w-]{1,80}|(?<![\w/])(?:~|\.{1,2})?(?:\/[\w.-]{0,99}\w){1,30}\/?|\b[A-Za-z]\w*(?:[_]\w+)+\b|\b[\w-]{1,80}\.(?:com|org|net|io|json|ya?ml|toml|js|ts|py|sh|md|txt|csv|html?|conf|ini|log|lock)\b|<\/?[a-zA-Z][^<>\n]{0,200}>/g
 
 /** Splits a text around the parts to keep and at paragraphs. Splits long paragraphs at sentences, else at words. */
 export function segmentsOf(text: string): Segment[] {

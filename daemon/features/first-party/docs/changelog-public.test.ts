@@ -14,7 +14,8 @@ const folders: Readonly<Record<string, string>> = { outside: OUTSIDE, peers: PEE
 
 function logOf(path: string): ChangelogEntry[] {
   const headers = { 'content-type': 'text/markdown' }
-  return entriesOf({ url: '', status: 200, headers, body: readFileSync(path), truncated: false }).entries
+  const fetched = { url: '', status: 200, headers, redirects: [], at: 0, truncated: false }
+  return entriesOf({ ...fetched, body: readFileSync(path) }).entries
 }
 
 /** Each line of a log, the heading above it, and as what it is reported. */

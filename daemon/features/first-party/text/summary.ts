@@ -13,7 +13,7 @@ const REDUNDANCY = 0.5
 /** Sentences more similar than this are duplicates. */
 const SAME = 0.8
 /** A bonus for early sentences, and a smaller one for the last. */
-const LEAD_BONUS = 0.15
+const LEAD_BONUS = 0.35
 const CLOSE_BONUS = 0.05
 /** Maximum share of a text's sentences in its summary; one sentence is always allowed. */
 const MAX_SHARE = 0.6
