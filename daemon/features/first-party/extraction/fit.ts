@@ -224,7 +224,9 @@ function valuesOf(
     return parts.flatMap((part) => coerced(part, items, base) ?? [])
   })
   const distinct = [...new Map(values.map(({ json }) => [JSON.stringify(json), json])).values()]
-  return distinct.length === 0 ? undefined : { best, values: distinct }
+  // The title of the page is no list of headings or products.
+  const isTitle = distinct.length === 1 && isSame(plainName(singular(path).at(-1) ?? ''), 'title')
+  return distinct.length === 0 || isTitle ? undefined : { best, values: distinct }
 }
 
 /** Singular form of a name: `images` also matches `image`. */

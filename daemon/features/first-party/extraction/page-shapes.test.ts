@@ -103,3 +103,11 @@ test('things for machines: the product is told, not the shop whose page it is on
     expect((await extracted(body, { name: text })).data).toEqual({ name: 'Trail shoe' })
   }
 })
+
+test('the title of a page is no list of its headings', async () => {
+  const page = '<title>Ducks</title><meta property="og:title" content="Ducks"><h1>Ducks</h1><h2>Food</h2><h2>Ponds</h2>'
+  expect(await extracted(page, { title: text, headings: texts })).toEqual({
+    data: { title: 'Ducks' },
+    missing: ['headings'],
+  })
+})
