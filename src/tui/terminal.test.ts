@@ -130,7 +130,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('‖ paused')
       expect(await health()).toMatchObject({ paused: true, status: 'paused' })
       await terminal.see(/✗ platform +— +Paid activity is paused: chain RPC/)
-      await terminal.see('The operator paused payments: "chain RPC is down"')
+      await terminal.see('The operator paused payments')
       await terminal.type('6')
       await terminal.see('‖ paused')
       await terminal.type('P')
