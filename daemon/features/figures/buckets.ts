@@ -1,5 +1,6 @@
 import { type CallOutcome, callOutcomes } from '../../../src/api/sections/admin-figures.ts'
 import { tableOf } from '../../../src/core/record.ts'
+import { createRing } from './ring.ts'
 
 /** Upper bounds of the duration steps. Longer calls belong to the last step. */
 const STEPS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048] as const
@@ -7,7 +8,7 @@ const STEPS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048] as const
 const OUTCOMES = callOutcomes.length
 const WIDTH = OUTCOMES + STEPS_MS.length
 
-/** Call counts in a ring of equal intervals. A call costs two increments, and the memory use is fixed. */
+/** Call counts in a ring of equal intervals. A call costs two increments. */
 export type CallRing = {
   readonly add: (at: number, outcome: CallOutcome, ms: number) => void
   /** Adds the counts of several calls. */
@@ -39,48 +40,26 @@ function placesOf(outcome: CallOutcome, ms: number): readonly number[] {
   return [callOutcomes.indexOf(outcome), OUTCOMES + stepOf(ms)]
 }
 
-export function callRing(stretchMs: number, length: number): CallRing {
-  const counts = new Uint32Array(length * WIDTH)
-  /** For each slot, the number of the interval whose counts it holds. */
-  const holds = new Float64Array(length).fill(-1)
-
-  /** @returns the index of the slot's first count; undefined if the interval of `at` was already overwritten */
-  function placeFor(at: number): number | undefined {
-    const stretch = Math.floor(at / stretchMs)
-    const place = stretch % length
-    const held = holds[place] ?? -1
-    if (held > stretch) return undefined
-    if (held < stretch) {
-      holds[place] = stretch
-      counts.fill(0, place * WIDTH, (place + 1) * WIDTH)
-    }
-    return place * WIDTH
-  }
-
+export function callRing(intervalMs: number, length: number): CallRing {
+  const ring = createRing<Float64Array>({ intervalMs, length, none: () => new Float64Array(WIDTH), plus: bumpAll })
   return {
-    add(at, outcome, ms) {
-      const base = placeFor(at)
-      if (base !== undefined) for (const place of placesOf(outcome, ms)) bump(counts, base + place)
-    },
-    merge(at, added) {
-      const base = placeFor(at)
-      if (base !== undefined) for (const [i, count] of added.entries()) bump(counts, base + i, count)
-    },
-    sum(at, count) {
-      const last = Math.floor(at / stretchMs)
-      const sums = new Float64Array(WIDTH)
-      for (let stretch = last - Math.min(count, length) + 1; stretch <= last; stretch += 1) {
-        const place = ((stretch % length) + length) % length
-        if (holds[place] !== stretch) continue
-        for (let i = 0; i < WIDTH; i += 1) sums[i] = (sums[i] ?? 0) + (counts[place * WIDTH + i] ?? 0)
-      }
-      return sumsOf(sums)
-    },
+    add: (at, outcome, ms) =>
+      ring.change(at, (held) => {
+        for (const place of placesOf(outcome, ms)) bump(held, place)
+        return held
+      }),
+    merge: (at, counts) => ring.change(at, (held) => bumpAll(held, counts)),
+    sum: (at, count) => sumsOf(ring.sum(at, count)),
   }
 }
 
-function bump(counts: Uint32Array, at: number, by = 1): void {
+function bump(counts: Float64Array, at: number, by = 1): void {
   counts[at] = (counts[at] ?? 0) + by
+}
+
+function bumpAll(counts: Float64Array, added: Float64Array | readonly number[]): Float64Array {
+  for (const [i, count] of added.entries()) bump(counts, i, count)
+  return counts
 }
 
 function stepOf(ms: number): number {

@@ -12,6 +12,7 @@ import { lastSeq } from '../ledger/post.ts'
 import { accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 import { answers, payments } from '../payments/rows.ts'
 import { addFlows, type Flows, heldAfter, noFlows } from './flows.ts'
+import { createRing, type Ring } from './ring.ts'
 
 type Paid = { readonly times: number; readonly amount: Usdc }
 
@@ -22,11 +23,15 @@ export const paidFigures = defineResource<PaidFigures>('paid-figures')
 
 type Sources = { readonly store: Pick<Store, 'subscribe'>; readonly clock: Pick<Clock, 'wall'> }
 
-type Hour = { hour: number; times: number; amount: Usdc }
+const hourly = { intervalMs: HOUR_MS, length: CALL_HOURS }
+const unpaid: Paid = { times: 0, amount: ZERO }
+
+function paidSum(one: Paid, other: Paid): Paid {
+  return { times: one.times + other.times, amount: usdc(one.amount + other.amount) }
+}
 
 export function openPaidFigures({ store, clock }: Sources): PaidFigures & { close(): void } {
-  const rows = new Map<string, (Hour | undefined)[]>()
-  const hourNow = () => Math.floor(clock.wall() / HOUR_MS)
+  const rows = new Map<string, Ring<Paid>>()
 
   const close = store.subscribe(({ writes }) => {
     const served = servedIn(writes)
@@ -35,25 +40,15 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
       const payment = writtenRow(payments, write)
       // A call that a subscription period paid for is not a new sale.
       if (payment?.state !== 'fulfilled' || payment.method === 'subscription' || !served.has(payment.id)) continue
-      const ring = rows.get(payment.endpoint) ?? new Array<Hour | undefined>(CALL_HOURS).fill(undefined)
+      const ring = rows.get(payment.endpoint) ?? createRing({ ...hourly, none: () => unpaid, plus: paidSum })
       rows.set(payment.endpoint, ring)
-      const hour = hourNow()
-      const held = ring[hour % CALL_HOURS]
-      const { times, amount } = held?.hour === hour ? held : { times: 0, amount: ZERO }
-      ring[hour % CALL_HOURS] = { hour, times: times + 1, amount: usdc(amount + payment.price) }
+      ring.change(clock.wall(), (held) => paidSum(held, { times: 1, amount: payment.price }))
     }
   })
 
   return {
     close,
-    within(endpoint, hours) {
-      const first = hourNow() - hours + 1
-      const recent = (rows.get(endpoint) ?? []).filter((one) => one !== undefined && one.hour >= first)
-      return {
-        times: recent.reduce((sum, one) => sum + (one?.times ?? 0), 0),
-        amount: usdc(recent.reduce((sum, one) => sum + (one?.amount ?? 0n), 0n)),
-      }
-    },
+    within: (endpoint, hours) => rows.get(endpoint)?.sum(clock.wall(), hours) ?? unpaid,
   }
 }
 

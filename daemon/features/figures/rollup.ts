@@ -8,6 +8,7 @@ import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import { callSum } from './buckets.ts'
 import { type CallFigures, callFigures, HOURS_KEPT, type Interval, intervalMs } from './calls.ts'
 import { noTrade, type TradeSums, tradeOf, tradeSum } from './flows.ts'
+import { createRing, type Ring } from './ring.ts'
 import { type RollupRow, rollups } from './rows.ts'
 
 /** A day, the same day a week earlier, and an hour to spare. */
@@ -92,7 +93,7 @@ function openRings({ store, clock, calls }: Sources) {
     // Released holds have no sequence number, and move no money.
     if (entry.seq === 0) return
     firstWritten = Math.min(firstWritten, entry.seq)
-    if (entry.seq > lastRead) for (const ring of Object.values(rings)) ring.add(entry.at, tradeOf(entry))
+    if (entry.seq > lastRead) for (const ring of Object.values(rings)) addTrade(ring, entry.at, tradeOf(entry))
   }
 
   // The stored hours are read before this process adds to them.
@@ -107,8 +108,8 @@ function openRings({ store, clock, calls }: Sources) {
 
   function countPast(entry: LedgerRow): void {
     lastRead = Math.max(lastRead, entry.seq)
-    rings.minute.add(entry.at, tradeOf(entry))
-    if (entry.seq > lastStored) rings.hour.add(entry.at, tradeOf(entry))
+    addTrade(rings.minute, entry.at, tradeOf(entry))
+    if (entry.seq > lastStored) addTrade(rings.hour, entry.at, tradeOf(entry))
   }
 
   async function readPast(): Promise<void> {
@@ -135,12 +136,12 @@ function openRings({ store, clock, calls }: Sources) {
   return { rings, leave, restored, past, readSince: () => readSince }
 }
 
-type Restored = Pick<Sources, 'calls'> & { readonly ring: TradeRing; readonly since: number }
+type Restored = Pick<Sources, 'calls'> & { readonly ring: Ring<TradeSums>; readonly since: number }
 
 async function restoreHours(t: ReadTx, { calls, ring, since }: Restored): Promise<void> {
   for await (const rows of eachPage(t.table(rollups), { index: 'step', prefix: ['hour'], limit: FOLD_ROWS })) {
     for (const row of rows.filter(({ at }) => at >= since)) {
-      ring.add(row.at, row)
+      addTrade(ring, row.at, row)
       if (row.calls.length > 0) calls.restore(row.at, row.calls)
     }
   }
@@ -224,30 +225,10 @@ async function* entriesBefore(t: ReadTx, seq: number): AsyncGenerator<LedgerRow>
   }
 }
 
-type TradeRing = {
-  readonly add: (at: number, trade: TradeSums) => void
-  readonly sum: (at: number, count: number) => TradeSums
-}
-
 /** Trade in a ring of equal intervals. */
-function tradeRing(ms: number, length: number): TradeRing {
-  const ring: ({ readonly place: number; readonly trade: TradeSums } | undefined)[] = new Array(length).fill(undefined)
-  return {
-    add(at, trade) {
-      const place = Math.floor(at / ms)
-      const held = ring[place % length]
-      // The slot can already hold a newer interval.
-      if (held !== undefined && held.place > place) return
-      ring[place % length] = { place, trade: tradeSum(held?.place === place ? held.trade : noTrade(), trade) }
-    },
-    sum(at, count) {
-      const last = Math.floor(at / ms)
-      let sum = noTrade()
-      for (let place = last - Math.min(count, length) + 1; place <= last; place += 1) {
-        const held = ring[((place % length) + length) % length]
-        if (held?.place === place) sum = tradeSum(sum, held.trade)
-      }
-      return sum
-    },
-  }
+const tradeRing = (intervalMs: number, length: number) =>
+  createRing({ intervalMs, length, none: noTrade, plus: tradeSum })
+
+function addTrade(ring: Ring<TradeSums>, at: number, trade: TradeSums): void {
+  ring.change(at, (held) => tradeSum(held, trade))
 }
