@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
+import { WorkError } from '../../../src/core/error.ts'
 import { jsonIn } from '../../../src/core/json.ts'
 import { costlyPart } from '../../../src/core/json-cost.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
@@ -7,16 +8,13 @@ import { type Engine, EngineGone, type EngineStanding, type Reached } from '../e
 import type { WebResponse } from '../web/exchange.ts'
 import type { Web } from '../web/web.ts'
 
-/** Failure of an external API. The message has no text from the API. */
-export class UpstreamError extends Error {
+/** Failure of an external API. `asker`: it refused the request (4xx). The message has no text from the API. */
+export class UpstreamError extends WorkError<'asker' | 'busy' | 'broken'> {
   override readonly name = 'UpstreamError'
-  /** `asker`: the API refused the request (4xx). */
-  readonly failure: 'asker' | 'busy' | 'broken'
   readonly status: number | undefined
 
   constructor(failure: UpstreamError['failure'], message: string, facts: { status?: number; cause?: unknown } = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
-    this.failure = failure
+    super(failure, message, facts.cause)
     this.status = facts.status
   }
 }
