@@ -18,7 +18,7 @@ import { pauseDialog } from './shell/pause-dialog.ts'
 import { fetchCrons } from './shell/queries.ts'
 import type { Host } from './shell/screen.ts'
 import { declineDialog, offerDialog, writeDialog } from './threads/acts.ts'
-import { fetchThread } from './threads/facts.ts'
+import { fetchThread } from './threads/screen.ts'
 import { acceptDialog, attachDialog } from './threads/speaking.ts'
 import { unserved } from './unserved.testkit.ts'
 

@@ -2,22 +2,22 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import type { Link } from '../client/link.ts'
 import type { Facts } from '../core/filter.ts'
+import { tableOf } from '../core/record.ts'
 import { microOf } from '../text/columns.ts'
 import { count, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
+import { localRows } from './list/rows.ts'
+import { listFace } from './list/screen.ts'
 import { bar, spark } from './parts/charts.ts'
-import { accent, bad, blank, dim, good, type Line, lineWidth, type Piece, rule, strong, warn } from './parts/line.ts'
+import { accent, bad, dim, good, type Line, lineWidth, type Piece, rule, strong, warn } from './parts/line.ts'
 import { shownMoney } from './parts/river.ts'
 import type { ScreenColumn } from './parts/table.ts'
 import { refuse } from './shell/ask.ts'
 import { beginLine } from './shell/commands.ts'
-import { emptyLines, findingOf, listHead, listTable, narrowed, sortActions, viewWords } from './shell/finding.ts'
 import type { Door } from './shell/health.ts'
-import { staleness, waitingLines } from './shell/notice.ts'
 import { ask, SLOW_EVERY_MS } from './shell/queries.ts'
 import { useQuery } from './shell/query.ts'
 import { text } from './shell/read.ts'
-import { listOf } from './shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
 
@@ -46,26 +46,26 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   const shown = all.filter(isIn[view.ui.endpointView])
   // Most called first. Endpoints without calls keep the contract's order.
   shown.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
-  const finding = findingOf(view.ui, 'endpoints', doorFields)
-  const doors = narrowed(shown, finding, { fields: doorFields, factsOf, now: view.now })
-  const ids = doors.map(idOf)
-  return {
-    ids,
-    problem: finding.problem,
-    list: listOf({ columns, rows: doors, idOf }),
-    draw: (area) => endpointLines({ ...view, all, doors, chosen: chosenIndex(view.ui, ids) }, area),
-    actions: {
-      ...sortActions(host, 'endpoints', doorFields),
-      open: () => toItsRequests(host, doors[chosenIndex(host.ui.get(), ids)]),
-      tryOne: () => tryOne(host, doors[chosenIndex(host.ui.get(), ids)]),
-      view() {
-        const ui = host.ui.get()
-        const next = endpointViews[(endpointViews.indexOf(ui.endpointView) + 1) % endpointViews.length]
-        if (next !== undefined) host.ui.set({ ...ui, endpointView: next })
-      },
-    },
-  }
+  const listed = view.health
+  const list = { id: 'endpoints', noun: { ...endpoint, idOf }, fields: doorFields, views } as const
+  const rows = localRows(host, view, { list, columns, listed, all: shown, factsOf, now: view.now })
+  const chosen = () => rows.rows[chosenIndex(host.ui.get(), rows.face.ids)]
+  return listFace(host, {
+    title: 'Endpoints',
+    place: `${count(rows.rows.length)} of ${count(all.length)}`,
+    order: 'calls, most first',
+    shown: rows,
+    view,
+    counts: tableOf(endpointViews, (one) => all.filter(isIn[one]).length),
+    // The list has many columns, so the drawer is always below it.
+    sideOf: () => 0,
+    drawer: (door, { width }) => drawerLines(door, { width, height: view.area.height }),
+    actions: { open: () => toItsRequests(host, chosen()), tryOne: () => tryOne(host, chosen()) },
+  })
 }
+
+const endpoint = { name: 'endpoint', plural: 'endpoints', source: ['the daemon has them all', 'souk health'] } as const
+const views = { all: endpointViews, at: 'endpointView' } as const
 
 /** Opens the logs, filtered to the requests of an endpoint. */
 function toItsRequests(host: Host, door: CalledDoor | undefined): void {
@@ -123,48 +123,9 @@ function factsOf({ method, path, description, status, price, calls }: CalledDoor
   }
 }
 
-type Model = View & {
-  readonly all: readonly CalledDoor[]
-  /** Endpoints that match view and filter. */
-  readonly doors: readonly CalledDoor[]
-  readonly chosen: number
-}
-
-const endpoint = { name: 'endpoint', plural: 'endpoints', source: ['the daemon has them all', 'souk health'] } as const
-
-export function endpointLines(model: Model, area: ScreenArea): Line[] {
-  const health = model.health.value
-  if (health === undefined) return waitingLines(model.health, area.width)
-  const door = model.doors[model.chosen]
-  if (door === undefined) {
-    const asked = { view: model.ui.endpointView, filter: model.ui.filters.endpoints, width: area.width }
-    return [...headLines(model, area.width), blank, ...emptyLines(endpoint, asked)]
-  }
-  const drawer = [drawerRule(door, area.width), ...aboutLines(door, area), blank]
-  const height = Math.max(1, area.height - 3 - drawer.length)
-  const { doors: rows, chosen } = model
-  const table = listTable(model.ui, { columns, rows, idOf, chosen, width: area.width, height })
-  return [...headLines(model, area.width), table.head, ...table.body, ...drawer]
-}
-
-function drawerRule(door: CalledDoor, width: number): Line {
+function drawerLines(door: CalledDoor, area: ScreenArea): Line[] {
   const sold = door.calls?.sold ?? ''
-  return rule(width, idOf(door), sold === '' ? [] : [strong(sold)])
-}
-
-function headLines({ health, ui, all, doors, now, keys }: Model, width: number): Line[] {
-  const many = (view: EndpointView) => all.filter(isIn[view]).length
-  const counts = Object.fromEntries(endpointViews.map((view) => [view, many(view)]))
-  return listHead(width, {
-    title: 'Endpoints',
-    place: `${count(doors.length)} of ${count(all.length)}`,
-    stale: staleness(health, now),
-    views: viewWords(endpointViews, ui.endpointView, counts),
-    ui,
-    screen: 'endpoints',
-    keys,
-    order: 'calls, most first',
-  })
+  return [rule(area.width, idOf(door), sold === '' ? [] : [strong(sold)]), ...aboutLines(door, area)]
 }
 
 const words: Readonly<Record<Door['status'], Piece>> = {

@@ -164,7 +164,7 @@ describe('requests for work', () => {
     expect(text()).toMatch(/STATE +PRICE +HOURS +PITCH/)
     await type('v')
     expect(link.calls.findLast(({ path }) => path === '/v1/postings')?.query).toMatchObject({ status: 'open' })
-    expect(text()).toContain('[open]')
+    expect(text()).toContain('[open 1]')
   })
 
   it('are looked for in more than the page in sight, and how many that are is said', async () => {

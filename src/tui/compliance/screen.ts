@@ -1,63 +1,46 @@
 import { verificationFields } from '../../api/endpoint/list-fields.ts'
 import type { Problem } from '../../client/link.ts'
 import { HOUR_MS } from '../../core/time.ts'
-import { isUnderWay, type VerificationAttempt, verification } from '../../nouns/verifications.ts'
+import { byNeed, isUnderWay, type VerificationAttempt, verification } from '../../nouns/verifications.ts'
 import { count } from '../../text/text.ts'
-import { screenColumns } from '../list/screen.ts'
+import { listRows } from '../list/rows.ts'
+import { PAGE, type ShownRows } from '../list/shown.ts'
 import { blank, dim, type Line, rule } from '../parts/line.ts'
-import { columnsAt } from '../parts/table.ts'
 import { cronOf, runDialog } from '../shell/act-dialogs.ts'
 import { askUser, refuse, type Sent } from '../shell/ask.ts'
-import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import { type DialogSpec, type Field, needed, reasonField } from '../shell/dialog.ts'
 import { fetchRiver } from '../shell/figures.ts'
-import {
-  emptyLines,
-  findingOf,
-  listTable,
-  sortActions,
-  sortedWords,
-  typedWords,
-  useListQuery,
-} from '../shell/finding.ts'
+import { emptyLines, listTable, sortedWords, typedWords } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
-import { pageActions, sliceWords } from '../shell/pane.ts'
+import { sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { type Query, useQuery } from '../shell/query.ts'
+import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
-import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, goTo } from '../shell/ui.ts'
-import { ATTEMPTS_PAGE, fetchAttempts, fetchSanctions } from './facts.ts'
+import { goTo } from '../shell/ui.ts'
+import { fetchSanctions } from './facts.ts'
 import { type PanelsModel, panelLines } from './panels.ts'
 import { fetchExports, fetchKept, fetchReads } from './watch.ts'
 
+const useRows = listRows<VerificationAttempt>({
+  id: 'compliance',
+  noun: verification,
+  fields: verificationFields,
+  compare: byNeed,
+})
+
 export function useCompliance(host: Host, view: View): ReturnType<Screen['use']> {
-  const finding = findingOf(view.ui, 'compliance', verificationFields)
-  const which = { page: view.ui.pages.compliance ?? 0, asked: useListQuery(host, finding, verificationFields) }
-  const attempts = useQuery(fetchAttempts(host.link, which), {
-    name: `attempts ${JSON.stringify(which)}`,
-    every: SLOW_EVERY_MS,
-  })
-  const watched = useWatched(host)
-  const now = businessNow(useClock(host), view.now)
-  const rows = attempts.value?.attempts ?? []
-  const ids = rows.map(({ id }) => id)
-  const fetch = (page: number) => fetchAttempts(host.link, { ...which, page })
-  const rowsOf = (page: { readonly attempts: readonly VerificationAttempt[] }) => page.attempts
-  const paged = { total: attempts.value?.total, size: ATTEMPTS_PAGE, fetch, rowsOf }
-  const model: Model = { attempts, ...watched, rows, chosen: chosenIndex(view.ui, ids), now, view }
+  const shown = useRows(host, view)
+  const { rows, now, face } = shown
+  const model: Model = { ...useWatched(host), shown, now, view }
   return {
-    ids,
-    problem: finding.problem,
-    list: listOf({ columns: columnsOf(now), rows, idOf: verification.idOf, paged }),
+    ...face,
     draw: (area) => complianceLines(model, area),
     actions: {
-      ...pageActions(host, attempts.value?.total ?? 0, ATTEMPTS_PAGE),
-      ...sortActions(host, 'compliance', verificationFields),
+      ...face.actions,
       view: () => host.ui.set(goTo(host.ui.get(), 'people')),
       decide: () => decide(host, rows),
       screenOne: () => beginLine(host, 'compliance screen '),
@@ -94,31 +77,27 @@ function decide(host: Host, attempts: readonly VerificationAttempt[]): void {
     )
 }
 
-type Model = PanelsModel & {
-  readonly attempts: Query<{ readonly total: number }>
-  readonly rows: readonly VerificationAttempt[]
-  readonly chosen: number
-}
+type Model = PanelsModel & { readonly shown: ShownRows<VerificationAttempt> }
 
 function complianceLines(model: Model, { width, height }: ScreenArea): Line[] {
   const above = panelLines(model, { width, height })
   return [...above, ...attemptLines(model, { width, height: height - above.length })]
 }
 
-function attemptLines({ attempts, rows, chosen, now, view: { ui } }: Model, { width, height }: ScreenArea): Line[] {
-  const { value } = attempts
+function attemptLines({ shown, view: { ui } }: Model, { width, height }: ScreenArea): Line[] {
+  const { columns, rows, chosen, total = 0, listed } = shown
   const typed = typedWords(ui, 'compliance').trimStart()
   const found: Line = [typed === '' ? '' : `${typed}  `, ...sortedWords(ui, 'compliance')]
-  if (value === undefined) return [rule(width, 'Identity checks', found), ...waitingLines(attempts, width)]
+  if (listed.value === undefined) return [rule(width, 'Identity checks', found), ...waitingLines(listed, width)]
   const open = rows.filter(isUnderWay).length
-  const slice = { offset: (ui.pages.compliance ?? 0) * ATTEMPTS_PAGE, rows: rows.length, total: value.total }
+  const slice = { offset: (ui.pages.compliance ?? 0) * PAGE, rows: rows.length, total }
   const counted = slice.rows === slice.total ? `${count(open)} open` : sliceWords(slice)
   const ends = lifeWords(rows)
   const note = ends === '' ? counted : `${counted}, ${ends}`
-  const head = rule(width, `Identity checks ${count(value.total)}`, [...found, dim(note)])
+  const head = rule(width, `Identity checks ${count(total)}`, [...found, dim(note)])
   if (rows.length === 0) return [head, ...emptyLines(checks, { filter: ui.filters.compliance, width })]
-  const why = text(rows[chosen]?.reason)
-  const list = { columns: columnsOf(now), rows, idOf: verification.idOf, chosen }
+  const why = text(shown.row?.reason)
+  const list = { columns, rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })
   return [head, table.head, ...table.body, why === '' ? blank : [dim(' reason  '), why]]
 }
@@ -131,8 +110,6 @@ function lifeWords(rows: readonly VerificationAttempt[]): string {
   if (open === undefined) return ''
   return `end after ${Math.round((Date.parse(open.expires_at) - Date.parse(open.created_at)) / HOUR_MS)}h`
 }
-
-const columnsOf = columnsAt<VerificationAttempt>((now) => screenColumns(verification, now))
 
 const decisions = ['approved', 'rejected'] as const
 const WALLET = /^0x[0-9a-fA-F]{40}$/

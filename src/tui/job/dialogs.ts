@@ -8,10 +8,9 @@ import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { deskOf } from './desk.ts'
 import { shownJob } from './facts.ts'
-import { fetchJobs, resolveJob } from './rows.ts'
+import { resolveJob } from './rows.ts'
 
 const outcomes = ['refund', 'release', 'split'] as const
-const READ_MS = 5_000
 
 /**
  * Dialog that decides a dispute. The money moves immediately, and this cannot be undone. Then the next dispute opens.
@@ -48,10 +47,10 @@ export function rulingDialog(host: Host, job: Job, decided: readonly string[] = 
       return { ok: true, value: `Now ${answer.value.status}: ${effect}.  → v all, tab money` }
     },
     async next() {
-      const which = { view: 'disputed', page: 0, admin: true, asked: {} } as const
-      const found = await fetchJobs(host.link, which)(AbortSignal.timeout(READ_MS))
+      const query = { filter: 'status:disputed', sort: 'worst', limit: '50' } as const
+      const found = await ask(host.link, { name: 'listAllJobs', asked: { query } }, ({ jobs }) => jobs)
       const done = [...decided, job.id]
-      const other = found.ok ? found.value.jobs.find(({ id }) => !done.includes(id)) : undefined
+      const other = found.ok ? found.value.find(({ id }) => !done.includes(id)) : undefined
       return other && rulingDialog(host, other, done)
     },
   }

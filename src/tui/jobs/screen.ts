@@ -6,90 +6,73 @@ import { buyerOf, isOverdue, type Job, job, providerOf, serviceOf } from '../../
 import { microOf } from '../../text/columns.ts'
 import { liveLines } from '../feed/lines.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
-import type { JobDetail } from '../job/facts.ts'
 import { factLine, linesOf, partyLine, partyLines, rulingLine, rulingLines } from '../job/lines.ts'
-import { fetchJob, fetchJobs, isWorstFirst, JOBS_PAGE, type Jobs } from '../job/rows.ts'
-import { screenColumns } from '../list/screen.ts'
-import { accent, blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
-import { joinedPanels, sideOf } from '../parts/panels.ts'
-import { columnsAt } from '../parts/table.ts'
+import { fetchJob } from '../job/rows.ts'
+import { listRows } from '../list/rows.ts'
+import { listFace, tabbedHead } from '../list/screen.ts'
+import { accent, blank, dim, type Line, spread } from '../parts/line.ts'
+import { sideOf } from '../parts/panels.ts'
 import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import { businessNow, useClock } from '../shell/clock.ts'
-import {
-  emptyLines,
-  findingOf,
-  listHead,
-  listTable,
-  narrowed,
-  sortActions,
-  useElsewhere,
-  useListQuery,
-  useOpened,
-  useSettled,
-  viewWords,
-} from '../shell/finding.ts'
+import { tabWords, useOpened, useSettled } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
-import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
+import { waitingLines } from '../shell/notice.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { type Query, useQuery } from '../shell/query.ts'
-import { listOf } from '../shell/rows.ts'
+import { useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
-import { chosenIndex, type JobTab, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
+import { type JobTab, type JobView, jobTabs, jobViews, type Ui } from '../shell/ui.ts'
 
-/** A drawer below the list takes at most half of the height. */
-const LIST_SHARE = 2
+const worst = { sort: 'worst' } as const
+const useRows = listRows<Job>({
+  id: 'jobs',
+  noun: job,
+  fields: jobFields,
+  views: {
+    all: jobViews,
+    at: 'jobView',
+    asked: {
+      open: { ...worst, filter: 'open:yes' },
+      late: { ...worst, filter: 'open:yes late:yes' },
+      disputed: { ...worst, filter: 'status:disputed' },
+      done: { filter: 'status:completed,verified,released' },
+      failed: { filter: 'status:failed,expired,cancelled,refunded' },
+      all: worst,
+    } satisfies Record<JobView, object>,
+  },
+  own: { list: 'listJobs', factsOf },
+})
 
 /** Hook that returns the jobs and the chosen job. Without the admin key, these are only the user's own jobs. */
 export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
-  const { ui, area } = view
+  const { ui, needs } = view
   const admin = view.where?.admin !== false
-  const now = businessNow(useClock(host), view.now)
-  const finding = findingOf(ui, 'jobs', jobFields)
-  const asked = useListQuery(host, finding, jobFields)
-  const which = { view: ui.jobView, page: ui.pages.jobs ?? 0, admin, asked }
-  const listed = useQuery(fetchJobs(host.link, which), { name: `jobs ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
-  const found = listed.value?.jobs ?? []
-  const elsewhere = useElsewhere({
-    views: jobViews,
-    current: ui.jobView,
-    name: `jobs ${JSON.stringify(which)}`,
-    admin,
-    asked,
-    found: listed.value,
-    fetchIn: (view) => fetchJobs(host.link, { ...which, view, page: 0 }),
-  })
-  const here = { fields: jobFields, factsOf: (job: Job) => factsOf(job, now), now: now ?? view.now }
-  const narrow = (some: readonly Job[]) => (admin ? some : narrowed(some, finding, here))
-  const jobs = narrow(found)
-  const fetch = (page: number) => fetchJobs(host.link, { ...which, page })
-  const rowsOf = (page: Jobs) => narrow(page.jobs)
-  const paged = { total: listed.value?.total, size: JOBS_PAGE, fetch, rowsOf }
-  const ids = jobs.map(({ id }) => id)
-  const chosen = chosenIndex(ui, ids)
-  const { detail, lines } = useDetail(host, view, { id: ids[chosen] ?? '', admin, now })
-  const isOpen = ui.pane.open !== 'beside' && chosen >= 0
+  const shown = useRows(host, view)
+  const { row, rows, now } = shown
+  const lines = useDetail(host, view, { id: row?.job_id ?? '', admin, now })
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const commandOf = (id: string) => shellCommand(host, ['admin', 'jobs', 'resolve', id])
-  const model: Model = { listed, elsewhere, jobs, chosen, detail, lines, isOpen, admin, now, view, stream, commandOf }
-  return {
-    ids,
-    problem: finding.problem,
-    list: listOf({ columns: columnsOf(now), rows: jobs, idOf: job.idOf, paged }),
-    draw: (at) => jobLines(model, at),
-    actions: {
-      ...pageActions(host, listed.value?.total ?? 0, JOBS_PAGE),
-      ...sortActions(host, 'jobs', jobFields),
-      ...paneActions(host, isOpen ? lines : undefined, lowered(area)),
-      ...choosing(host),
-      decide: () => decide(host, jobs),
-      giveBack: () => giveBack(host, jobs),
-    },
-  }
+  const model: Model = { lines, stream, commandOf, now, view }
+  const isWorstFirst = admin && ui.jobView !== 'done' && ui.jobView !== 'failed'
+  return listFace(host, {
+    title: 'Jobs',
+    shown,
+    view,
+    order: isWorstFirst ? 'worst first' : 'newest first',
+    // Totals of the other views are unknown, except the total of disputes, which the inbox counts.
+    counts: admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {},
+    note: admin ? [] : [dim('own jobs   ')],
+    share: LIST_SHARE,
+    foot: (area, isSplit) => (isSplit && area.height >= FEED_FROM ? feedLines(model, area) : []),
+    drawer: (job, area, isBeside) => (isBeside ? sideLines : belowLines)(job, model, area),
+    open: row && ui.pane.open !== 'beside' ? openedJob(row, model) : undefined,
+    actions: { ...choosing(host), decide: () => decide(host, rows), giveBack: () => giveBack(host, rows) },
+  })
 }
+
+/** A drawer below the list takes at most half of the height. */
+const LIST_SHARE = 2
 
 /** A job's values for filters. `late` and `open` are computed from its other fields. */
 function factsOf(one: Job, now: number | undefined): Facts<typeof jobFields> {
@@ -113,10 +96,8 @@ function tabOf({ pane, jobTab }: Ui): JobTab {
 }
 
 type Wanted = { readonly id: string; readonly admin: boolean; readonly now: number | undefined }
-type Detail = { readonly detail: Query<JobDetail | undefined>; readonly lines: readonly Line[] }
-
 /** Hook that fetches a job once the cursor rests on it, and draws its current tab. */
-function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): Detail {
+function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): readonly Line[] {
   const wanted = { id: useSettled(id, clock), admin }
   const name = `job ${JSON.stringify(wanted)}`
   const detail = useQuery(fetchJob(link, wanted, glance), { name, every: SLOW_EVERY_MS })
@@ -131,7 +112,7 @@ function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }
     () => (value === undefined ? undefined : linesOf(tab, { detail: value, width, now: minute })),
     [value, tab, width, minute],
   )
-  return { detail, lines: drawn ?? (id === '' ? [] : waitingLines(detail, width)) }
+  return drawn ?? (id === '' ? [] : waitingLines(detail, width))
 }
 
 const MINUTE_MS = 60_000
@@ -146,11 +127,6 @@ function choosing({ ui }: Host): Face['actions'] {
   return {
     nextTab: tab(1),
     previousTab: tab(-1),
-    view() {
-      const { jobView, pages } = ui.get()
-      const next = jobViews[(jobViews.indexOf(jobView) + 1) % jobViews.length]
-      if (next !== undefined) ui.set({ ...ui.get(), jobView: next, pages: { ...pages, jobs: 0 } })
-    },
   }
 }
 
@@ -177,15 +153,8 @@ function giveBack(host: Host, jobs: readonly Job[]): void {
 }
 
 type Model = {
-  readonly listed: Query<Jobs>
-  /** Other views in which the filter matches, in words. Empty if there are none. */
-  readonly elsewhere: string
-  readonly jobs: readonly Job[]
-  readonly chosen: number
-  readonly detail: Query<JobDetail | undefined>
+  /** The current tab of the chosen job. */
   readonly lines: readonly Line[]
-  readonly isOpen: boolean
-  readonly admin: boolean
   readonly stream: Stream
   /** The shell command that decides a dispute. */
   readonly commandOf: (id: string) => string
@@ -194,55 +163,21 @@ type Model = {
   readonly view: View
 }
 
-function jobLines(model: Model, area: ScreenArea): Line[] {
-  const { listed, elsewhere, jobs: rows, chosen, lines, isOpen, now, view } = model
-  const row = rows[chosen]
-  if (isOpen && row) {
-    const tabs = tabWords(tabOf(view.ui), area.width - row.id.length)
-    const { scroll } = view.ui.pane
-    const place = placeWords(lines, scroll, lowered(area))
-    const facts = spread(area.width, partyLine(row, now), [dim(`${place} `)])
-    return [facts, ...openLines(lines, { title: row.id, scroll, note: tabs }, lowered(area))]
-  }
-  const side = sideOf(area.width)
-  const width = side === 0 ? area.width : area.width - side - 1
-  const head = headLines(model, width)
-  if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (row === undefined) {
-    const asked = { view: view.ui.jobView, filter: view.ui.filters.jobs, elsewhere, width }
-    return [...head, blank, ...emptyLines(job, asked)]
-  }
-  if (side > 0) return besideLines(row, model, area)
-  const room = area.height - 3
-  const drawer = belowLines(row, model, { width, height: Math.ceil(room / LIST_SHARE) })
-  const height = Math.min(rows.length, room - drawer.length)
-  const idOf = ({ id }: Job) => id
-  const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width, height })
-  return [...head, table.head, ...table.body, ...drawer]
-}
-
-/** The list with the feed below it, and the chosen job at the right. */
-function besideLines(job: Job, model: Model, area: ScreenArea): Line[] {
-  const { jobs: rows, chosen, now, view, stream } = model
-  const side = sideOf(area.width)
-  const width = area.width - side - 1
-  const feed = area.height >= FEED_FROM ? FEED_ROWS + 1 : 0
-  const idOf = ({ id }: Job) => id
-  const room = area.height - 3 - feed
-  const table = listTable(view.ui, { columns: columnsOf(now), rows, idOf, chosen, width: width - 1, height: room })
-  const events = stream.events.filter(({ type }) => type.startsWith('job.'))
-  const held = view.ui.frozen
-  const live = liveLines({ ...stream, events }, { width, height: feed, held, now, title: 'Live, jobs only' })
-  const left = [...headLines(model, width), table.head, ...table.body, ...live]
-  const right = sideLines(job, model, { width: side, height: area.height })
-  return joinedPanels(left, right, { width: area.width, split: width, height: area.height })
+function openedJob(job: Job, { lines, now, view: { ui, area } }: Model) {
+  const head = (place: string) => spread(area.width, partyLine(job, now), [dim(`${place} `)])
+  return { lines, note: tabsOf(ui)(area.width - job.id.length), head }
 }
 
 /** Minimum height at which the feed is shown. */
 const FEED_FROM = 24
 const FEED_ROWS = 5
 
-const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })
+function feedLines({ stream, now, view: { ui } }: Model, { width }: ScreenArea): readonly Line[] {
+  const events = stream.events.filter(({ type }) => type.startsWith('job.'))
+  const look = { width, height: FEED_ROWS + 1, held: ui.frozen, now, title: 'Live, jobs only' }
+  const lines = liveLines({ ...stream, events }, look)
+  return Array.from({ length: look.height }, (_, i) => lines[i] ?? blank)
+}
 
 /** The lines that fit. Histories and conversations show their end. */
 function linesIn({ lines, view }: Model, room: number): readonly Line[] {
@@ -253,8 +188,7 @@ function linesIn({ lines, view }: Model, room: number): readonly Line[] {
 /** The chosen job below the list: its parties, the current tab, and what each possible ruling would pay. */
 function belowLines(job: Job, model: Model, { width, height }: ScreenArea): Line[] {
   const rulings = rulingLine(job, width)
-  const tabs = tabWords(tabOf(model.view.ui), width - job.id.length)
-  const head = [rule(width, job.id, tabs), partyLine(job, model.now)]
+  const head = [...tabbedHead(job.id, tabsOf(model.view.ui), { width, isBeside: false }), partyLine(job, model.now)]
   const shown = linesIn(model, Math.max(1, height - head.length - rulings.length))
   return [...head, ...shown, ...rulings]
 }
@@ -282,11 +216,8 @@ function sideLines(job: Job, model: Model, { width, height }: ScreenArea): Line[
           ],
           [' ', dim(commandOf(job.id))],
         ]
-  const whole: Line = [accent('enter'), dim(' whole screen')]
-  const tabs = tabWords(tabOf(view.ui), width)
   const head = [
-    rule(width, job.id, whole),
-    spread(width, [' ', ...tabs], [dim('←→ ')]),
+    ...tabbedHead(job.id, tabsOf(view.ui), { width, isBeside: true }),
     factLine(job, now, width),
     ...partyLines(job, { width, now }),
   ]
@@ -303,36 +234,4 @@ const tabTitles: Readonly<Record<JobTab, string>> = {
   raw: 'json',
 }
 
-function tabWords(current: JobTab, room: number): Line {
-  const all = jobTabs.flatMap((tab, i): Piece[] => [
-    ...(i === 0 ? [] : ['  ']),
-    tab === current ? strong(`[${tabTitles[tab]}]`) : dim(tabTitles[tab]),
-  ])
-  return lineWidth(all) + 7 <= room ? all : [strong(`[${tabTitles[current]}]`)]
-}
-
-function headLines({ listed, jobs, admin, view: { ui, now, keys, needs } }: Model, width: number): Line[] {
-  const offset = (ui.pages.jobs ?? 0) * JOBS_PAGE
-  const total = listed.value?.total
-  // Totals of the other views are unknown, except the total of disputes, which the inbox counts.
-  const disputed = admin && needs.value !== undefined ? { disputed: needs.value.counts.dispute } : {}
-  const isWhole = total !== undefined && !ui.filters.jobs
-  const counts = { ...disputed, ...(isWhole ? { [ui.jobView]: total } : {}) }
-  const note: Line = [
-    ...(admin ? [] : [dim('own jobs   ')]),
-    ...(listed.value?.among ? [warn(`! ${listed.value.among}   `)] : []),
-  ]
-  return listHead(width, {
-    title: 'Jobs',
-    place: sliceWords({ offset, rows: jobs.length, total: total ?? 0 }),
-    stale: staleness(listed, now),
-    views: viewWords(jobViews, ui.jobView, counts),
-    ui,
-    screen: 'jobs',
-    keys,
-    order: admin && isWorstFirst(ui.jobView) ? 'worst first' : 'newest first',
-    note,
-  })
-}
-
-const columnsOf = columnsAt<Job>((now) => screenColumns(job, now))
+const tabsOf = (ui: Ui) => tabWords(Object.values(tabTitles), tabTitles[tabOf(ui)])

@@ -1,29 +1,20 @@
 import type { ListFields } from '../../core/filter.ts'
 import { count } from '../../text/text.ts'
-import { accent, blank, dim, type Line, lineWidth, rule, spread, strong, warn } from '../parts/line.ts'
-import { joinedPanels, sideOf } from '../parts/panels.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import { listFace, tabbedHead } from '../list/screen.ts'
+import type { ShownRows } from '../list/shown.ts'
+import { accent, dim, type Line, warn } from '../parts/line.ts'
 import { refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import { listHead, listTable, sortActions, viewWords, wordLines } from '../shell/finding.ts'
-import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, paneActions } from '../shell/pane.ts'
-import type { Query } from '../shell/query.ts'
-import { listOf } from '../shell/rows.ts'
+import { tabWords, viewWords } from '../shell/finding.ts'
+import { paneActions } from '../shell/pane.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type LogTab, logPart, logTabs, logViews, paneBeside, type Ui, unnarrowed } from '../shell/ui.ts'
 
-const DRAWER_SHARE = 0.5
-
 /** What a view of the logs shows: rows, the chosen one, and texts. */
 export type Listed<R> = {
-  readonly query: Query<unknown>
-  readonly columns: readonly ScreenColumn<R>[]
-  readonly rows: readonly R[]
-  readonly idOf: (row: R) => string
-  /** Title of the chosen row, for views whose ids are not readable (default: the id). */
-  readonly titleOf?: (row: R) => string
-  readonly chosen: number
+  readonly shown: ShownRows<R>
+  /** Title of the chosen row, for views whose ids are not readable. */
+  readonly titleOf: (row: R) => string
   /** The total in words: `500` or `500, 12 older are gone`. */
   readonly of: string
   /** Text that an empty list shows. */
@@ -35,86 +26,47 @@ export type Listed<R> = {
   readonly view: View
 }
 
+/** A view of the logs as a list. Its rows have an `id`. */
+export function logsList<L extends ListFields>(fields: L) {
+  return { id: 'logs', noun: { idOf: ({ id }: { readonly id: string }) => id }, fields } as const
+}
+
 /** Index of the chosen row. While following, this is the newest row. */
 export function chosenIn(ui: Ui, ids: readonly string[]): number {
   return ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
 }
 
-/** What a view adds to the shared actions: its own actions, and fields to filter by. */
-type Own = {
-  readonly fields: ListFields
-  readonly problem: string | undefined
-  readonly actions: Face['actions']
-}
-
 /** A view's face. */
-export function listedFace<R extends object>(host: Host, listed: Listed<R>, own: Own): ReturnType<Screen['use']> {
-  const { columns, rows, idOf, chosen, drawer, tabs, view } = listed
-  const { ui, area } = view
-  const ids = rows.map(idOf)
-  const isOpen = ui.pane.open !== 'beside' && rows[chosen] !== undefined
-  return {
-    ids,
-    problem: own.problem,
-    list: listOf({ columns, rows, idOf }),
-    draw: (at) => listedLines(listed, at),
-    actions: {
-      ...sortActions(host, 'logs', own.fields),
-      ...openActions(host, { ids, lines: isOpen ? drawer(area.width) : undefined }, area),
-      ...logActions(host, ids, tabs),
-      ...own.actions,
-    },
-    hints: own.actions.level === undefined ? { level: false } : {},
-  }
-}
-
-/** The list with the drawer beside it, below it, or in its place. */
-function listedLines<R extends object>(listed: Listed<R>, area: ScreenArea): Line[] {
-  const { query, columns, rows, idOf, titleOf = idOf, chosen, drawer, view } = listed
-  const { width, height } = area
-  const row = rows[chosen]
-  const { open, scroll } = view.ui.pane
-  if (row !== undefined && open !== 'beside') {
-    const title = titleOf(row)
-    return openLines(drawer(width), { title, scroll, note: tabWords(listed, width - title.length) }, area)
-  }
-  const side = sideOf(width)
-  const head = headLines(listed, side === 0 ? width : width - side - 1)
-  if (query.value === undefined) return [...head, ...waitingLines(query, width)]
-  if (row === undefined) return [...head, blank, ...wordLines(emptyWords(listed), width)]
-  const list = { columns, rows, idOf, chosen }
-  if (side > 0) {
-    const split = width - side - 1
-    const table = listTable(view.ui, { ...list, width: split - 1, height: Math.max(1, height - head.length - 1) })
-    const tabs = spread(side, [' ', ...tabWords(listed, side)], [dim(listed.tabs.length > 1 ? '←→ ' : '')])
-    const right = [rule(side, titleOf(row), [accent('enter'), dim(' whole screen')]), tabs, ...drawer(side)]
-    return joinedPanels([...head, table.head, ...table.body], right, { width, split, height })
-  }
-  const below = drawer(width)
-  const room = Math.max(1, Math.min(below.length, Math.floor(height * DRAWER_SHARE) - 1))
-  const table = listTable(view.ui, { ...list, width, height: Math.max(1, height - head.length - room - 2) })
-  const title = rule(width, titleOf(row), tabWords(listed, width - titleOf(row).length))
-  return [...head, table.head, ...table.body, title, ...below.slice(0, room)]
-}
-
-function headLines<R>({ query, rows, of, more = [], view: { ui, now, keys } }: Listed<R>, width: number): Line[] {
-  const { follow, view } = ui.logs
+export function listedFace<R extends object>(
+  host: Host,
+  listed: Listed<R>,
+  own: Face['actions'],
+): ReturnType<Screen['use']> {
+  const { shown, titleOf, drawer, tabs, view } = listed
+  const { ui, area, keys } = view
+  const { row, rows, face } = shown
+  const { ids } = face
+  const words = tabWords(tabs, tabIn(ui, tabs))
+  const lines = row && ui.pane.open !== 'beside' ? drawer(area.width) : undefined
+  const title = row === undefined ? '' : titleOf(row)
   const key = [' ', accent(keyFor('follow', keys)), '   ']
-  return listHead(width, {
+  return listFace(host, {
     title: 'Logs',
-    place: `${count(rows.length)} of ${of}`,
-    stale: staleness(query, now),
-    views: [...viewWords(logViews, view), ...more],
-    ui,
-    screen: 'logs',
-    keys,
-    order: 'newest first',
-    note: follow ? [accent('●'), dim(' follows'), ...key] : [warn('‖ held'), ...key],
+    place: `${count(rows.length)} of ${listed.of}`,
+    shown,
+    view,
+    viewsOf: () => [...viewWords(logViews, ui.logs.view), ...(listed.more ?? [])],
+    note: ui.logs.follow ? [accent('●'), dim(' follows'), ...key] : [warn('‖ held'), ...key],
+    none: listed.empty,
+    share: 2,
+    drawer: (_, { width }, isBeside) => [
+      ...tabbedHead(title, words, { width, isBeside, isOnly: tabs.length < 2 }),
+      ...drawer(width),
+    ],
+    open: lines && { lines, title, note: words(area.width - title.length) },
+    actions: { ...openActions(host, { ids, lines }, area), ...logActions(host, ids, tabs), ...own },
+    hints: own.level === undefined ? { level: false } : {},
   })
-}
-
-function emptyWords({ empty, view: { ui } }: Pick<Listed<unknown>, 'empty' | 'view'>): string {
-  return ui.filters.logs ? 'nothing matches the filter: esc clears it' : empty
 }
 
 /** The current tab. It is JSON if the row is opened as JSON. */
@@ -126,12 +78,6 @@ export function tabIn({ pane, logTab }: Ui, tabs: readonly LogTab[]): LogTab {
 /** Title of a drawer: the id of the trace that the drawer shows. If it shows none, the id of the row. */
 export function titleIn(ui: Ui, story: { readonly id: string } | undefined, id: string): string {
   return tabIn(ui, logTabs) === 'json' ? id : (story?.id ?? id)
-}
-
-function tabWords({ tabs, view: { ui } }: Pick<Listed<unknown>, 'tabs' | 'view'>, room: number): Line {
-  const current = tabIn(ui, tabs)
-  const all = viewWords(tabs, current).slice(1)
-  return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
 }
 
 /** Actions that all views share: next view, next tab, follow. */

@@ -10,6 +10,7 @@ import { HOUR_MS } from '../../core/time.ts'
 import { microOf } from '../../text/columns.ts'
 import { count, shortAddress } from '../../text/text.ts'
 import { timeOrDay } from '../../text/time.ts'
+import { facedRows } from '../list/rows.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, warn } from '../parts/line.ts'
 import { columnsAt, windowStart } from '../parts/table.ts'
@@ -20,7 +21,7 @@ import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogView, logTabs } from '../shell/ui.ts'
-import { chosenIn, type Listed, listedFace, tabIn, titleIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 
 /** A request with its number of trace steps, if known. */
@@ -49,14 +50,12 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   const row = rows[chosen]
   const drawer = (width: number): readonly Line[] =>
     tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
+  // The columns change only once an hour, so that drawn rows can be reused.
+  const columns = columnsOf(view.now - (view.now % HOUR_MS))
+  const list = logsList(askedFields)
   const listed: Listed<Counted> = {
-    query,
-    // The columns change only once an hour, so that drawn rows can be reused.
-    columns: columnsOf(view.now - (view.now % HOUR_MS)),
-    rows,
-    idOf,
+    shown: facedRows<Counted>(host, view, { list, columns, rows, listed: query, problem: finding.problem, chosenIn }),
     titleOf: ({ id }) => titleIn(ui, story, id),
-    chosen,
     of: count(joined(all).length),
     empty: empty[asked],
     drawer,
@@ -65,11 +64,7 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   }
   const steps = story?.id === row?.id ? (story?.steps ?? []) : []
   const told = [row?.jobId, row?.path, ...steps.map(({ id }) => id ?? '')]
-  const face = listedFace(host, listed, {
-    fields: askedFields,
-    problem: finding.problem,
-    actions: { itsJob: () => toItsJob(host, told) },
-  })
+  const face = listedFace(host, listed, { itsJob: () => toItsJob(host, told) })
   return { ...face, who: () => [row?.raw.caller, ...told] }
 }
 
@@ -83,8 +78,6 @@ function counted(asked: AskedFacts, steps: number | undefined): Counted {
   known.set(asked, row)
   return row
 }
-
-const idOf = ({ id }: Counted) => id
 
 function viewOf({ ui }: View): AskedView {
   const { view } = ui.logs

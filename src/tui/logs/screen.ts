@@ -8,7 +8,8 @@ import { type LogLevel, logLevels } from '../../model/words.ts'
 import { type Delivery, delivery } from '../../nouns/deliveries.ts'
 import { count, safe, wrap } from '../../text/text.ts'
 import { clockTime, timeOrDay } from '../../text/time.ts'
-import { screenColumns } from '../list/screen.ts'
+import { screenColumns } from '../list/columns.ts'
+import { facedRows, localRows } from '../list/rows.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
 import { columnsAt, type ScreenColumn } from '../parts/table.ts'
@@ -17,14 +18,14 @@ import { refuse, toItsJob } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { type CronRunFacts, runWords } from '../shell/cron-facts.ts'
-import { findingOf, type ListQueryAsked, narrowed, useListQuery } from '../shell/finding.ts'
+import { findingOf, type ListQueryAsked, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { number, word } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
-import { chosenIn, type Listed, listedFace, tabIn, titleIn } from './listed.ts'
+import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './listed.ts'
 import { useAsked } from './requests.ts'
 import { storyLines, useStory } from './story.ts'
 
@@ -75,22 +76,17 @@ const tabs: readonly LogTab[] = ['json']
 export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui } = view
   const query = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
-  const finding = findingOf(ui, 'logs', recordFields)
-  const newest = shown(query.value?.records ?? [], ui)
-  const rows = narrowed(newest, finding, { fields: recordFields, factsOf: recordFactsOf, now: view.now })
-  const ids = rows.map(({ id }) => id)
-  const chosen = chosenIn(ui, ids)
-  const row = rows[chosen]
+  const all = newestOf(query.value?.records ?? [], ui)
+  const list = logsList(recordFields)
+  const found = { list, columns: recordColumns, listed: query, all, factsOf: recordFactsOf, now: view.now, chosenIn }
+  const shown = localRows<LogFacts>(host, view, found)
+  const { row } = shown
   const isOpen = ui.pane.open !== 'beside' && row !== undefined
   const drawer = (width: number): readonly Line[] => (isOpen ? jsonLines(row.raw) : detailLines(row, width))
   const dropped = query.value?.dropped ? `, ${count(query.value.dropped)} older are gone` : ''
   const listed: Listed<LogFacts> = {
-    query,
-    columns: recordColumns,
-    rows,
-    idOf: ({ id }) => id,
+    shown,
     titleOf: ({ source }) => source,
-    chosen,
     of: `${count(query.value?.records.length ?? 0)}${dropped}`,
     empty: `nothing of level ${ui.logs.level} or above was logged: l changes the level`,
     drawer,
@@ -99,9 +95,8 @@ export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
     view,
   }
   return listedFace(host, listed, {
-    fields: recordFields,
-    problem: finding.problem,
-    actions: { level: () => nextLevel(host), itsJob: () => toItsJob(host, [row?.message, row?.detail]) },
+    level: () => nextLevel(host),
+    itsJob: () => toItsJob(host, [row?.message, row?.detail]),
   })
 }
 
@@ -124,7 +119,7 @@ function recordFactsOf({ level, source, message, detail, at }: LogFacts): Facts<
 }
 
 /** Newest first. */
-function shown(records: readonly LogFacts[], { logs }: Ui): readonly LogFacts[] {
+function newestOf(records: readonly LogFacts[], { logs }: Ui): readonly LogFacts[] {
   const least = logLevels.indexOf(logs.level)
   return records.filter((one) => logLevels.indexOf(one.level) >= least).toReversed()
 }
@@ -172,31 +167,20 @@ export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
       (more?.runs ?? []).map((run): RunFacts => ({ ...run, cron, id: `${cron} ${run.at ?? ''}` })),
     )
     .toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
-  const finding = findingOf(ui, 'logs', runFields)
-  const rows = narrowed(all, finding, { fields: runFields, factsOf, now })
-  const ids = rows.map(({ id }) => id)
-  const chosen = chosenIn(ui, ids)
-  const row = rows[chosen]
+  const found = { list: logsList(runFields), columns: columnsOf(now), listed: query, all, factsOf, now, chosenIn }
+  const shown = localRows<RunFacts>(host, view, found)
+  const { row } = shown
   const drawer = (width: number): readonly Line[] => drawn(row, tabIn(ui, logTabs) === 'json', width)
-  const columns = columnsOf(now)
   const listed: Listed<RunFacts> = {
-    query,
-    columns,
-    rows,
-    idOf: ({ id }) => id,
+    shown,
     titleOf: ({ cron }) => cron,
-    chosen,
     of: count(all.length),
     empty: 'no cron has run yet: 5 shows when each is due',
     drawer,
     tabs: logTabs,
     view,
   }
-  return listedFace(host, listed, {
-    fields: runFields,
-    problem: finding.problem,
-    actions: { itsJob: () => toItsJob(host, [row?.reason]) },
-  })
+  return listedFace(host, listed, { itsJob: () => toItsJob(host, [row?.reason]) })
 }
 
 function drawn(row: RunFacts | undefined, isJson: boolean, width: number): readonly Line[] {
@@ -243,20 +227,19 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
   const name = `sent ${JSON.stringify(asked)}`
   const query = useQuery(fetchSent(host.link, asked), { name, every: SLOW_EVERY_MS })
   const { rows, total } = query.value ?? { rows: [], total: 0 }
-  const chosen = chosenIn(ui, rows.map(delivery.idOf))
-  const row = rows[chosen]
+  const list = { ...logsList(deliveryFields), noun: delivery }
+  const columns = sentColumns(businessNow(useClock(host), view.now))
+  const found = { list, columns, rows, listed: query, problem: finding.problem, chosenIn }
+  const shown = facedRows<Delivery>(host, view, found)
+  const { row } = shown
   const story = useStory(host, row?.id ?? '')
   const again: readonly Line[] =
     row?.status === 'dead' && !host.readonly ? [[' ', accent(keyFor('testHook', view.keys)), ' sends it again']] : []
   const drawer = (width: number): readonly Line[] =>
     tabIn(ui, logTabs) === 'json' ? jsonLines(row) : [...again, ...storyLines(story, width)]
   const listed: Listed<Delivery> = {
-    query,
-    columns: sentColumns(businessNow(useClock(host), view.now)),
-    rows,
-    idOf: delivery.idOf,
+    shown,
     titleOf: ({ id }) => titleIn(ui, story, id),
-    chosen,
     of: count(total),
     empty: `no deliveries yet: ${delivery.source.join(': ')}`,
     drawer,
@@ -264,9 +247,8 @@ export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
     view,
   }
   return listedFace(host, listed, {
-    fields: deliveryFields,
-    problem: finding.problem,
-    actions: { itsJob: () => toItsJob(host, [row?.job_id ?? '']), testHook: () => sendAgain(host, rows) },
+    itsJob: () => toItsJob(host, [row?.job_id ?? '']),
+    testHook: () => sendAgain(host, rows),
   })
 }
 

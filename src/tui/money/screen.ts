@@ -7,7 +7,7 @@ import { person } from '../../nouns/people.ts'
 import { clip, padEnd, padStart, shortAddress, span, widthOf } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
 import { shownJob } from '../job/facts.ts'
-import { listScreen } from '../list/screen.ts'
+import { listScreen } from '../list/nouns.ts'
 import { AXIS_COLUMNS, bar, chart } from '../parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, strong, warn } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
@@ -67,9 +67,8 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const notes = bookNotes({ crons: crons.value?.crons, failed: failed.value, now })
   const useList = lists[moneyView]
   return useList(host, view, {
-    key: moneyView,
     within: moneyView === 'failed' ? moneyView : 'all',
-    views: (total) => viewWords(Object.values(viewTitles), viewTitles[moneyView], { [viewTitles[moneyView]]: total }),
+    viewsOf: (total) => viewWords(Object.values(viewTitles), viewTitles[moneyView], { [viewTitles[moneyView]]: total }),
     tabs: [dim('e json')],
     above: ({ width, height }) => [
       ...booksLines(books, { width, height, keys: view.keys, notes }),

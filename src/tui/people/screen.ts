@@ -1,6 +1,6 @@
 import { participantFields } from '../../api/endpoint/list-fields.ts'
 import { person, type SeenParticipant } from '../../nouns/people.ts'
-import { listScreen } from '../list/screen.ts'
+import { listScreen } from '../list/nouns.ts'
 import { dim } from '../parts/line.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { askAll, meant } from '../shell/marks.ts'
@@ -18,7 +18,6 @@ const useList = listScreen({
 
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   return useList(host, view, {
-    views: () => [],
     tabs: [dim('e json')],
     actions: (people, ids) => {
       const onChosen = (specOf: (host: Host, one: SeenParticipant) => DialogSpec) => () => {

@@ -4,16 +4,16 @@ import type { Link, Outcome } from '../../client/link.ts'
 import { postingStatuses } from '../../model/words.ts'
 import { dollars, type Posting, posting } from '../../nouns/postings.ts'
 import { count, safe } from '../../text/text.ts'
-import { type ListWish, listScreen, type NounRows } from '../list/screen.ts'
+import { listScreen } from '../list/nouns.ts'
 import { accent, dim, good, type Line, type Piece, strong } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse } from '../shell/ask.ts'
-import { pageOf, useSettled, viewWords, wordLines } from '../shell/finding.ts'
+import { useSettled, wordLines } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { type Fetch, useQuery } from '../shell/query.ts'
+import { useQuery } from '../shell/query.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, type Ui } from '../shell/ui.ts'
+import { chosenIndex } from '../shell/ui.ts'
 
 type Bid = WireAnswer<Api['listBids']>['bids'][number]
 
@@ -62,11 +62,6 @@ function bidLines({ bid_count: many, id }: Posting, known: Bids | undefined, wid
   return [table.head, ...table.body]
 }
 
-const viewNames = ['all', ...postingStatuses] as const
-const PAGE = 50
-/** The endpoint cannot filter, so the cockpit searches this many of the newest pages. */
-const SEARCHED_PAGES = 10
-
 const useList = listScreen<Posting>({
   id: 'requests',
   noun: posting,
@@ -80,7 +75,9 @@ const useList = listScreen<Posting>({
     bids: { kind: 'count' },
     age: { kind: 'age' },
   },
+  views: { all: ['all', ...postingStatuses], at: 'requestView' },
   own: {
+    always: true,
     factsOf: (one) => ({
       id: one.id,
       title: one.title,
@@ -90,7 +87,8 @@ const useList = listScreen<Posting>({
       bids: BigInt(one.bid_count),
       age: Date.parse(one.created_at),
     }),
-    fetch: fetchWork,
+    list: 'listPostings',
+    asked: (_, { requestView }) => (requestView === 'all' ? {} : { status: requestView }),
   },
   useMore: useBids,
 })
@@ -103,46 +101,10 @@ export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
     else refuse(host, `Only its poster may ${act}.  → ${shellCommand(host, ['requests', command, row.id])}`)
   }
   return useList(host, view, {
-    key: view.ui.requestView,
-    within: view.ui.requestView,
-    views: () => viewWords(viewNames, view.ui.requestView),
     tabs: [dim('e json')],
     actions: (rows) => ({
-      view: () => viewNext(host),
       add: () => onlyItsOwner('award', 'bids')(rows),
       remove: () => onlyItsOwner('cancel', 'cancel')(rows),
     }),
   })
-}
-
-function viewNext({ ui }: Host): void {
-  const { requestView, pages } = ui.get()
-  const next = viewNames[(viewNames.indexOf(requestView) + 1) % viewNames.length]
-  if (next !== undefined) ui.set({ ...ui.get(), requestView: next, pages: { ...pages, requests: 0 } })
-}
-
-/** Fetches a page of requests in one status. With filter or sort, the cockpit searches the newest pages instead. */
-function fetchWork(link: Link, { page, filter, sort }: ListWish, ui: Ui): Fetch<NounRows<Posting>> {
-  const status = postingStatuses.find((one) => one === ui.requestView)
-  const pageAt = (at: number, signal: AbortSignal) => {
-    const query = { ...pageOf(at, PAGE), ...(status === undefined ? {} : { status }) }
-    return ask(link, { name: 'listPostings', asked: { query, signal } }, ({ postings: rows, total }) => ({
-      rows,
-      total,
-    }))
-  }
-  if (filter === '' && sort === undefined) return (signal) => pageAt(page, signal)
-  return async (signal) => {
-    let rows: readonly Posting[] = []
-    for (let at = 0; ; at += 1) {
-      const answer = await pageAt(at, signal)
-      if (!answer.ok) return answer
-      const { total } = answer.value
-      rows = [...rows, ...answer.value.rows]
-      const isAll = rows.length >= total || answer.value.rows.length === 0
-      if (isAll) return { ok: true, value: { rows, total } }
-      const among = `the newest ${count(rows.length)} of ${count(total)} searched`
-      if (at + 1 === SEARCHED_PAGES) return { ok: true, value: { rows, total, among } }
-    }
-  }
 }

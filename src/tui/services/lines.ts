@@ -129,23 +129,6 @@ function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   return hookHealthy ? good('✓ ok') : bad('✗ failing')
 }
 
-/** State of the webhook and its last response. The marketplace's own services have no webhook. */
-export function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Piece {
-  if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
-  const call = selling?.last_call
-  if (call && hook === 'healthy' && call.failures === 0) return good(`✓ ${call.ms} ms`)
-  if (call && hook === 'failing') return bad(`✗ ${call.status ?? 'no answer'} ×${call.failures}`)
-  return hookSigns[hook] ?? hook
-}
-
-const HOUSE = 'souk'
-const hookSigns: Readonly<Record<string, Piece>> = {
-  healthy: good('✓ answers'),
-  failing: bad('✗ failing'),
-  not_tried: dim('– not tried'),
-  polling: dim('○ asks itself'),
-}
-
 function answerPiece(delivery: Delivery): Piece {
   const { status } = delivery
   const word = clip(text(lastOf(delivery)) || status, 12)

@@ -3,7 +3,7 @@ import { plan } from '../../nouns/plans.ts'
 import { posting } from '../../nouns/postings.ts'
 import { product } from '../../nouns/products.ts'
 import { subscription } from '../../nouns/subscriptions.ts'
-import { listScreen } from '../list/screen.ts'
+import { listScreen } from '../list/nouns.ts'
 import { refuse } from '../shell/ask.ts'
 import { viewWords } from '../shell/finding.ts'
 import type { Face, Host, Screen, View } from '../shell/screen.ts'
@@ -44,7 +44,7 @@ export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {
   const shop = useShop(host, view)
   const useList = lists[shown]
   return useList(host, view, {
-    views: () => shopWords(shown, shop),
+    viewsOf: () => shopWords(shown, shop),
     tabs: viewWords(tabs, tabOf(view.ui)).slice(1),
     isRaw: tabOf(view.ui) === 'json',
     actions: () => ({

@@ -1,54 +1,22 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
-import { type ListPage, pageOf } from '../shell/finding.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
-import { type AnyListing, readService, type ServiceFacts } from './facts.ts'
+import { readService, type ServiceFacts } from './facts.ts'
 
-/** Listings per page. */
-export const SERVICES_PAGE = 50
 /** Longest search text that the API accepts. */
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 const SALES = 30
-/** Default order. */
-const MOST_SOLD = '-sold' as const
 
-export type Services = ReturnType<typeof readServices>
-
-export type Search = ListPage<typeof serviceFields> & { readonly admin: boolean }
-
-const readServices = ({ services, total }: { readonly services: readonly AnyListing[]; readonly total: number }) => ({
-  services: services.map(readService),
-  total,
-})
-
-/** Fetches listings, most sold first. Without the admin key, only searches the catalog. */
-export const fetchServices =
-  (link: Link, { admin, page, asked }: Search) =>
-  async (signal: AbortSignal): Promise<Outcome<Services>> => {
-    const query = pageOf(page, SERVICES_PAGE)
-    if (admin) {
-      const all = { query: { ...query, sort: MOST_SOLD, ...asked }, signal }
-      return ask(link, { name: 'listAllServices', asked: all }, readServices)
-    }
-    const q = plainWords(asked.filter ?? '').slice(0, SEARCH_CHARS_MAX)
-    return ask(
-      link,
-      { name: 'getCatalog', asked: { query: { ...query, ...(q === '' ? {} : { q }) }, signal } },
-      readServices,
-    )
-  }
-
-function plainWords(filter: string): string {
-  return filter
-    .split(' ')
-    .filter((word) => !/[!:"]/.test(word))
-    .join(' ')
+/** What the catalog can search for: the plain words of a filter. */
+export function catalogQuery(filter: string): { readonly q?: string } {
+  const words = filter.split(' ').filter((word) => !/[!:"]/.test(word))
+  const q = words.join(' ').slice(0, SEARCH_CHARS_MAX)
+  return q === '' ? {} : { q }
 }
 
 /** Fetches a listing with all details. Undefined without an id. */

@@ -3,93 +3,105 @@ import { serviceFields } from '../../api/endpoint/list-fields.ts'
 import type { ListingChanges, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
+import { compact } from '../../core/record.ts'
+import { accent, bad, count, dim, good, id, money, name, type Toned, warn, word } from '../../nouns/columns.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
-import { service } from '../../nouns/services.ts'
+import { service as listing } from '../../nouns/services.ts'
 import { microOf } from '../../text/columns.ts'
-import { clip, count, safe, shellWord } from '../../text/text.ts'
+import { clip, count as counted, safe, shellWord } from '../../text/text.ts'
+import { listRows } from '../list/rows.ts'
+import { listFace } from '../list/screen.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, blank, dim, type Line, type Piece, strong, warn } from '../parts/line.ts'
-import { joinedPanels, sideOf } from '../parts/panels.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import type { Line } from '../parts/line.ts'
 import { said } from '../shell/act-dialogs.ts'
 import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
-import { businessNow, useClock } from '../shell/clock.ts'
 import { beginLine } from '../shell/commands.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
-import {
-  emptyLines,
-  findingOf,
-  listHead,
-  listTable,
-  narrowed,
-  sortActions,
-  useListQuery,
-  useSettled,
-} from '../shell/finding.ts'
+import { useSettled } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
-import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
-import { listOf } from '../shell/rows.ts'
-import type { FaceList, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import type { ServiceFacts } from './facts.ts'
-import { hookSign, wholeLines } from './lines.ts'
+import { readService, type ServiceFacts } from './facts.ts'
+import { wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
-import {
-  fetchDeliveries,
-  fetchSales,
-  fetchService,
-  fetchServices,
-  SERVICES_PAGE,
-  type Services,
-  testHook,
-} from './rows.ts'
-import { type Shop, shopActions, shopWords, useShop } from './shop.ts'
-import { belowLines, type Sold, sideLines } from './tabs.ts'
+import { catalogQuery, fetchDeliveries, fetchSales, fetchService, testHook } from './rows.ts'
+import { shopActions, shopWords, useShop } from './shop.ts'
+import { type Sold, tabLines } from './tabs.ts'
 
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = view.ui.shopView === 'services' ? useListings : useMarket
   return useShown(host, view)
 }
 
+const PROVIDER_MAX = 20
+/** Endpoints are never cut. */
+const HOOK_COLUMNS = 20
+const kinds: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
+
+const useRows = listRows<ServiceFacts>({
+  id: 'services',
+  fields: serviceFields,
+  asked: { sort: '-sold' },
+  read: readService,
+  own: { list: 'getCatalog', asked: catalogQuery, factsOf },
+  noun: {
+    name: 'service',
+    plural: 'services',
+    list: 'listAllServices',
+    source: listing.source,
+    idOf: ({ id }) => id,
+    nameOf: ({ name }) => name,
+    columns: [
+      name('NAME', ({ name }) => name, { min: 18 }),
+      word('PROVIDER', ({ providerName, providerId }) => clip(providerName || providerId, PROVIDER_MAX), {
+        min: 6,
+        drop: 2,
+      }),
+      word('KIND', ({ kind }) => kinds[kind] ?? kind, { drop: 3 }),
+      money('BUYER PAYS', ({ buyerPays, price }) => buyerPays || price || 'by quote'),
+      count('REP', ({ score, isNew }) => repWord(score, isNew), { drop: 1 }),
+      count(`SOLD ${SOLD_DAYS}D`, soldWord, { plain: ({ selling }) => selling?.sold, drop: 2 }),
+      count('REFUND', refundWord, { drop: 4 }),
+      word('ENDPOINT', hookSign, { min: HOOK_COLUMNS }),
+      id('SERVICE', ({ id }) => id, { drop: 5 }),
+    ],
+  },
+})
+
 function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
-  const now = businessNow(useClock(host), view.now) ?? view.now
-  const { listed, services, problem, list } = useListed(host, view, now)
+  const shown = useRows(host, view)
+  const { row, rows, now = view.now } = shown
   const shop = useShop(host, view)
-  const ids = services.map(({ id }) => id)
-  const chosen = chosenIndex(ui, ids)
-  const { service, deliveries, sales, me } = useDetail(host, view, services[chosen])
-  const shown: Sold | undefined = service && { service, deliveries, sales, now, width: area.width }
-  const open = useOpen(ui.pane.open, shown)
-  const { total } = listed.value ?? { total: 0 }
-  const model: Model = { listed, services, chosen, shown, open, shop, view }
+  const { service, deliveries, sales, me } = useDetail(host, view, row)
+  const sold: Sold | undefined = service && { service, deliveries, sales, now, width: area.width }
+  const lines = useOpen(ui.pane.open, sold)
   const person = ui.speaker?.id ?? me.value
-  const isOwn = services[chosen] !== undefined && services[chosen].providerId === person
+  const isOwn = row !== undefined && row.providerId === person
   const canEdit = isOwn && !host.readonly
-  return {
-    ids,
+  return listFace(host, {
+    title: 'Services',
+    shown,
+    view,
+    order: view.where?.admin === false ? 'newest first' : 'most sold',
+    viewsOf: (services) => shopWords('services', { ...shop, counts: { ...shop.counts, ...compact({ services }) } }),
+    drawer: (_, { width }, isBeside) => (sold ? tabLines({ ...sold, width }, ui.serviceTab, isBeside) : []),
+    open: lines && { lines },
     hints: { testHook: isOwn ? undefined : false, raw: canEdit ? 'edit' : undefined },
-    problem,
-    list,
-    draw: (at) => serviceLines(model, at),
     actions: {
-      ...pageActions(host, total, SERVICES_PAGE),
-      ...paneActions(host, open, area),
-      ...sortActions(host, 'services', serviceFields),
       ...shopActions(host, view),
-      buy: () => beginPurchase(host, services[chosenIndex(host.ui.get(), ids)]),
+      buy: () => beginPurchase(host, rows[chosenIndex(host.ui.get(), shown.face.ids)]),
       ...(canEdit && service !== undefined ? { raw: () => void editListing(host, service) } : {}),
-      testHook: () => testChosen(host, services, person),
+      testHook: () => testChosen(host, rows, person),
       nextTab: () => turnTab(host, 1),
       previousTab: () => turnTab(host, -1),
     },
-  }
+  })
 }
 
 function turnTab({ ui }: Host, by: number): void {
@@ -104,29 +116,6 @@ function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] |
   const raw = useMemo(() => jsonLines(value), [value])
   if (shown === undefined || pane === 'beside') return undefined
   return pane === 'raw' ? raw : wholeLines(shown)
-}
-
-type Listed = {
-  readonly listed: Query<Services>
-  readonly services: readonly ServiceFacts[]
-  readonly problem: string | undefined
-  readonly list: FaceList
-}
-
-/** A React hook that returns a page of listings. The public catalog has no filter, so its rows are filtered here. */
-function useListed(host: Host, { ui, where }: View, now: number): Listed {
-  const admin = where?.admin !== false
-  const finding = findingOf(ui, 'services', serviceFields)
-  const search = { admin, page: ui.pages.services ?? 0, asked: useListQuery(host, finding, serviceFields) }
-  const name = `services ${JSON.stringify(search)}`
-  const listed = useQuery(fetchServices(host.link, search), { name, every: SLOW_EVERY_MS })
-  const rowsOf = ({ services: all }: Pick<Services, 'services'>) =>
-    admin ? all : narrowed(all, finding, { fields: serviceFields, factsOf, now })
-  const services = rowsOf(listed.value ?? { services: [] })
-  const fetch = (page: number) => fetchServices(host.link, { ...search, page })
-  const paged = { total: listed.value?.total, size: SERVICES_PAGE, fetch, rowsOf }
-  const list = listOf({ columns, rows: services, idOf: ({ id }) => id, paged })
-  return { listed, services, problem: finding.problem, list }
 }
 
 function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
@@ -204,108 +193,35 @@ function beginPurchase(host: Host, service: ServiceFacts | undefined): void {
   beginLine(host, `services buy ${id}${as} --max-price ${buyerPays.replace('$', '')} -i `)
 }
 
-type Model = {
-  readonly listed: Query<Services>
-  readonly services: readonly ServiceFacts[]
-  readonly chosen: number
-  readonly shown: Sold | undefined
-  /** Whether the rows come from the public catalog instead of the operator's list. */
-  readonly shop: Shop
-  /** The opened row, shown in place of the list. Undefined if none is open. */
-  readonly open: readonly Line[] | undefined
-  readonly view: View
-}
-
-function serviceLines(model: Model, area: ScreenArea): Line[] {
-  const { listed, services: rows, chosen, shown, open, view } = model
-  if (open !== undefined) return openLines(open, { title: shown?.service.id ?? '', scroll: view.ui.pane.scroll }, area)
-  const side = sideOf(area.width)
-  const width = side === 0 ? area.width : area.width - side - 1
-  const head = headLines(model, width)
-  if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
-  if (rows.length === 0) return [...head, blank, ...emptyLines(service, { filter: view.ui.filters.services, width })]
-  const { serviceTab: tab } = view.ui
-  const list = { columns, rows, idOf: ({ id }: ServiceFacts) => id, chosen, width }
-  if (side > 0) {
-    const table = listTable(view.ui, { ...list, height: area.height - 3 })
-    const right = shown === undefined ? [] : sideLines(shown, { width: side, height: area.height, tab })
-    return joinedPanels([...head, table.head, ...table.body], right, {
-      width: area.width,
-      split: width,
-      height: area.height,
-    })
-  }
-  const room = Math.max(DRAWER_ROWS, Math.floor(area.height / DRAWER_SHARE))
-  const drawer = shown === undefined ? [] : belowLines(shown, { width, height: room, tab })
-  const height = Math.max(1, area.height - 3 - drawer.length)
-  const table = listTable(view.ui, { ...list, height: Math.min(height, rows.length) })
-  return [...head, table.head, ...table.body, ...drawer]
-}
-
-const DRAWER_ROWS = 7
-const DRAWER_SHARE = 3
-
-function headLines({ listed, services, shop, view: { ui, now, keys, where } }: Model, width: number): Line[] {
-  const total = listed.value?.total
-  const offset = (ui.pages.services ?? 0) * SERVICES_PAGE
-  const counts = total === undefined || ui.filters.services ? shop.counts : { ...shop.counts, services: total }
-  return listHead(width, {
-    title: 'Services',
-    place: sliceWords({ offset, rows: services.length, total: total ?? 0 }),
-    stale: staleness(listed, now),
-    views: shopWords('services', { ...shop, counts }),
-    ui,
-    screen: 'services',
-    keys,
-    order: where?.admin === false ? 'newest first' : 'most sold',
-  })
-}
-
-const kinds: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
-
-const columns: readonly ScreenColumn<ServiceFacts>[] = [
-  { title: 'NAME', value: ({ name }) => name, min: 18 },
-  {
-    title: 'PROVIDER',
-    value: ({ providerName, providerId }) => clip(providerName || providerId, PROVIDER_MAX),
-    min: 6,
-    drop: 2,
-  },
-  { title: 'KIND', value: ({ kind }) => kinds[kind] ?? kind, drop: 3 },
-  {
-    title: 'BUYER PAYS',
-    value: ({ buyerPays, price }) => strong(buyerPays || price || 'by quote'),
-    align: 'right',
-    exact: true,
-  },
-  { title: 'REP', value: ({ score, isNew }) => repWord(score, isNew), align: 'right', drop: 1 },
-  {
-    title: `SOLD ${SOLD_DAYS}D`,
-    value: soldWord,
-    plain: ({ selling }) => selling?.sold,
-    align: 'right',
-    exact: true,
-    drop: 2,
-  },
-  { title: 'REFUND', value: refundWord, align: 'right', drop: 4 },
-  { title: 'ENDPOINT', value: hookSign },
-  { title: 'SERVICE', value: ({ id }) => dim(id), exact: true, drop: 5 },
-]
-
-const PROVIDER_MAX = 20
-
-function soldWord({ selling }: ServiceFacts): Piece {
+function soldWord({ selling }: ServiceFacts): Toned {
   if (selling === undefined) return '—'
   const { sold, by_day: days } = selling
-  return sold === 0 ? '0' : accent(`${count(sold)} ${spark(days, days.length)}`)
+  return sold === 0 ? '0' : accent(`${counted(sold)} ${spark(days, days.length)}`)
 }
 
 /** Share of the week's sales that were refunded. One decimal below ten percent. */
-function refundWord({ selling }: ServiceFacts): Piece {
+function refundWord({ selling }: ServiceFacts): Toned {
   if (selling === undefined || selling.sold === 0) return '—'
   const percent = (100 * selling.refunded) / selling.sold
   const words = `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`
   return percent === 0 ? dim(words) : warn(words)
+}
+
+/** State of the webhook and its last response. The marketplace's own services have no webhook. */
+function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Toned {
+  if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
+  const call = selling?.last_call
+  if (call && hook === 'healthy' && call.failures === 0) return good(`✓ ${call.ms} ms`)
+  if (call && hook === 'failing') return bad(`✗ ${call.status ?? 'no answer'} ×${call.failures}`)
+  return hookSigns[hook] ?? hook
+}
+
+const HOUSE = 'souk'
+const hookSigns: Readonly<Record<string, Toned>> = {
+  healthy: good('✓ answers'),
+  failing: bad('✗ failing'),
+  not_tried: dim('– not tried'),
+  polling: dim('○ asks itself'),
 }
 
 function repWord(score: number | undefined, isNew: boolean): string {

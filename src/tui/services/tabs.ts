@@ -1,9 +1,11 @@
 import { type Job, jobStateOf } from '../../nouns/jobs.ts'
 import { count, padEnd, shortSpan } from '../../text/text.ts'
 import { shownJob } from '../job/facts.ts'
+import { tabbedHead } from '../list/screen.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong } from '../parts/line.ts'
+import { accent, dim, type Line, strong } from '../parts/line.ts'
+import { tabWords } from '../shell/finding.ts'
 import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
 
@@ -18,28 +20,10 @@ const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
   json: ({ service }) => jsonLines(service.raw),
 }
 
-type Room = { readonly width: number; readonly height: number; readonly tab: ServiceTab }
-
-/** The drawer below the list, in at most `height` rows. */
-export function belowLines(shown: Sold, { width, height, tab }: Room): Line[] {
-  const { id } = shown.service
-  const lines = drawn[tab]({ ...shown, width })
-  return [rule(width, id, tabWords(tab, width - id.length)), ...lines].slice(0, height)
-}
-
-/** The drawer beside the list. It has a row for its tabs. */
-export function sideLines(shown: Sold, { width, height, tab }: Room): Line[] {
-  const tabs = spread(width, [' ', ...tabWords(tab, width)], [dim('←→ ')])
-  const whole: Line = [accent('enter'), dim(' whole screen')]
-  return [rule(width, shown.service.id, whole), tabs, ...drawn[tab]({ ...shown, width })].slice(0, height)
-}
-
-function tabWords(current: ServiceTab, room: number): Line {
-  const all = serviceTabs.flatMap((tab, i): Piece[] => [
-    ...(i === 0 ? [] : ['  ']),
-    tab === current ? strong(`[${tab}]`) : dim(tab),
-  ])
-  return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
+/** The current tab of a listing, below or beside the list. */
+export function tabLines(shown: Sold, tab: ServiceTab, isBeside: boolean): Line[] {
+  const head = tabbedHead(shown.service.id, tabWords(serviceTabs, tab), { width: shown.width, isBeside })
+  return [...head, ...drawn[tab](shown)]
 }
 
 const BUYER_COLUMNS = 16

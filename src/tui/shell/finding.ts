@@ -11,7 +11,7 @@ import {
 } from '../../core/filter.ts'
 import type { ScreenId } from '../../model/words.ts'
 import type { Noun } from '../../nouns/noun.ts'
-import { count, wrap } from '../../text/text.ts'
+import { wrap } from '../../text/text.ts'
 import { writtenLine } from '../parts/edit.ts'
 import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, textOf, warn } from '../parts/line.ts'
 import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
@@ -55,31 +55,6 @@ export function findingOf(ui: Ui, screen: ScreenId, fields: ListFields): Wish {
     : { filter: '', sort, problem: `The filter ${parsed.problem}` }
 }
 
-type OtherViews<V> = {
-  readonly views: readonly V[]
-  readonly current: V
-  /** Distinguishes filters. */
-  readonly name: string
-  readonly admin: boolean
-  readonly asked: { readonly filter?: string }
-  readonly found: { readonly total: number } | undefined
-  readonly fetchIn: (view: V) => Fetch<{ readonly total: number }>
-}
-
-/** A React hook: returns the other views with matches, such as `2 in done, 2 in all`. Empty if this view has any. */
-export function useElsewhere<V extends string>(asked: OtherViews<V>): string {
-  const { views, current, name, fetchIn } = asked
-  const isEmpty = asked.admin && asked.asked.filter !== undefined && asked.found?.total === 0
-  const others = isEmpty ? views.filter((view) => view !== current) : []
-  const fetch: Fetch<string> = async (signal) => {
-    const all = await Promise.all(others.map(async (view) => ({ view, found: await fetchIn(view)(signal) })))
-    const known = all.flatMap(({ view, found }) => (found.ok ? [{ view, total: found.value.total }] : []))
-    const value = known.filter(({ total }) => total > 0).map(({ view, total }) => `${count(total)} in ${view}`)
-    return { ok: true, value: value.join(', ') }
-  }
-  return useQuery(fetch, { name: `elsewhere ${others.length} ${name}`, every: ONCE_MS }).value ?? ''
-}
-
 type Emptiness = {
   /** The view; all rows are in view `all`. */
   readonly view?: string | undefined
@@ -105,9 +80,6 @@ export const wordLines = (words: string, width: number): Line[] =>
   wrap(words, width - 2).map((text) => [dim(` ${text}`)])
 
 export type ListQueryAsked<S extends string> = { readonly filter?: string; readonly sort?: S }
-
-/** Which page of a list to fetch (from 0), and its filter and sort. */
-export type ListPage<L extends ListFields> = { readonly page: number; readonly asked: ListQueryAsked<SortWord<L>> }
 
 export function pageOf(page: number, rows: number): { readonly limit: string; readonly offset: string } {
   return { limit: String(rows), offset: String(page * rows) }
@@ -222,6 +194,14 @@ export function viewWords<V extends string>(
     return [i === 0 ? ' ' : '  ', name === current ? strong(`[${words}]`) : dim(words)]
   })
 }
+
+/** The names of tabs, or only the current one if there is little room. */
+export const tabWords =
+  <T extends string>(all: readonly T[], current: T) =>
+  (room: number): Line => {
+    const words = viewWords(all, current).slice(1)
+    return lineWidth(words) + 7 <= room ? words : [strong(`[${current}]`)]
+  }
 
 /** The actions of `s` (next sort field) and `r` (reverse the order). */
 export function sortActions(host: Host, screen: ScreenId, fields: ListFields): Face['actions'] {

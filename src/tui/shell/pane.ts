@@ -1,7 +1,7 @@
 import { tableOf } from '../../core/record.ts'
 import { count } from '../../text/text.ts'
 import { type Line, rule } from '../parts/line.ts'
-import type { Face, Host, ScreenArea, View } from './screen.ts'
+import type { Face, Host, ScreenArea } from './screen.ts'
 import { type CursorStep, type Pane, paneBeside, stepNames, walked } from './ui.ts'
 
 /** Number of lines that a page key scrolls. */
@@ -61,15 +61,6 @@ function scrolling({ ui }: Host, reach: number): Face['actions'] {
     first: to(() => 0),
     last: to(() => reach),
   }
-}
-
-export type ShownList = {
-  readonly chosen: number
-  /** Opened row. */
-  readonly open: readonly Line[] | undefined
-  /** Business time. */
-  readonly now: number | undefined
-  readonly view: View
 }
 
 /** Which rows of a list a page has, for texts like `21 to 40 of 1,204`. */

@@ -1,96 +1,83 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
+import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { buyerOf, thread as conversation, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, padEnd, safe, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
-import { screenColumns } from '../list/screen.ts'
+import { listRows } from '../list/rows.ts'
+import { listFace } from '../list/screen.ts'
 import { accent, active, blank, dim, hair, type Line, type Piece, rule, strong } from '../parts/line.ts'
-import { joinedPanels } from '../parts/panels.ts'
-import { columnsAt } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
-import { businessNow, useClock } from '../shell/clock.ts'
-import {
-  emptyLines,
-  findingOf,
-  listHead,
-  listTable,
-  narrowed,
-  sortActions,
-  useElsewhere,
-  useListQuery,
-  useOpened,
-  useSettled,
-  viewWords,
-} from '../shell/finding.ts'
-import { staleness, waitingLines } from '../shell/notice.ts'
-import { openLines, pageActions, paneActions, placeWords, sliceWords } from '../shell/pane.ts'
-import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
-import { listOf } from '../shell/rows.ts'
+import { useOpened, useSettled } from '../shell/finding.ts'
+import { ask, glance, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ONCE_MS, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, threadViews } from '../shell/ui.ts'
+import { chosenIndex, type ThreadView, threadViews } from '../shell/ui.ts'
 import { threadActs, threadHints } from './acts.ts'
-import { fetchIsHouse, fetchThread, fetchThreads, THREADS_PAGE, type Threads } from './facts.ts'
 import { nextLines } from './next.ts'
 
 /** From this width the conversation is shown beside the list. */
 const PANES_FROM = 100
-const LIST_SHARE = 0.45
+const SPLIT_SHARE = 0.45
 const LIST_COLUMNS_MAX = 80
+/** A conversation below the list takes half of the height. */
+const LIST_SHARE = 2
+
+const useRows = listRows<Thread>({
+  id: 'threads',
+  noun: conversation,
+  fields: threadFields,
+  views: {
+    all: threadViews,
+    at: 'threadView',
+    asked: {
+      open: { filter: 'status:inquiry,negotiating,accepted,in_progress,disputed' },
+      disputed: { filter: 'status:disputed' },
+      over: { filter: 'status:completed,verified,cancelled' },
+      all: {},
+    } satisfies Record<ThreadView, object>,
+  },
+  own: { list: 'listThreads', factsOf },
+})
 
 export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
   // The instance logs each read by the operator, so nothing is fetched repeatedly.
   const every = admin ? ONCE_MS : SLOW_EVERY_MS
-  const finding = findingOf(ui, 'threads', threadFields)
-  const which = {
-    admin,
-    view: ui.threadView,
-    page: ui.pages.threads ?? 0,
-    asked: useListQuery(host, finding, threadFields),
-  }
-  const listed = useQuery(fetchThreads(host.link, which), { name: `threads ${JSON.stringify(which)}`, every })
-  const elsewhere = useOtherViews(host, which, listed.value)
-  const now = businessNow(useClock(host), view.now)
-  const found = listed.value?.threads ?? []
-  const here = { fields: threadFields, factsOf, now: now ?? view.now }
-  const narrow = (some: readonly Thread[]) => (admin ? some : narrowed(some, finding, here))
-  const threads = narrow(found)
-  const fetch = (page: number) => fetchThreads(host.link, { ...which, page })
-  const rowsOf = (page: Threads) => narrow(page.threads)
-  const paged = { total: listed.value?.total, size: THREADS_PAGE, fetch, rowsOf }
-  const ids = threads.map(({ id }) => id)
-  const chosen = chosenIndex(ui, ids)
-  const id = useSettled(ids[chosen] ?? '', host.clock)
+  const shown = useRows(host, view, every)
+  const { row, rows, now } = shown
+  const id = useSettled(row?.id ?? '', host.clock)
   const whole = useQuery(fetchThread(host.link, { id, admin }, glance), { name: `thread ${id} ${admin}`, every })
   useOpened((opened) => fetchThread(host.link, { id: opened, admin }), { ui, id, admin })
   const me = useVoice(host, view)
-  const row = threads[chosen]
   const foreign = useForeign(host, row, { admin, me })
-  const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
-  const isOpen = ui.pane.open !== 'beside' && thread !== undefined
-  const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
-  const isForeign = foreign !== undefined
-  const model: Model = { listed, elsewhere, threads, chosen, thread, admin, isForeign, isOpen, now, view }
+  const model: Model = { whole: whole.value, admin, isForeign: foreign !== undefined, now, view }
   const voice = { me, speaker: ui.speaker, foreign }
-  const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
-  return {
-    ids,
-    problem: finding.problem,
-    list: listOf({ columns: columnsOf(now), rows: threads, idOf: conversation.idOf, paged }),
-    draw: (at) => threadLines(model, at),
+  const lines =
+    row && ui.pane.open !== 'beside' ? talkLines(knownOf(row, model), { width: area.width, now }) : undefined
+  return listFace(host, {
+    title: 'Threads',
+    shown,
+    view,
+    order: 'last changed first',
+    share: LIST_SHARE,
+    sideOf: talkOf,
+    foot: ({ width }) => [lookLine(model, width)],
+    drawer: (thread, at) => paneLines(knownOf(thread, model), model, at),
+    open: lines && { lines, title: `Threads → ${row?.id}` },
     actions: {
-      ...pageActions(host, listed.value?.total ?? 0, THREADS_PAGE),
-      ...sortActions(host, 'threads', threadFields),
-      ...moving,
-      itsJob: () => toItsJob(host, [threads[chosenIndex(host.ui.get(), ids)]?.job_id ?? '']),
-      view: () => viewNext(host),
-      ...threadActs(host, threads, voice),
+      itsJob: () => toItsJob(host, [rows[chosenIndex(host.ui.get(), shown.face.ids)]?.job_id ?? '']),
+      ...threadActs(host, rows, voice),
     },
     hints: threadHints(row, voice),
-  }
+  })
+}
+
+/** The conversation with its messages, once they are known. */
+function knownOf(row: Thread, { whole }: Model): Thread {
+  return whole?.id === row.id ? whole : row
 }
 
 /** Hook that returns the id of the participant who writes, if known. */
@@ -99,19 +86,26 @@ function useVoice({ link }: Host, { ui }: View): string | undefined {
   return ui.speaker?.id ?? self.value
 }
 
-/** A hook that returns the other views in which the filter matches, if the current view has no match. */
-function useOtherViews({ link }: Host, which: Parameters<typeof fetchThreads>[1], found: Threads | undefined): string {
-  const { admin, asked, view: current } = which
-  const name = `threads ${JSON.stringify(which)}`
-  const fetchIn = (view: typeof current) => fetchThreads(link, { ...which, view, page: 0 })
-  return useElsewhere({ views: threadViews, current, name, admin, asked, found, fetchIn })
-}
+const MESSAGES = 100
 
-function viewNext({ ui }: Host): void {
-  const { threadView, pages } = ui.get()
-  const next = threadViews[(threadViews.indexOf(threadView) + 1) % threadViews.length]
-  if (next !== undefined) ui.set({ ...ui.get(), threadView: next, pages: { ...pages, threads: 0 } })
-}
+/** Whether the provider is the marketplace itself (`house`). The operator may then write for it. */
+const fetchIsHouse =
+  (link: Link, id: string) =>
+  async (signal: AbortSignal): Promise<Outcome<boolean | undefined>> =>
+    id === ''
+      ? { ok: true, value: undefined }
+      : ask(link, { name: 'getParticipant', asked: { params: { id }, signal } }, ({ first_party }) => first_party)
+
+/** Fetches a conversation with its newest messages. Undefined without an id. */
+export const fetchThread =
+  (link: Link, { id, admin }: { readonly id: string; readonly admin: boolean }, headers?: typeof glance) =>
+  async (signal: AbortSignal): Promise<Outcome<Thread | undefined>> => {
+    if (id === '') return { ok: true, value: undefined }
+    const asked = { params: { id }, query: { limit: String(MESSAGES) }, signal }
+    return admin
+      ? ask(link, { name: 'readAnyThread', asked: { ...asked, ...(headers && { headers }) } }, (thread) => thread)
+      : ask(link, { name: 'getThread', asked }, (thread) => thread)
+  }
 
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
 
@@ -136,60 +130,19 @@ function factsOf(thread: Thread): Facts<typeof threadFields> {
 }
 
 type Model = {
-  readonly listed: Query<Threads>
-  /** Names of other views with conversations that match the filter; empty if there are none. */
-  readonly elsewhere: string
-  readonly threads: readonly Thread[]
-  readonly chosen: number
-  readonly thread: Thread | undefined
+  /** The chosen conversation with its messages. */
+  readonly whole: Thread | undefined
   readonly admin: boolean
   /** The operator may only read this conversation. */
   readonly isForeign: boolean
-  readonly isOpen: boolean
   /** Business time. */
   readonly now: number | undefined
   readonly view: View
 }
 
-function threadLines(model: Model, area: ScreenArea): Line[] {
-  const { listed, elsewhere, thread, isOpen, now, view } = model
-  if (listed.value === undefined) return [...headLines(model, area.width), ...waitingLines(listed, area.width)]
-  if (thread === undefined) {
-    const asked = { view: view.ui.threadView, filter: view.ui.filters.threads, elsewhere, width: area.width }
-    return [...headLines(model, area.width), blank, ...emptyLines(conversation, asked)]
-  }
-  if (isOpen) {
-    const lines = talkLines(thread, { width: area.width, now })
-    const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
-    return openLines(lines, { title: `Threads → ${thread.id}`, scroll: view.ui.pane.scroll, note }, area)
-  }
-  if (area.width < PANES_FROM) {
-    const talk = Math.ceil(area.height / 2)
-    return [
-      ...listLines(model, { width: area.width, height: area.height - talk }),
-      ...paneLines(thread, model, { width: area.width, height: talk }),
-    ]
-  }
-  const split = Math.min(LIST_COLUMNS_MAX, Math.round(area.width * LIST_SHARE))
-  const left = listLines(model, { width: split, height: area.height })
-  const right = paneLines(thread, model, { width: area.width - split - 1, height: area.height })
-  return joinedPanels(left, right, { width: area.width, split, height: area.height })
-}
-
-function headLines({ threads, listed, view: { ui, now, keys } }: Model, width: number): Line[] {
-  const offset = (ui.pages.threads ?? 0) * THREADS_PAGE
-  const total = listed.value?.total
-  const counts = total === undefined || ui.filters.threads ? undefined : { [ui.threadView]: total }
-  return listHead(width, {
-    title: 'Threads',
-    place: sliceWords({ offset, rows: threads.length, total: total ?? 0 }),
-    stale: staleness(listed, now),
-    views: viewWords<string>(threadViews, ui.threadView, counts),
-    ui,
-    screen: 'threads',
-    keys,
-    order: 'last changed first',
-  })
+/** Width of the conversation beside the list. 0 if there is no room for it. */
+function talkOf(width: number): number {
+  return width < PANES_FROM ? 0 : width - 1 - Math.min(LIST_COLUMNS_MAX, Math.round(width * SPLIT_SHARE))
 }
 
 /** A line below the list: who reads, and as whom messages are written. */
@@ -203,15 +156,6 @@ function lookLine({ admin, view: { ui } }: Model, width: number): Line {
   ]
   return [dim(` ${admin ? (wishes.find((words) => words.length < width) ?? 'Opening is logged.') : 'own ones'}`)]
 }
-
-function listLines(model: Model, { width, height }: ScreenArea): Line[] {
-  const { threads: rows, chosen, now, view } = model
-  const list = { columns: columnsOf(now), rows, idOf: conversation.idOf, chosen }
-  const table = listTable(view.ui, { ...list, width: width - 1, height: Math.max(1, height - 4) })
-  return [...headLines(model, width), table.head, ...table.body, lookLine(model, width)]
-}
-
-const columnsOf = columnsAt<Thread>((now) => screenColumns(conversation, now))
 
 const stages = ['asked', 'offered', 'agreed', 'at work', 'delivered', 'paid'] as const
 const stageOf: Readonly<Record<Thread['status'], number>> = {
