@@ -5,6 +5,17 @@ import { expect, test } from 'vitest'
 import { runLine } from '../fixtures/kit/command-line.testkit.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
 import { groups } from '../src/cli/run/groups.ts'
+import { delivery } from '../src/nouns/deliveries.ts'
+import { job } from '../src/nouns/jobs.ts'
+import { act, hold, payee, payout } from '../src/nouns/money.ts'
+import { person } from '../src/nouns/people.ts'
+import { plan } from '../src/nouns/plans.ts'
+import { posting } from '../src/nouns/postings.ts'
+import { product } from '../src/nouns/products.ts'
+import { service } from '../src/nouns/services.ts'
+import { subscription } from '../src/nouns/subscriptions.ts'
+import { thread } from '../src/nouns/threads.ts'
+import { verification } from '../src/nouns/verifications.ts'
 import { entries } from './index.ts'
 
 /* Lines that were meant well, and what is said to them. */
@@ -93,3 +104,17 @@ test('souk help payments tells how to say what one pays at most, and how long a 
   const text = out.replaceAll(/\s+/g, ' ')
   for (const promise of pricePromises) expect(text).toContain(promise)
 })
+
+const shownNouns = [delivery, hold, job, payee, payout, person, plan, posting, product, service, subscription, thread]
+
+test.each([...shownNouns, act, verification].map(({ plural, source: [, line] }) => [plural, line]))(
+  'an empty list of %s names a command that there is: %s',
+  async (_plural, line) => {
+    const words = line.split(' ').slice(1)
+    const upTo = words.findIndex((word) => /^(?:--|[A-Z]+$)/.test(word))
+    const name = upTo === -1 ? words : words.slice(0, upTo)
+    const isHelp = name[0] === 'help'
+    const { code } = await runLine({ entries, groups }, isHelp ? name : [...name, '--help'])
+    expect(code).toBe(0)
+  },
+)
