@@ -23,6 +23,8 @@ type NounParts<R> = Pick<Partial<ListParts<R>>, 'viewsOf' | 'within' | 'above' |
   /** Whether the drawer shows JSON. */
   readonly isRaw?: boolean
   readonly actions: (rows: readonly R[], ids: readonly string[]) => Face['actions']
+  /** Texts of keys for the chosen row; its id is empty if there is none. */
+  readonly hintsOf?: (row: R | undefined, id: string) => Face['hints']
 }
 
 const plainParts = { tabs: [], actions: () => ({}) }
@@ -50,6 +52,7 @@ export function listScreen<R extends object>(screen: ListScreen<R>) {
       drawer: (one, { width }) => [rule(width, noun.idOf(one), parts.tabs), ...factsOf(one, width)],
       open: whole && { lines: whole },
       actions: parts.actions(rows, face.ids),
+      hints: parts.hintsOf?.(row, row === undefined ? '' : noun.idOf(row)),
     })
   }
 }

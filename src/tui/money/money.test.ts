@@ -66,6 +66,18 @@ async function money(more: Record<string, unknown> = {}, options: Partial<OpenOp
 }
 
 describe('money', () => {
+  it('names in its key row only the keys that do something for the chosen row', async () => {
+    const { rows, type } = await money()
+    expect(rows().at(-1)).toContain('b its job  W refund')
+    await type('v')
+    const payoutKeys = rows().at(-1)
+    expect(payoutKeys).toContain('b its job')
+    expect(payoutKeys).not.toContain('refund')
+    await type('v')
+    await type('v')
+    expect(rows().at(-1)).not.toMatch(/its job|refund/)
+  })
+
   it('that is held is listed with its owner and what comes next, at 80 x 24', async () => {
     const { rows } = await money()
     const shown = rows().map((row) => row.trimEnd())

@@ -11,7 +11,7 @@ import { listScreen } from '../list/nouns.ts'
 import { AXIS_COLUMNS, bar, chart } from '../parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, strong, warn } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
-import { refuse, showToast, toItsJob } from '../shell/ask.ts'
+import { jobIn, refuse, showToast, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { type CronFacts, nextRun } from '../shell/cron-facts.ts'
 import { fetchSeries, type SeriesFacts } from '../shell/figures.ts'
@@ -81,6 +81,10 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
       itsJob: () => toItsJob(host, [JSON.stringify(rows[chosenIndex(host.ui.get(), ids)] ?? '')]),
       giveBack: () => giveBackOf(host, ids[chosenIndex(host.ui.get(), ids)] ?? ''),
     }),
+    hintsOf: (row: object | undefined, account) => ({
+      itsJob: jobIn([JSON.stringify(row)]) === undefined ? false : undefined,
+      giveBack: heldJob(account) === undefined ? false : undefined,
+    }),
   })
 }
 
@@ -90,9 +94,11 @@ function viewNext({ ui }: Host): void {
   if (next !== undefined) ui.set({ ...unnarrowed(ui.get(), 'money'), moneyView: next })
 }
 
+const heldJob = (account: string): string | undefined => /^esc:(job_.+)$/.exec(account)?.[1]
+
 /** Opens the refund dialog of the job whose money is chosen. Only a job's money can be refunded. */
 function giveBackOf(host: Host, account: string): void {
-  const job = /^esc:(job_.+)$/.exec(account)?.[1]
+  const job = heldJob(account)
   if (job === undefined) refuse(host, 'Only money held for a job can be refunded.  → v held')
   else void import('../overview/mend.ts').then(({ giveBack }) => giveBack(host, job))
 }

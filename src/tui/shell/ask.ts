@@ -67,9 +67,13 @@ export function showNews(
 
 const JOB = /job_[0-9a-f]{16}/
 
+/** Id of the first job that texts name. */
+export const jobIn = (texts: readonly (string | undefined)[]): string | undefined =>
+  texts.flatMap((text) => JOB.exec(text ?? '')?.[0] ?? [])[0]
+
 /** Opens the job of a row. @param texts - texts of the row, one of which may contain the job's id */
 export function toItsJob(host: Host, texts: readonly (string | undefined)[]): void {
-  const [id] = texts.flatMap((text) => JOB.exec(text ?? '')?.[0] ?? [])
+  const id = jobIn(texts)
   if (id === undefined) {
     refuse(host, 'The selection has no job.')
     return
