@@ -173,7 +173,7 @@ describe('keys', () => {
     const { type, rows } = await cockpit()
     await type('6jjj5\u001B[B\u001B[B')
     expect(rows()[2]).toMatch(/^─ Crons 5 ─/)
-    expect(rows()[6]).toMatch(/^▌/)
+    expect(rows()[7]).toMatch(/^▌/)
     await type('-')
     expect(rows().findIndex((row) => row.startsWith('▌'))).toBe(8)
   })

@@ -96,11 +96,11 @@ describe('the overview', () => {
 describe('crons', () => {
   it('are listed with what the administrative row says, the urgent ones first', async () => {
     const { rows } = await cockpit({ screen: 'crons' })
-    expect(rows()[3]).toMatch(/STATE +NAME +LAST 12 RUNS +TOOK +OK +NEXT/)
-    expect(rows()[4]).toMatch(/^▌ ✗ failing +provider-settlement +▪✗ +12 ms +6h +48s/)
-    expect(rows()[5]).toMatch(/! late +ofac-sdn-refresh +▪▪ +12 ms +1d +48s/)
-    expect(rows()[6]).toMatch(/‖ paused +auto-refund .* 44s +—/)
-    expect(rows()[8]).toMatch(/○ not yet +reputation +— +not yet +48s/)
+    expect(rows()[4]).toMatch(/STATE +NAME +LAST 12 RUNS +TOOK +OK +NEXT/)
+    expect(rows()[5]).toMatch(/^▌ ✗ failing +provider-settlement +▪✗ +12 ms +6h +48s/)
+    expect(rows()[6]).toMatch(/! late +ofac-sdn-refresh +▪▪ +12 ms +1d +48s/)
+    expect(rows()[7]).toMatch(/‖ paused +auto-refund .* 44s +—/)
+    expect(rows()[9]).toMatch(/○ not yet +reputation +— +not yet +48s/)
     expect(rows().join('\n')).toContain('error     connect ECONNREFUSED 127.0.0.1:8545')
   })
 
@@ -108,7 +108,7 @@ describe('crons', () => {
     const link = market()
     delete link.answers['GET /dashboard/api/admin/crons']
     const { rows } = await cockpit({ link, screen: 'crons' })
-    expect(rows()[4]).toMatch(/^▌ ✗ failing +provider-settlement +— +6h +—/)
+    expect(rows()[5]).toMatch(/^▌ ✗ failing +provider-settlement +— +6h +—/)
   })
 
   it('run when that is confirmed: the one that the cursor is on when the key comes', async () => {
