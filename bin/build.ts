@@ -9,6 +9,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
+import { bundleCockpit } from './cockpit-files.ts'
 import { bundleCommands, type CommandFile } from './command-files.ts'
 import { lightDrawing, lightOwn } from './light-imports.ts'
 
@@ -198,28 +199,43 @@ export async function bundle(outdir: string): Promise<Bundle> {
     plugins: [beside],
   })
   const cli = await bundleCommands({ root, outdir, define: shared.define, heavyName })
-  const parts = await build({
+  const { cockpit = [], other = [] } = Object.groupBy(cli.heavy, ([, file]) =>
+    file.startsWith('src/tui/') ? 'cockpit' : 'other',
+  )
+  const parts = await buildParts(outdir, [
+    ['daemon', 'daemon/index.ts'],
+    ...other,
+    ...Object.entries(libraryEntries),
+    ...workers().map((file) => [basename(file, '.ts'), file] as const),
+  ])
+  const frames = await bundleCockpit({
+    outdir,
+    names: cockpit.map(([name]) => name),
+    split: (folder) => buildParts(folder, cockpit),
+  })
+  chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
+  const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
+  return {
+    commands: cli.files,
+    files: [
+      ...cli.files,
+      ...frames,
+      ...outputs.map(([file, { bytes, exports }]) => ({ file: basename(file), bytes, exports })),
+    ],
+  }
+}
+
+const buildParts = (outdir: string, files: readonly (readonly [name: string, file: string])[]) =>
+  build({
     ...shared,
     target: 'node22',
-    entryPoints: Object.fromEntries([
-      ['daemon', 'daemon/index.ts'],
-      ...cli.heavy,
-      ...Object.entries(libraryEntries),
-      ...workers().map((file) => [basename(file, '.ts'), file] as const),
-    ]),
+    entryPoints: Object.fromEntries(files),
     outdir,
     chunkNames: 'part-[hash]',
     splitting: true,
     banner,
     plugins: [noDevtools, nativeBeside, lightSources],
   })
-  chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
-  const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
-  return {
-    commands: cli.files,
-    files: [...cli.files, ...outputs.map(([file, { bytes, exports }]) => ({ file: basename(file), bytes, exports }))],
-  }
-}
 
 /** Replaces dist/ as a whole, so that a build that fails, or is watched, leaves a program that works. */
 /** Where there is none of it, WebAssembly recovers signatures. */

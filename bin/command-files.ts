@@ -152,7 +152,7 @@ const light: Plugin = {
 }
 
 /** Minifies too. One letter beyond ASCII makes V8 keep two bytes of each in the file, and takes longer to read. */
-const ascii: Plugin = {
+export const ascii: Plugin = {
   name: 'ascii',
   async renderChunk(code) {
     const { code: plain } = await transform(code, { minify: true, charset: 'ascii', format: 'esm', target: 'node22' })
