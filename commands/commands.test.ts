@@ -19,7 +19,7 @@ afterAll(closeExamples)
 /** They end the daemon that the others need. */
 const LAST = ['restart', 'down']
 /** So do these, or they may. */
-const ENDING = [...LAST, 'reset', 'restore', 'tour', 'import']
+const ENDING = [...LAST, 'reset', 'restore', 'tour', 'import', 'store copy']
 let isUp = false
 /** They bring a daemon up. */
 const STARTING = ['up', 'tour', 'start', 'restart', 'daemon serve']
@@ -75,7 +75,7 @@ function faultsOf(line: string, name: string, data: unknown): string[] {
   const isFiltered = /--fields/.test(line)
   const answer = answers[endpoints.get(name) ?? '']
   // What a command makes of several answers, and what it would have sent, has a form of its own.
-  const isOwn = answer === undefined || line.includes('--dry-run')
+  const isOwn = answer === undefined || / --(dry-run|csv)/.test(line)
   const check = compiled.get(line) ?? schemas.compile(isOwn ? {} : { $defs, allOf: [answer] })
   compiled.set(line, check)
   const wrong = isFiltered || check(data) ? [] : (check.errors ?? [])
@@ -129,7 +129,9 @@ describe('examples', () => {
     isUp = !ENDING.includes(name)
     // Which also makes the view of the same data, and fails where that fails.
     const { code, out, err } = await runApart(line, name, unattended(name))
-    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+    // What it finds is the machine's own, such as a full disk or a cron that is late.
+    const isFinding = code === exits.check_failed && line.includes('--exit-status')
+    expect({ code, err: code === 0 || isFinding ? '' : err }).toEqual({ code: isFinding ? code : 0, err: '' })
     const parts = STREAMED.includes(name) ? out.trimEnd().split('\n').filter(Boolean) : [out]
     for (const part of parts) expect(faultsOf(line, name, JSON.parse(part))).toEqual([])
   })

@@ -243,6 +243,8 @@ test('every word that names something has its kind, or means something else on p
     'value',
     'what',
     'who',
+    // `files`, or an address of a database.
+    'to',
     'words',
   ]
   expect([...words].filter((word) => kindOfArgument(word) === undefined && !others.includes(word))).toEqual([])

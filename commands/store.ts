@@ -30,7 +30,7 @@ export const storeCopy = defineCommand({
   }),
   examples: [
     'souk store copy postgres://souk@localhost/souk --dry-run',
-    'souk store copy files --store postgres://souk@localhost/souk --dry-run',
+    'souk store copy postgres://souk@localhost/souk --dry-run --json',
   ],
   async run(context) {
     const { args, places, io, system, globals } = context

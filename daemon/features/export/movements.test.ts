@@ -57,6 +57,9 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
+/** One history that has what is asked for at the end, whatever the random ones have. */
+const whole: (keyof typeof acts)[] = ['deposit', 'buy', 'deliver', 'release', 'buy', 'fail', 'pay', 'settle', 'rewards']
+
 const people = ['buyer', 'provider', 'other'] as const
 const stages: Stage[] = []
 
@@ -140,7 +143,7 @@ test('statements add up to the books and to the chain, whatever was bought, refu
       const { stage, done } = await play(history)
       for (const name of people) await checked(stage, name, done)
     }),
-    { numRuns: runs(60, 6) },
+    { numRuns: runs(60, 6), examples: [[whole]] },
   )
   const rows: Row[] = []
   for (const stage of stages) for (const name of people) rows.push(...(await checked(stage, name)))
