@@ -57,7 +57,7 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-/** One history that has what is asked for at the end, whatever the random ones have. */
+/** A fixed history with a sale, a purchase and a refund, which random histories may lack. */
 const whole: (keyof typeof acts)[] = ['deposit', 'buy', 'deliver', 'release', 'buy', 'fail', 'pay', 'settle', 'rewards']
 
 const people = ['buyer', 'provider', 'other'] as const

@@ -8,7 +8,7 @@ import { segmentsOf } from '../../../ports/translation/segments.ts'
 
 // @deep reads every README of the packages that tests work with
 
-/* What must not be translated in public texts, by a reader of Markdown of others: code, listings, addresses. */
+/* Code, listings and addresses of public texts, as markdown-it reads them: a translation must keep them. */
 
 const readmes = readdirSync(OUTSIDE)
   .flatMap((name) => (name.startsWith('@') ? readdirSync(join(OUTSIDE, name)).map((each) => join(name, each)) : [name]))

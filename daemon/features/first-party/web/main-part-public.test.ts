@@ -95,7 +95,7 @@ it('members asked of public pages are given as the pages say them', async () => 
   expect(share, wrong.join(', ')).toBeGreaterThanOrEqual(0.95)
 })
 
-it('what is said of a public site stands on its pages', async () => {
+it('finds facts of a public site that its pages contain', async () => {
   for (const name of readdirSync(SITE).filter((each) => each.endsWith('.html')))
     site.pages[name === 'index.html' ? '/' : `/${name}`] = { body: readFileSync(join(SITE, name), 'utf8') }
   const { dossier, agent_context_markdown } = await delivered({
