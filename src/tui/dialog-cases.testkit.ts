@@ -1,7 +1,7 @@
 import { jobIn } from '../../fixtures/market/job-states.ts'
 import type { SeenParticipant } from '../nouns/people.ts'
 import type { Thread } from '../nouns/threads.ts'
-import { fetchClockFacts, freezeDialog, moveDialog } from './clock/screen.ts'
+import { fetchClockNow, freezeDialog, moveDialog } from './clock/screen.ts'
 import { attemptDialog, walletDialog } from './compliance/screen.ts'
 import { type DialogStage, type PersonAt, shownDialog } from './dialog-stage.testkit.ts'
 import { rulingDialog, withdrawDialog } from './job/dialogs.ts'
@@ -262,7 +262,7 @@ const clockCase = (title: string, make: typeof moveDialog, more: Pick<Case, 'val
   title,
   async open(stage) {
     const host = await stage.host()
-    const found = await fetchClockFacts(host.link)(AbortSignal.timeout(5_000))
+    const found = await fetchClockNow(host.link)(AbortSignal.timeout(5_000))
     if (!found.ok) throw new Error(found.problem.sentence)
     return { spec: make(host, found.value), says: await clockSays(stage) }
   },

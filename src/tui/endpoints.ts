@@ -2,7 +2,7 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import type { Link } from '../client/link.ts'
 import type { Facts } from '../core/filter.ts'
-import { tableOf } from '../core/record.ts'
+import { compact, tableOf } from '../core/record.ts'
 import { microOf } from '../text/columns.ts'
 import { count, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
@@ -40,12 +40,11 @@ export const endpointsScreen: Screen = {
 function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   const figures = useQuery(fetchFigures(host.link), { name: 'endpoint figures', every: SLOW_EVERY_MS })
   const all = (view.health.value?.endpoints ?? []).map((door): CalledDoor => {
-    const calls = figures.value?.get(idOf(door))
-    return calls === undefined ? door : { ...door, calls }
+    return { ...door, ...compact({ figures: figures.value?.get(idOf(door)) }) }
   })
   const shown = all.filter(isIn[view.ui.endpointView])
   // Most called first. Endpoints without calls keep the contract's order.
-  shown.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
+  shown.sort((one, other) => (other.figures?.total ?? 0) - (one.figures?.total ?? 0))
   const listed = view.health
   const list = { id: 'endpoints', noun: { ...endpoint, idOf }, fields: doorFields, views } as const
   const rows = localRows(host, view, { list, columns, listed, all: shown, factsOf, now: view.now })
@@ -87,15 +86,15 @@ function tryOne(host: Host, door: CalledDoor | undefined): void {
 
 const idOf = ({ method, path }: Pick<Door, 'method' | 'path'>) => `${method} ${path}`
 
-type CalledDoor = Door & { readonly calls?: CallFacts }
+type CalledDoor = Door & { readonly figures?: Figures }
 
 const isIn: Readonly<Record<EndpointView, (door: CalledDoor) => boolean>> = {
   all: () => true,
-  called: ({ calls }) => (calls?.total ?? 0) > 0,
+  called: ({ figures }) => (figures?.total ?? 0) > 0,
   paid: ({ price }) => price !== 'free',
   paused: ({ status }) => status === 'paused',
   off: ({ status }) => status === 'deferred',
-  broken: ({ calls }) => (calls?.broken ?? 0) > 0,
+  broken: ({ figures }) => (figures?.calls.broken ?? 0) > 0,
 }
 
 const doorFields = {
@@ -109,8 +108,8 @@ const doorFields = {
   p95: { kind: 'count' },
 } as const
 
-function factsOf({ method, path, description, status, price, calls }: CalledDoor): Facts<typeof doorFields> {
-  const { total = 0, broken = 0, p95 = null } = calls ?? {}
+function factsOf({ method, path, description, status, price, figures }: CalledDoor): Facts<typeof doorFields> {
+  const { total = 0, calls, p95_ms: p95 = null } = figures ?? {}
   return {
     method,
     path,
@@ -118,14 +117,15 @@ function factsOf({ method, path, description, status, price, calls }: CalledDoor
     status,
     price: microOf(price) ?? null,
     calls: BigInt(total),
-    broken: BigInt(broken),
+    broken: BigInt(calls?.broken ?? 0),
     p95: p95 === null ? null : BigInt(Math.round(p95)),
   }
 }
 
 function drawerLines(door: CalledDoor, area: ScreenArea): Line[] {
-  const sold = door.calls?.sold ?? ''
-  return [rule(area.width, idOf(door), sold === '' ? [] : [strong(sold)]), ...aboutLines(door, area)]
+  const { times = 0, amount = '' } = door.figures?.sold ?? {}
+  const sold = times === 0 ? [] : [strong(`${count(times)} sold for ${shownMoney(amount)}`)]
+  return [rule(area.width, idOf(door), sold), ...aboutLines(door, area)]
 }
 
 const words: Readonly<Record<Door['status'], Piece>> = {
@@ -139,18 +139,18 @@ const columns: readonly ScreenColumn<CalledDoor>[] = [
   { title: 'PATH', value: ({ path }) => path, min: 24 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
   { title: 'STATE', value: ({ status }) => words[status] ?? status },
-  { title: 'CALLS', value: ({ calls }) => (calls === undefined ? '—' : count(calls.total)), align: 'right' },
+  { title: 'CALLS', value: ({ figures }) => (figures ? count(figures.total) : '—'), align: 'right' },
   {
     title: 'LAST 12 H',
-    value: ({ calls }) => accent(spark(calls?.byHour.slice(-SPARK_HOURS) ?? [], SPARK_HOURS)),
-    plain: ({ calls }) => calls?.byHour.slice(-SPARK_HOURS).join(' '),
+    value: ({ figures }) => accent(spark(figures?.by_hour.slice(-SPARK_HOURS) ?? [], SPARK_HOURS)),
+    plain: ({ figures }) => figures?.by_hour.slice(-SPARK_HOURS).join(' '),
     exact: true,
     drop: 2,
   },
-  { title: 'P50', value: ({ calls }) => took(calls?.p50), align: 'right', drop: 6 },
-  { title: 'P95', value: ({ calls }) => took(calls?.p95), align: 'right', drop: 4 },
-  { title: '402', value: ({ calls }) => counted(calls?.asked), align: 'right', drop: 5 },
-  { title: 'BROKEN', value: ({ calls }) => brokenWord(calls), align: 'right', drop: 3 },
+  { title: 'P50', value: ({ figures }) => took(figures?.p50_ms), align: 'right', drop: 6 },
+  { title: 'P95', value: ({ figures }) => took(figures?.p95_ms), align: 'right', drop: 4 },
+  { title: '402', value: ({ figures }) => counted(figures?.calls.asked_to_pay), align: 'right', drop: 5 },
+  { title: 'BROKEN', value: ({ figures }) => brokenWord(figures), align: 'right', drop: 3 },
   { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 7 },
 ]
 
@@ -166,14 +166,15 @@ function counted(calls: number | undefined): string {
 }
 
 /** Share of failed calls, in percent with one decimal. */
-function brokenWord(calls: CallFacts | undefined): Piece {
-  if (calls === undefined || calls.total === 0) return '—'
-  const words = `${((100 * calls.broken) / calls.total).toFixed(1)} %`
-  return calls.broken === 0 ? dim(words) : bad(words)
+function brokenWord(figures: Figures | undefined): Piece {
+  if (figures === undefined || figures.total === 0) return '—'
+  const { broken } = figures.calls
+  const words = `${((100 * broken) / figures.total).toFixed(1)} %`
+  return broken === 0 ? dim(words) : bad(words)
 }
 
 function aboutLines(door: CalledDoor, { width, height }: ScreenArea): Line[] {
-  const { description, price, calls } = door
+  const { description, price, figures } = door
   const most = Math.max(1, Math.floor(height / DRAWER_SHARE))
   const what = wrap(description, width - 10).slice(0, most)
   return [
@@ -184,13 +185,15 @@ function aboutLines(door: CalledDoor, { width, height }: ScreenArea): Line[] {
       dim('   a pause  '),
       price === 'free' ? 'does not stop this endpoint' : 'stops this endpoint, since it takes money',
     ],
-    ...(calls === undefined ? [] : [outcomeLine(calls, width), ...seenLines(calls, width)]),
+    ...(figures === undefined ? [] : [outcomeLine(figures, width), ...seenLines(figures, width)]),
   ]
 }
 
 type Outcome = readonly [tone: (text: string) => Piece, text: string, calls: number]
 
-function outcomesOf({ answered, asked, refused, broken }: CallFacts, isShort: boolean): readonly Outcome[] {
+function outcomesOf({ calls }: Figures, isShort: boolean): readonly Outcome[] {
+  const { answered, asked_to_pay: asked, broken } = calls
+  const refused = calls.refused + calls.switched_off
   return [
     [good, `✓ ${count(answered)} answered`, answered],
     [warn, `? ${count(asked)} ${isShort ? 'asked' : 'asked to pay'}`, asked],
@@ -202,13 +205,13 @@ function outcomesOf({ answered, asked, refused, broken }: CallFacts, isShort: bo
 const wordsWidth = (outcomes: readonly Outcome[]) =>
   outcomes.reduce((sum, [, text]) => sum + widthOf(text) + OUTCOME_GAP, 1)
 
-function outcomeLine(calls: CallFacts, width: number): Line {
-  const { total } = calls
+function outcomeLine(figures: Figures, width: number): Line {
+  const { total } = figures
   // Each bar is followed by a gap, and an outcome that occurred gets at least one column.
   const roomBeside = (outcomes: readonly Outcome[], more = 0) =>
     Math.min(BARS, width - wordsWidth(outcomes) - more - 2 * outcomes.length)
-  const long = outcomesOf(calls, false)
-  const outcomes = roomBeside(long) < LEAST_BARS ? outcomesOf(calls, true) : long
+  const long = outcomesOf(figures, false)
+  const outcomes = roomBeside(long) < LEAST_BARS ? outcomesOf(figures, true) : long
   const all = `of ${count(total)} calls in 24 h`
   const isTold = roomBeside(outcomes, widthOf(all)) >= LEAST_BARS
   const room = roomBeside(outcomes, isTold ? widthOf(all) : 0)
@@ -221,10 +224,10 @@ function outcomeLine(calls: CallFacts, width: number): Line {
 }
 
 /** Ids of two example requests: the slowest one, and the last one that failed. */
-function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
+function seenLines({ slowest, last_broken: broken }: Figures, width: number): Line[] {
   const told = [
-    [' slowest ', slowest],
-    [' broke   ', lastBroken],
+    [' slowest ', seenWords(slowest)],
+    [' broke   ', seenWords(broken)],
   ] as const
   const lines = told.flatMap(([name, one]): Line[] => (one === '' ? [] : [[dim(name), one]]))
   const [first, second] = lines
@@ -233,40 +236,19 @@ function seenLines({ slowest, lastBroken }: CallFacts, width: number): Line[] {
   return lineWidth(both) <= width ? [both] : lines
 }
 
-type Answered = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+/** Calls of one endpoint in the last 24 hours. */
+type Figures = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 
 /** Fetches the figures of all endpoints. Keys are like `GET /v1/jobs`. */
 const fetchFigures = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'getEndpointFigures', asked: { query: { hours: '24' }, signal } },
-    ({ endpoints }): ReadonlyMap<string, CallFacts> =>
-      new Map(endpoints.map((one) => [`${one.method} ${one.path}`, readFigures(one)])),
+    ({ endpoints }): ReadonlyMap<string, Figures> => new Map(endpoints.map((one) => [idOf(one), one])),
   )
 
-/** Calls of one endpoint in the last 24 hours. */
-type CallFacts = ReturnType<typeof readFigures>
-
-function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken, sold }: Answered) {
-  return {
-    total,
-    answered: calls.answered,
-    asked: calls.asked_to_pay,
-    refused: calls.refused + calls.switched_off,
-    broken: calls.broken,
-    p50: p50_ms,
-    p95: p95_ms,
-    /** Oldest first. */
-    byHour: by_hour,
-    /** Time, status, duration and id of the slowest request. Empty if there was none. */
-    slowest: seenWords(slowest),
-    lastBroken: seenWords(last_broken),
-    /** Like `96 sold for $1,284.30`; empty without sales. */
-    sold: sold.times === 0 ? '' : `${count(sold.times)} sold for ${shownMoney(sold.amount)}`,
-  }
-}
-
-function seenWords(seen: Answered['slowest']): string {
+/** Time, status, duration and id of a request. */
+function seenWords(seen: Figures['slowest']): string {
   if (seen === null) return ''
   return `${clockTime(Date.parse(seen.at))}  ${seen.status}  ${seen.ms} ms  ${text(seen.request_id)}`
 }

@@ -25,7 +25,7 @@ import { shownMoney } from './parts/river.ts'
 import { type Pick, pickerLines } from './picker.ts'
 import { bindingsOn, groups, hintsOn, keyFor, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, type Field, lockOf, type Values, verbAt } from './shell/dialog.ts'
-import type { RiverFacts } from './shell/figures.ts'
+import type { River } from './shell/figures.ts'
 import { problemLines } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type ScreenArea, type Size } from './shell/screen.ts'
 import type { Picker } from './shell/ui.ts'
@@ -335,7 +335,7 @@ function inColumns(lines: readonly Line[], { columns, width }: { columns: 1 | 2;
 }
 
 /** Shown in windows that are too small: state, most serious problem, and the size needed. */
-export function cardLines(view: FrameView, river: RiverFacts | undefined, { columns, rows }: Size): Line[] {
+export function cardLines(view: FrameView, river: River | undefined, { columns, rows }: Size): Line[] {
   const { value } = view.needs
   const [gravest] = value?.items ?? []
   const waits = value === undefined ? blank : waitingLine(value.total)
@@ -351,7 +351,7 @@ export function cardLines(view: FrameView, river: RiverFacts | undefined, { colu
 }
 
 /** Today's money. */
-function dayLines({ paid_in: paid, held, agrees }: RiverFacts): Line[] {
+function dayLines({ paid_in: paid, held, agrees }: River): Line[] {
   const books = agrees ? good('books agree') : bad('✗ books do not agree')
   return [
     [' ', strong(shownMoney(paid)), ' in today'],

@@ -10,7 +10,7 @@ import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '..
 import type { ScreenColumn } from '../parts/table.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import type { CronFacts } from '../shell/cron-facts.ts'
+import type { Cron } from '../shell/cron-facts.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords, wordLines } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
@@ -24,7 +24,7 @@ import { chosenIndex } from '../shell/ui.ts'
 
 export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
   const { link, refreshMs } = host
-  const clock = useQuery(fetchClockFacts(link), { name: 'clock facts', every: refreshMs })
+  const clock = useQuery(fetchClockNow(link), { name: 'clock facts', every: refreshMs })
   const crons = useQuery(fetchCrons(link), { name: 'crons', every: refreshMs })
   const due = useQuery(fetchDue(link), { name: 'due', every: SLOW_EVERY_MS })
   const finding = findingOf(view.ui, 'clock', dueFields)
@@ -36,7 +36,7 @@ export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']
   )
   const ids = rows.map(({ id }) => id)
   const model: Model = { clock, due, rows, chosen: chosenIndex(view.ui, ids), view }
-  const onClock = (specOf: (host: Host, clock: ClockFacts) => DialogSpec) => () => change(host, clock, specOf)
+  const onClock = (specOf: (host: Host, clock: Clock) => DialogSpec) => () => change(host, clock, specOf)
   return {
     ids,
     problem: finding.problem,
@@ -59,14 +59,14 @@ function factsOf({ kind, what, whose, amount, id }: DueFacts): Facts<typeof dueF
   return { kind, what, whose, amount: microOf(amount) ?? null, id }
 }
 
-function change(host: Host, { value }: Query<ClockFacts>, specOf: (host: Host, clock: ClockFacts) => DialogSpec): void {
+function change(host: Host, { value }: Query<Clock>, specOf: (host: Host, clock: Clock) => DialogSpec): void {
   if (value === undefined) refuse(host, 'The business time is not known yet.')
-  else if (value.isMovable) askUser(host, specOf(host, value))
+  else if (value.movable) askUser(host, specOf(host, value))
   else refuse(host, 'With real money the clock cannot be moved.')
 }
 
 type Model = {
-  readonly clock: Query<ClockFacts>
+  readonly clock: Query<Clock>
   readonly due: Query<Due>
   readonly rows: readonly DueFacts[]
   readonly chosen: number
@@ -100,31 +100,36 @@ function clockLines(model: Model, area: ScreenArea): Line[] {
 }
 
 /** Business time now: that of the last response, plus the time since then if the clock is not frozen. */
-function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
+function nowOf({ value, at }: Query<Clock>, wall: number): number {
   if (value === undefined) return wall
-  return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
+  const now = Date.parse(value.now)
+  return value.state === 'frozen' || at === undefined ? now : now + Math.max(0, wall - at)
 }
 
 type Head = { readonly width: number; readonly keys: View['keys']; readonly stale: string | undefined }
 
-function faceLines(clock: ClockFacts, now: number, { width, stale, keys: bound }: Head): Line[] {
-  const state = clock.isFrozen ? warn('‖ frozen') : good('● running')
-  const ahead = clock.aheadMs === 0 ? dim('same as this machine') : warn(`${span(clock.aheadMs)} ahead of the machine`)
-  const next = clock.nextCron
-  const keys: Line = clock.isMovable
+function faceLines(clock: Clock, now: number, { width, stale, keys: bound }: Head): Line[] {
+  const { offset_ms: ahead, next_cron: next } = clock
+  const aheadWords = ahead === 0 ? dim('same as this machine') : warn(`${span(ahead)} ahead of the machine`)
+  const isFrozen = clock.state === 'frozen'
+  const state = isFrozen ? warn('‖ frozen') : good('● running')
+  const keys: Line = clock.movable
     ? [
         ' ',
         accent(keyFor('add', bound)),
         ' 1 h, 1 d or to the next cron  ',
         accent(keyFor('pauseCron', bound)),
-        clock.isFrozen ? ' resume it' : ' stop it',
+        isFrozen ? ' resume it' : ' stop it',
       ]
     : [dim(' real money: the clock cannot be moved')]
   return [
-    rule(width, 'Clock', stale === undefined ? [state] : [warn(`! ${stale}`)]),
-    [dim(' business  '), strong(zonedTime(now)), '  ', ahead],
-    [dim(' machine   '), zonedTime(clock.wall)],
-    [dim(' next cron '), ...(next === undefined ? [dim('none')] : [next.name, dim(`  in ${leftOf(next.at, now)}`)])],
+    rule(width, 'Clock', [stale === undefined ? state : warn(`! ${stale}`)]),
+    [dim(' business  '), strong(zonedTime(now)), '  ', aheadWords],
+    [dim(' machine   '), zonedTime(Date.parse(clock.wall))],
+    [
+      dim(' next cron '),
+      ...(next === null ? [dim('none')] : [text(next.name), dim(`  in ${leftOf(Date.parse(next.at), now)}`)]),
+    ],
     keys,
     blank,
   ]
@@ -177,25 +182,24 @@ type Move = {
   readonly words: readonly string[]
 }
 
-function moveOf(chosen: string | undefined, { nextCron }: ClockFacts): Move | undefined {
+function moveOf(chosen: string | undefined, { next_cron: next }: Clock): Move | undefined {
   if (chosen === '1h') return { body: { advance_ms: HOUR_MS }, words: ['clock', 'advance', '1h'] }
   if (chosen === '1d') return { body: { advance_ms: DAY_MS }, words: ['clock', 'advance', '1d'] }
-  if (chosen !== 'next cron' || nextCron === undefined) return undefined
-  const set = new Date(nextCron.at).toISOString()
-  return { body: { set }, words: ['clock', 'set', set] }
+  if (chosen !== 'next cron' || next === null) return undefined
+  return { body: { set: next.at }, words: ['clock', 'set', next.at] }
 }
 
 /** Dialog that advances business time. If the user asks for it, a snapshot is saved first. */
-export function moveDialog(host: Host, clock: ClockFacts): DialogSpec {
+export function moveDialog(host: Host, clock: Clock): DialogSpec {
   const { snapshot: save } = host
   const saves = ({ snapshot: said }: Values) => save !== undefined && said === 'yes'
   return {
     title: 'MOVE THE CLOCK AHEAD',
     facts: ({ step: chosen }) => [
-      ['business time', `${zonedTime(clock.now)}${clock.isFrozen ? ', frozen' : ''}`],
+      ['business time', `${zonedTime(Date.parse(clock.now))}${clock.state === 'frozen' ? ', frozen' : ''}`],
       ['What happens', 'due events happen in order: crons, payouts, refunds, renewals'],
       ['No way back', 'time cannot move back; restore a snapshot to return'],
-      ...(chosen === 'next cron' ? [['next cron', clock.nextCron?.name ?? 'there is none'] as const] : []),
+      ...(chosen === 'next cron' ? [['next cron', text(clock.next_cron?.name) || 'there is none'] as const] : []),
     ],
     fields: [step, ...(save === undefined ? [] : [snapshot])],
     verb: 'Move',
@@ -231,7 +235,8 @@ async function moved(host: Host, { body }: Move, isKept: boolean): Promise<Outco
   return { ok: true, value: `${dateTime(Date.parse(now))} now, ${count(runs)} cron runs on the way.${back}` }
 }
 
-export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
+export function freezeDialog(host: Host, clock: Clock): DialogSpec {
+  const isFrozen = clock.state === 'frozen'
   return {
     title: isFrozen ? 'RESUME THE CLOCK' : 'STOP THE CLOCK',
     facts: () => [
@@ -254,22 +259,10 @@ export function freezeDialog(host: Host, { isFrozen }: ClockFacts): DialogSpec {
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 
-export const fetchClockFacts = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getClock', asked: { signal } }, readClock)
+export const fetchClockNow = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'getClock', asked: { signal } }, (clock) => clock)
 
-type ClockFacts = ReturnType<typeof readClock>
-
-function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>) {
-  return {
-    now: Date.parse(now),
-    wall: Date.parse(wall),
-    aheadMs: offset_ms,
-    isFrozen: state === 'frozen',
-    /** False with real money: the clock cannot be moved. */
-    isMovable: movable,
-    nextCron: next_cron === null ? undefined : { name: text(next_cron.name), at: Date.parse(next_cron.at) },
-  }
-}
+type Clock = WireAnswer<Api['getClock']>
 
 /** An automatic event with its time. */
 type DueFacts = {
@@ -323,9 +316,9 @@ function duePayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): Du
 }
 
 /** Next scheduled run of each cron. */
-function dueCrons(crons: readonly CronFacts[]): readonly DueFacts[] {
-  return crons.flatMap(({ name, more }): DueFacts[] => {
-    if (more?.nextRun === undefined) return []
-    return [{ id: `cron ${name}`, at: more.nextRun, kind: 'cron', what: 'runs', whose: name, amount: '' }]
+function dueCrons(crons: readonly Cron[]): readonly DueFacts[] {
+  return crons.flatMap(({ name, next_run }): DueFacts[] => {
+    const at = time(next_run)
+    return at === undefined ? [] : [{ id: `cron ${name}`, at, kind: 'cron', what: 'runs', whose: name, amount: '' }]
   })
 }

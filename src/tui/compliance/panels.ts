@@ -9,9 +9,9 @@ import { keyFor } from '../shell/bindings.ts'
 import type { HealthFacts, NamedCounts } from '../shell/health.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
+import { text, time } from '../shell/read.ts'
 import type { ScreenArea, View } from '../shell/screen.ts'
-import type { SanctionFacts } from './facts.ts'
-import type { Kept, KeptFacts, ReadFacts, ReadLog } from './watch.ts'
+import type { Kept, KeptFacts, ReadFacts, ReadLog, Sanctions } from './watch.ts'
 
 const PANES_FROM = 80
 const BAR_COLUMNS = 14
@@ -28,7 +28,7 @@ const LEAST_NAME = 4
 const HOURS_UNTIL = 72
 
 export type PanelsModel = {
-  readonly sanctions: Query<SanctionFacts>
+  readonly sanctions: Query<Sanctions>
   readonly kept: Query<Kept>
   /** Sum of all payouts kept back, in decimal USDC. Undefined until known. */
   readonly keptSum: string | undefined
@@ -86,10 +86,11 @@ function fitting(blocks: readonly Block[], room: number): readonly Block[] {
 function sanctionLines({ sanctions, kept, now, view }: PanelsModel, width: number): Line[] {
   const { value } = sanctions
   if (value === undefined) return [rule(width, 'Sanctions list'), ...waitingLines(sanctions, width)]
-  const isChecked = value.checkedAt !== undefined && now !== undefined
-  const age = isChecked ? `${hoursOf(Math.max(0, now - (value.checkedAt ?? now)))}` : ''
+  const checkedAt = time(value.last_checked)
+  const isChecked = checkedAt !== undefined && now !== undefined
+  const age = isChecked ? hoursOf(Math.max(0, now - checkedAt)) : ''
   const mark: Line = value.stale ? [warn(isChecked ? `! ${age} old` : '! not yet read')] : [good('✓ fresh')]
-  const problem: Piece = value.status === 'ok' ? '' : bad(`  ${value.status}`)
+  const problem: Piece = value.last_status === 'ok' ? '' : bad(`  ${text(value.last_status)}`)
   return [
     rule(width, 'Sanctions list', mark),
     [
@@ -99,8 +100,8 @@ function sanctionLines({ sanctions, kept, now, view }: PanelsModel, width: numbe
       accent(keyFor('runCron', view.keys)),
       dim(' fetch now'),
     ],
-    [dim(' published  '), value.published || 'not known', problem],
-    [dim(' wallets    '), strong(count(value.total)), dim(`, ${count(value.byHand)} of them by hand`)],
+    [dim(' published  '), text(value.ofac_publish_date) || 'not known', problem],
+    [dim(' wallets    '), strong(count(value.total)), dim(`, ${count(value.manual_only)} of them by hand`)],
     [dim(' hit        '), ...hitWords(view.health.value, kept.value)],
   ]
 }
@@ -168,7 +169,7 @@ function keptLines({ kept, keptSum, now }: PanelsModel, width: number): Line[] {
   const sum: Line = keptSum === undefined ? [] : [strong(shownMoney(keptSum))]
   if (value.total === 0) return [rule(width, 'Kept back', sum), [good(' ✓ '), 'nothing: no payee is blocked']]
   const why = [...new Set(value.kept.map((one) => one.why))].filter((words) => words !== '')
-  const looks = value.kept.flatMap(({ nextLook }) => (nextLook === undefined ? [] : [nextLook]))
+  const looks = value.kept.flatMap((one) => time(one.next_attempt_at) ?? [])
   const next = looks.length === 0 || now === undefined ? undefined : Math.max(0, Math.min(...looks) - now)
   const more = value.total - value.kept.length
   return [
@@ -180,9 +181,9 @@ function keptLines({ kept, keptSum, now }: PanelsModel, width: number): Line[] {
   ]
 }
 
-function keptLine({ wallet, amount, name, kind, since }: KeptFacts, width: number): Line {
+function keptLine({ wallet, amount, name, kind, created_at: since }: KeptFacts, width: number): Line {
   const [left, money] = [` ${shortAddress(wallet)} `, shownMoney(amount)]
-  const what = `${kinds[kind]}${since === undefined ? '' : `, since ${monthDay(since)}`}`
+  const what = `${kinds[kind]}, since ${monthDay(Date.parse(since))}`
   const room = width - widthOf(left) - widthOf(money) - widthOf(what) - 4
   const whose = name === '' || room < LEAST_NAME ? '' : `${clip(name, room)} `
   return [left, strong(money), `  ${whose}`, dim(what)]

@@ -21,9 +21,8 @@ import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
-import { fetchSanctions } from './facts.ts'
 import { type PanelsModel, panelLines } from './panels.ts'
-import { fetchExports, fetchKept, fetchReads } from './watch.ts'
+import { fetchExports, fetchKept, fetchReads, fetchSanctions } from './watch.ts'
 
 const useRows = listRows<VerificationAttempt>({
   id: 'compliance',

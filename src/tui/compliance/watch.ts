@@ -2,9 +2,13 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { DAY_MS } from '../../core/time.ts'
-import type { PayoutKind } from '../../model/words.ts'
 import { ask } from '../shell/queries.ts'
-import { text, time } from '../shell/read.ts'
+import { text } from '../shell/read.ts'
+
+export type Sanctions = WireAnswer<Api['listSanctions']>['sdn']
+
+export const fetchSanctions = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'listSanctions', asked: { query: { limit: '1' }, signal } }, ({ sdn }): Sanctions => sdn)
 
 /** Maximum number of kept-back payouts in the list. Further ones are only counted. */
 const KEPT_ROWS = 3
@@ -12,17 +16,10 @@ const KEPT_ROWS = 3
 const ACTS = '100'
 const REQUESTS = '200'
 
-/** A payout that is kept back because its wallet is sanctioned. Times are business time. */
-export type KeptFacts = {
-  readonly id: string
-  readonly kind: PayoutKind
-  readonly wallet: string
+/** A payout that is kept back because its wallet is sanctioned. */
+export type KeptFacts = WireAnswer<Api['getPayouts']>['payouts'][number] & {
   /** Name of the owner, empty if unknown. */
   readonly name: string
-  /** Decimal USDC. */
-  readonly amount: string
-  readonly since: number | undefined
-  readonly nextLook: number | undefined
   /** Why the wallet is sanctioned. Empty if the wallet is no longer sanctioned. */
   readonly why: string
 }
@@ -42,13 +39,8 @@ export const fetchKept = (link: Link) => async (signal: AbortSignal) => {
   ])
   const kept = payouts.map(
     (one): KeptFacts => ({
-      id: one.id,
-      kind: one.kind,
-      wallet: one.wallet,
+      ...one,
       name: names.get(one.wallet.toLowerCase()) ?? '',
-      amount: one.amount,
-      since: time(one.created_at),
-      nextLook: time(one.next_attempt_at),
       why: reasons[wallets.indexOf(one.wallet)] ?? '',
     }),
   )

@@ -1,5 +1,6 @@
 import type { Problem } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
+import { SECOND_MS } from '../../core/time.ts'
 import { clip, padEnd, span, wrap } from '../../text/text.ts'
 import { timeNear } from '../../text/time.ts'
 import { localRows } from '../list/rows.ts'
@@ -10,8 +11,8 @@ import { cronPauseDialog, runDialog } from '../shell/act-dialogs.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
   byUrgency,
-  type CronFacts,
-  type CronRunFacts,
+  type Cron,
+  type CronRun,
   cronState,
   cronStates,
   cronWord,
@@ -25,6 +26,7 @@ import { askAll, meant } from '../shell/marks.ts'
 import { problemLines } from '../shell/notice.ts'
 import { fetchCrons } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
+import { text, time } from '../shell/read.ts'
 import { type Face, type Host, type Screen, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 
 const RUNS_SHOWN = 12
@@ -61,7 +63,7 @@ const cronNoun = {
   name: 'cron',
   plural: 'crons',
   source: ['the daemon has them all', 'souk crons list'],
-  idOf: ({ name }: CronFacts) => name,
+  idOf: ({ name }: Cron) => name,
 } as const
 
 const cronFields = {
@@ -70,12 +72,12 @@ const cronFields = {
   age: { kind: 'age' },
 } as const
 
-function factsOf(cron: CronFacts): Facts<typeof cronFields> {
-  return { name: cron.name, state: cronState(cron), age: cron.lastSuccess ?? null }
+function factsOf(cron: Cron): Facts<typeof cronFields> {
+  return { name: cron.name, state: cronState(cron), age: time(cron.last_success) ?? null }
 }
 
 /** The chosen row is looked up when the key is pressed, since an earlier key may have moved the cursor. */
-function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
+function actionsOn(host: Host, crons: readonly Cron[]): Face['actions'] {
   const onChosen = (specOf: typeof runDialog) => () => {
     const rows = meant(host.ui.get(), crons, cronNoun.idOf)
     askAll(
@@ -86,20 +88,18 @@ function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
   return { runCron: onChosen(runDialog), pauseCron: onChosen(cronPauseDialog) }
 }
 
-const MS_PER_SECOND = 1_000
-
-function tookWord(run: CronRunFacts | undefined): string {
+function tookWord(run: CronRun | undefined): string {
   if (run === undefined) return '—'
-  return run.tookMs < MS_PER_SECOND ? `${run.tookMs} ms` : `${(run.tookMs / MS_PER_SECOND).toFixed(1)} s`
+  return run.took_ms < SECOND_MS ? `${run.took_ms} ms` : `${(run.took_ms / SECOND_MS).toFixed(1)} s`
 }
 
-function columnsOf(now: number | undefined, width: number): ScreenColumn<CronFacts>[] {
+function columnsOf(now: number | undefined, width: number): ScreenColumn<Cron>[] {
   const runs = width >= WIDE_COLUMNS ? RUNS_SHOWN_WIDE : RUNS_SHOWN
   return [
     { title: 'STATE', value: cronWord },
     { title: 'NAME', value: ({ name }) => name, exact: true },
-    { title: `LAST ${runs} RUNS`, value: ({ more }) => (more ? runStrip(more.runs, runs) : ''), drop: 3, exact: true },
-    { title: 'TOOK', value: ({ more }) => tookWord(more?.runs[0]), align: 'right', drop: 2 },
+    { title: `LAST ${runs} RUNS`, value: (cron) => runStrip(cron.runs ?? [], runs), drop: 3, exact: true },
+    { title: 'TOOK', value: (cron) => tookWord(cron.runs?.[0]), align: 'right', drop: 2 },
     { title: 'OK', value: (cron) => lastOk(cron, now), align: 'right' },
     { title: 'NEXT', value: (cron) => nextRun(cron, now), align: 'right', drop: 1 },
   ]
@@ -112,37 +112,38 @@ type DetailAt = {
   readonly problem: Problem | undefined
 }
 
-function detailLines(cron: CronFacts, { now, width, problem }: DetailAt): Line[] {
-  const failed = cron.lastFailure === undefined ? [] : [dim(`last failure ${timeNear(cron.lastFailure, now)}`)]
-  const [last, ...before] = cron.more?.runs ?? []
+function detailLines(cron: Cron, { now, width, problem }: DetailAt): Line[] {
+  const failed = cron.last_failure === null ? [] : [dim(`last failure ${timeNear(time(cron.last_failure), now)}`)]
+  const [last, ...before] = cron.runs ?? []
   return [
     rule(width, cron.name, failed),
     ...scheduleLine(cron),
     ...troubleLines(cron, width),
     ...lastRunLine(last, now),
     ...runLines(before, now, width),
-    ...(cron.more === undefined && problem ? problemLines(problem, width) : []),
+    ...(cron.runs === undefined && problem ? problemLines(problem, width) : []),
   ]
 }
 
-function scheduleLine({ more }: CronFacts): Line[] {
-  if (more === undefined) return []
-  const every = more.intervalMs === undefined ? '' : `   every ${span(more.intervalMs)}`
-  return [[dim(' schedule  '), more.schedule, dim(every)]]
+function scheduleLine({ schedule, interval_seconds: seconds = 0 }: Cron): Line[] {
+  return schedule === undefined
+    ? []
+    : [[dim(' schedule  '), text(schedule), dim(`   every ${span(seconds * SECOND_MS)}`)]]
 }
 
-function troubleLines(cron: CronFacts, width: number): Line[] {
+function troubleLines(cron: Cron, width: number): Line[] {
   const state = cronState(cron)
-  const why = cron.more?.runs.find(({ result }) => result === 'failed')?.reason
+  const why = text(cron.runs?.find(({ result }) => result === 'failed')?.reason)
   if (state === 'failing' && why)
     return wrap(why, width - 11).map((text, i) => [bad(i === 0 ? ' error     ' : '           '), text])
   if (state === 'stale') return [[warn(' stale     '), 'no success for three times its interval']]
-  return cron.skipReason === '' ? [] : [[dim(' skipped   '), cron.skipReason]]
+  const skipped = text(cron.skip_reason)
+  return skipped === '' ? [] : [[dim(' skipped   '), skipped]]
 }
 
 /** Formats the latest runs. Runs on earlier days show their date. */
-function runLines(runs: readonly CronRunFacts[], now: number | undefined, width: number): Line[] {
-  const times = runs.map(({ at }) => timeNear(at, now))
+function runLines(runs: readonly CronRun[], now: number | undefined, width: number): Line[] {
+  const times = runs.map(({ at }) => timeNear(Date.parse(at), now))
   const most = Math.max(...times.map((time) => time.length))
   return runs.map((run, i) => runLine(run, padEnd(times[i] ?? '', most), width))
 }
@@ -150,16 +151,14 @@ function runLines(runs: readonly CronRunFacts[], now: number | undefined, width:
 /** `– skipped` */
 const RESULT_COLUMNS = 9
 
-function runLine({ result, tookMs, trigger, reason }: CronRunFacts, when: string, width: number): Line {
-  const took = `${tookMs} ms`.padStart(9)
+function runLine({ result, took_ms, trigger, reason }: CronRun, when: string, width: number): Line {
+  const took = `${took_ms} ms`.padStart(9)
   const left: Line = [dim(` ${when}  `), ...sized([runWords[result]], RESULT_COLUMNS), dim(`${took}  ${trigger}`)]
-  return reason === '' ? left : [...left, '  ', clip(reason, Math.max(1, width - lineWidth(left) - 3))]
+  return reason === null ? left : [...left, '  ', clip(text(reason), Math.max(1, width - lineWidth(left) - 3))]
 }
 
-function lastRunLine(run: CronRunFacts | undefined, now: number | undefined): Line[] {
+function lastRunLine(run: CronRun | undefined, now: number | undefined): Line[] {
   if (run === undefined) return []
-  const when = run.at === undefined || now === undefined ? '' : ` ${span(now - run.at)} ago`
-  return [
-    [dim(' last run  '), `${run.result ?? 'unknown'}${when}, took ${run.tookMs ?? 0} ms`, dim(` by ${run.trigger}`)],
-  ]
+  const when = now === undefined ? '' : ` ${span(now - Date.parse(run.at))} ago`
+  return [[dim(' last run  '), `${run.result}${when}, took ${run.took_ms} ms`, dim(` by ${run.trigger}`)]]
 }

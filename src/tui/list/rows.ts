@@ -64,10 +64,10 @@ export function localRows<R extends object>(
 
 /** Fetches a page of any list. */
 const fetchPage =
-  <R>(link: Link, { read }: ListRows<R>, { name, query }: { name: ListName; query: object }): Fetch<NounRows<R>> =>
+  <R>(link: Link, { name, query }: { name: ListName; query: object }): Fetch<NounRows<R>> =>
   (signal) =>
     ask(link, { name, asked: { query, signal } as Asked<ListName> }, (found: NounPage) => ({
-      rows: read === undefined ? rowsOf<R>(found) : rowsOf<never>(found).map(read),
+      rows: rowsOf<R>(found),
       total: found.total,
       among: amongWords(found.searched),
     }))
@@ -121,14 +121,14 @@ function fetchRows<R>(link: Link, list: ListRows<R>, wish: Wish): Fetch<NounRows
   const { own } = list
   if (wish.isOwn && own) {
     const pageAt = (at: number) =>
-      fetchPage(link, list, { name: own.list, query: { ...pageOf(at, PAGE), ...own.asked?.(wish.filter, ui) } })
+      fetchPage<R>(link, { name: own.list, query: { ...pageOf(at, PAGE), ...own.asked?.(wish.filter, ui) } })
     return isNarrowed(list, wish) ? fetchNewest(pageAt) : pageAt(page)
   }
   const filter = filterIn(list, view, wish.filter)
   // Only values that the endpoint accepts are sent.
   const asked = { ...pageOf(page, PAGE), ...alwaysIn(list, view), ...listAsked(wish, list.fields) }
   const query = filter === '' ? asked : { ...asked, filter }
-  return fetchPage(link, list, { name: list.noun.list, query })
+  return fetchPage<R>(link, { name: list.noun.list, query })
 }
 
 /** Creates the hook that fetches the rows of a list, a page at a time. */

@@ -18,8 +18,6 @@ export type AlwaysAsked = { readonly filter?: string; readonly sort?: string; re
 export type ListRows<R> = {
   readonly id: ScreenId
   readonly noun: Omit<Noun<R>, 'list' | 'none'> & { readonly list: ListName }
-  /** Picks the displayed values of a fetched row (default: the row itself). */
-  readonly read?: (row: never) => R
   /** Fields to filter and sort by. */
   readonly fields: ListFields
   readonly asked?: AlwaysAsked

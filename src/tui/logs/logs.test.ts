@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
 import { type FakeLink, type LinkCall, type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
-import { type Answered, askedWord } from './requests.ts'
+import { type Asked, askedWord } from './requests.ts'
 
 /* Logs: each view lists what its name says, a 402 and what paid it are one row, and stories are counted in sight. */
 
@@ -12,7 +12,7 @@ afterEach(() => {
   open = undefined
 })
 
-const NOTHING: Answered = {
+const NOTHING: Asked = {
   id: 'req_0000000000000000',
   request_id: 'req_0000000000000000',
   at: '2026-11-21T14:02:50.104Z',
@@ -33,7 +33,7 @@ const NOTHING: Answered = {
   remembered: 'whole',
 }
 const idOf = (n: number) => `req_${String(n).padStart(16, '0')}`
-const asked = (n: number, what: Partial<Answered>): Answered => ({
+const asked = (n: number, what: Partial<Asked>): Asked => ({
   ...NOTHING,
   id: idOf(n),
   request_id: idOf(n),
@@ -56,7 +56,7 @@ const day = [
 const idsOf = ({ query }: LinkCall) => (query?.request === undefined ? undefined : String(query.request).split(','))
 const LIST = 'GET /dashboard/api/admin/requests'
 
-function linkOf(requests: readonly Answered[], more: Parameters<typeof market>[0] = {}): FakeLink {
+function linkOf(requests: readonly Asked[], more: Parameters<typeof market>[0] = {}): FakeLink {
   return market({
     [LIST]: (call: LinkCall) => {
       const ids = idsOf(call)
@@ -214,7 +214,7 @@ describe('the drawer', () => {
 })
 
 describe('what a request did', () => {
-  const word = (what: Partial<Answered>) => {
+  const word = (what: Partial<Asked>) => {
     const piece = askedWord({ ...NOTHING, ...what })
     return typeof piece === 'string' ? piece : piece.text
   }

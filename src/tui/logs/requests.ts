@@ -12,7 +12,7 @@ import { count, shortAddress } from '../../text/text.ts'
 import { timeOrDay } from '../../text/time.ts'
 import { facedRows } from '../list/rows.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { accent, bad, dim, good, type Line, type Piece, warn } from '../parts/line.ts'
+import { accent, bad, dim, good, type Line, type Piece, textOf, warn } from '../parts/line.ts'
 import { columnsAt, windowStart } from '../parts/table.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
@@ -24,8 +24,8 @@ import { type LogView, logTabs } from '../shell/ui.ts'
 import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './listed.ts'
 import { storyLines, useStory } from './story.ts'
 
-/** A request with its number of trace steps, if known. */
-type Counted = AskedFacts & { readonly steps: number | undefined }
+/** A logged request. Its number of steps is null until it is known. */
+export type Asked = WireAnswer<Api['listRequests']>['requests'][number]
 
 const empty: Readonly<Record<AskedView, string>> = {
   requests: 'no requests yet: every request to the API is listed',
@@ -49,12 +49,12 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   const story = useStory(host, ids[chosen] ?? '')
   const row = rows[chosen]
   const drawer = (width: number): readonly Line[] =>
-    tabIn(ui, logTabs) === 'json' ? jsonLines(row?.raw) : storyLines(story, width)
+    tabIn(ui, logTabs) === 'json' ? jsonLines(found[chosen]) : storyLines(story, width)
   // The columns change only once an hour, so that drawn rows can be reused.
   const columns = columnsOf(view.now - (view.now % HOUR_MS))
   const list = logsList(askedFields)
-  const listed: Listed<Counted> = {
-    shown: facedRows<Counted>(host, view, { list, columns, rows, listed: query, problem: finding.problem, chosenIn }),
+  const listed: Listed<Asked> = {
+    shown: facedRows<Asked>(host, view, { list, columns, rows, listed: query, problem: finding.problem, chosenIn }),
     titleOf: ({ id }) => titleIn(ui, story, id),
     of: count(joined(all).length),
     empty: empty[asked],
@@ -63,18 +63,19 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
     view,
   }
   const steps = story?.id === row?.id ? (story?.steps ?? []) : []
-  const told = [row?.jobId, row?.path, ...steps.map(({ id }) => id ?? '')]
+  const told = [text(row?.job_id), text(row?.path), ...steps.map(({ id }) => id ?? '')]
   const face = listedFace(host, listed, { itsJob: () => toItsJob(host, told) })
-  return { ...face, who: () => [row?.raw.caller, ...told] }
+  return { ...face, who: () => [row?.caller, ...told] }
 }
 
 /** A row stays the same object until its number of steps changes, since drawings are cached by row. */
-const known = new WeakMap<AskedFacts, Counted>()
+const known = new WeakMap<Asked, Asked>()
 
-function counted(asked: AskedFacts, steps: number | undefined): Counted {
+function counted(asked: Asked, steps: number | undefined): Asked {
+  if (steps === undefined) return asked
   const before = known.get(asked)
-  if (before !== undefined && before.steps === steps) return before
-  const row: Counted = { ...asked, steps }
+  if (before?.steps === steps) return before
+  const row = { ...asked, steps }
   known.set(asked, row)
   return row
 }
@@ -103,21 +104,21 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
   return known
 }
 
-const columnsOf = columnsAt<Counted>((now = 0) => [
-  { title: 'TIME', value: ({ at }) => timeOrDay(at, now) },
-  { title: 'WHAT', value: ({ what }) => what },
-  { title: 'SERVICE', value: ({ service }) => service || '—', min: 12 },
-  { title: 'VERB', value: ({ method }) => method, drop: 5 },
-  { title: 'PATH', value: ({ route }) => route, min: 16, drop: 1 },
+const columnsOf = columnsAt<Asked>((now = 0) => [
+  { title: 'TIME', value: ({ at }) => timeOrDay(Date.parse(at), now) },
+  { title: 'WHAT', value: askedWord },
+  { title: 'SERVICE', value: ({ service }) => text(service) || '—', min: 12 },
+  { title: 'VERB', value: ({ method }) => text(method), drop: 5 },
+  { title: 'PATH', value: routeOf, min: 16, drop: 1 },
   { title: 'HTTP', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
   { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 2 },
-  { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 3 },
-  { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
+  { title: 'WHO', value: (asked) => whoOf(asked) || '—', min: 8, drop: 3 },
+  { title: 'PRICE', value: priceOf, align: 'right', exact: true },
   { title: 'STEPS', value: ({ steps }) => dim(stepsWord(steps)), exact: true, drop: 4 },
 ])
 
-function stepsWord(steps: number | undefined): string {
-  if (steps === undefined) return ''
+function stepsWord(steps: number | null): string {
+  if (steps === null) return ''
   return `${count(steps)} ${steps === 1 ? 'step' : 'steps'}`
 }
 
@@ -126,70 +127,52 @@ const BROKEN_FROM = 400
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
 /** Newest first. */
-const fetchRequests =
-  (link: Link) =>
-  (signal: AbortSignal): Promise<Outcome<readonly AskedFacts[]>> => {
-    const asked = { query: { limit: String(REQUESTS) }, signal }
-    return ask(link, { name: 'listRequests', asked }, ({ requests }) => requests.map(readRequest).toReversed())
-  }
+const fetchRequests = (link: Link) => (signal: AbortSignal) => {
+  const asked = { query: { limit: String(REQUESTS) }, signal }
+  return ask(link, { name: 'listRequests', asked }, ({ requests }) => requests.toReversed())
+}
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-/** Displayed fields of a logged request. Texts are sanitised; `raw` is not. */
-type AskedFacts = ReturnType<typeof readRequest>
-
-function readRequest(request: Answered) {
-  const { id, at, method, path, endpoint, status, ms, caller, name, price, code } = request
-  const who = text(name) || text(caller)
-  return {
-    id: text(id),
-    at: Date.parse(at),
-    /** What the request did, as symbol and word: `● bought`. */
-    what: askedWord(request),
-    method: text(method),
-    path: text(path),
-    /** Path as in the contract: `/v1/jobs/:id`. The trace has the real ids. */
-    route: text(routes.get(endpoint ?? '') ?? path),
-    status,
-    ms,
-    who: WALLET.test(who) ? shortAddress(who) : who,
-    price: price === null ? '' : `$${price}`,
-    code: text(code),
-    service: text(request.service),
-    jobId: text(request.job_id),
-    receiptId: text(request.receipt_id),
-    /** Id of the earlier request whose price (402) this request paid. Empty if none. */
-    offerId: text(request.offer_id),
-    isOperator: caller === 'admin' || path.startsWith('/dashboard/'),
-    raw: request,
-  }
+/** Path as in the contract: `/v1/jobs/:id`. The trace has the real ids. */
+function routeOf({ endpoint, path }: Asked): string {
+  return text(routes.get(endpoint ?? '') ?? path)
 }
+
+function whoOf({ name, caller }: Asked): string {
+  const who = text(name) || text(caller)
+  return WALLET.test(who) ? shortAddress(who) : who
+}
+
+const priceOf = ({ price }: Asked) => (price === null ? '' : `$${price}`)
+
+const isOperators = ({ caller, path }: Asked) => caller === 'admin' || path.startsWith('/dashboard/')
 
 /** Views of requests. */
 type AskedView = Exclude<LogView, 'webhooks' | 'crons' | 'everything'>
 
 /** Which requests belong to each view. */
-const isIn: Readonly<Record<AskedView, (asked: AskedFacts) => boolean>> = {
+const isIn: Readonly<Record<AskedView, (asked: Asked) => boolean>> = {
   requests: isMarket,
   paid: isPaid,
   refused: (asked) => isRefused(asked) && asked.code !== ASKED_ONLY,
-  admin: (asked) => asked.isOperator && (asked.method !== 'GET' || isRefused(asked)),
+  admin: (asked) => isOperators(asked) && (asked.method !== 'GET' || isRefused(asked)),
 }
 
 /** Error code of the 402 that tells the price at the start of a purchase. Such a request does not count as refused. */
 const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 
-const isRefused = ({ status }: AskedFacts) => (status ?? 0) >= BROKEN_FROM
+const isRefused = ({ status }: Asked) => (status ?? 0) >= BROKEN_FROM
 
-function isPaid(asked: AskedFacts): boolean {
-  return asked.receiptId !== '' && !isRefused(asked) && !UNDONE.has(asked.code)
+function isPaid(asked: Asked): boolean {
+  return asked.receipt_id !== null && !isRefused(asked) && !UNDONE.has(text(asked.code))
 }
 
 /** A read of the operator that only the audit log still knows; it shows as the act and its subject. */
 const READ = /^(job|thread)\.(read|list) /
 
-function isMarket(asked: AskedFacts): boolean {
+function isMarket(asked: Asked): boolean {
   const isLook =
     (asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')) ||
     READ.test(asked.path)
@@ -197,8 +180,8 @@ function isMarket(asked: AskedFacts): boolean {
 }
 
 /** Hides a request that was answered with a price (402), if a later request paid that price. */
-function joined(rows: readonly AskedFacts[]): readonly AskedFacts[] {
-  const paid = new Set(rows.map(({ offerId }) => offerId))
+function joined(rows: readonly Asked[]): readonly Asked[] {
+  const paid = new Set(rows.map(({ offer_id: offer }) => offer))
   return rows.filter(({ id }) => !paid.has(id))
 }
 
@@ -216,20 +199,20 @@ const askedFields = {
   age: { kind: 'age' },
 } as const
 
-function askedOf(asked: AskedFacts): Facts<typeof askedFields> {
-  const { id, what, method, path, service, status, ms, who, price, code, at } = asked
+function askedOf(asked: Asked): Facts<typeof askedFields> {
+  const { id, method, path, service, status, ms, code, at } = asked
   return {
-    what: typeof what === 'string' ? what : what.text,
+    what: textOf([askedWord(asked)]),
     method,
     path,
-    service,
+    service: service ?? '',
     status: status === null ? null : String(status),
     ms: ms === null ? null : BigInt(ms),
-    who,
-    price: microOf(price) ?? null,
-    code,
+    who: whoOf(asked),
+    price: microOf(priceOf(asked)) ?? null,
+    code: code ?? '',
     request: id,
-    age: at,
+    age: Date.parse(at),
   }
 }
 
@@ -248,8 +231,6 @@ const fetchSteps =
       return new Map(requests.flatMap(({ id, steps }) => (steps === null ? [] : [[text(id), steps] as const])))
     })
   }
-
-export type Answered = WireAnswer<Api['listRequests']>['requests'][number]
 
 const named = (word: Piece, ...names: readonly (keyof Api)[]) => names.map((name) => [name, word] as const)
 
@@ -343,7 +324,7 @@ const undone: Readonly<Record<string, Piece>> = {
 }
 
 /** What a request did, or why it failed, as symbol and word. */
-export function askedWord({ endpoint, method, status, code, remembered }: Answered): Piece {
+export function askedWord({ endpoint, method, status, code, remembered }: Asked): Piece {
   const state = own(undone, code)
   if (status === null) return state ?? (remembered === 'part' ? dim('– not known') : accent('● under way'))
   if (status >= 400)

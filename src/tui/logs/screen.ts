@@ -17,12 +17,12 @@ import { replayDialog, replayOf } from '../shell/act-dialogs.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
-import { type CronRunFacts, runWords } from '../shell/cron-facts.ts'
+import { type CronRun, runWords } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
-import { number, word } from '../shell/read.ts'
+import { number, text, word } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
 import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './listed.ts'
@@ -142,7 +142,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
 }
 
 /** A cron run. Runs come from the list of crons, because the log has only failed runs. */
-type RunFacts = CronRunFacts & { readonly id: string; readonly cron: string }
+type Run = CronRun & { readonly id: string; readonly cron: string }
 
 const runFields = {
   cron: { kind: 'text' },
@@ -153,8 +153,8 @@ const runFields = {
   age: { kind: 'age' },
 } as const
 
-function factsOf({ cron, result, trigger, reason, tookMs, at }: RunFacts): Facts<typeof runFields> {
-  return { cron, result, trigger, why: reason, ms: BigInt(tookMs), age: at ?? null }
+function factsOf({ cron, result, trigger, reason, took_ms, at }: Run): Facts<typeof runFields> {
+  return { cron, result, trigger, why: text(reason), ms: BigInt(took_ms), age: Date.parse(at) }
 }
 
 /** A React hook that returns the latest runs of all crons, newest first. */
@@ -163,15 +163,13 @@ export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
   const now = businessNow(useClock(host), view.now) ?? view.now
   const query = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
   const all = (query.value?.crons ?? [])
-    .flatMap(({ name: cron, more }) =>
-      (more?.runs ?? []).map((run): RunFacts => ({ ...run, cron, id: `${cron} ${run.at ?? ''}` })),
-    )
-    .toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
+    .flatMap(({ name: cron, runs = [] }) => runs.map((run): Run => ({ ...run, cron, id: `${cron} ${run.at}` })))
+    .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   const found = { list: logsList(runFields), columns: columnsOf(now), listed: query, all, factsOf, now, chosenIn }
-  const shown = localRows<RunFacts>(host, view, found)
+  const shown = localRows<Run>(host, view, found)
   const { row } = shown
   const drawer = (width: number): readonly Line[] => drawn(row, tabIn(ui, logTabs) === 'json', width)
-  const listed: Listed<RunFacts> = {
+  const listed: Listed<Run> = {
     shown,
     titleOf: ({ cron }) => cron,
     of: count(all.length),
@@ -180,35 +178,28 @@ export function useRuns(host: Host, view: View): ReturnType<Screen['use']> {
     tabs: logTabs,
     view,
   }
-  return listedFace(host, listed, { itsJob: () => toItsJob(host, [row?.reason]) })
+  return listedFace(host, listed, { itsJob: () => toItsJob(host, [text(row?.reason)]) })
 }
 
-function drawn(row: RunFacts | undefined, isJson: boolean, width: number): readonly Line[] {
+function drawn(row: Run | undefined, isJson: boolean, width: number): readonly Line[] {
   if (row === undefined) return []
-  const { cron, at, result, tookMs, trigger, reason } = row
-  if (isJson)
-    return jsonLines({
-      cron,
-      at: at === undefined ? null : new Date(at).toISOString(),
-      took_ms: tookMs,
-      trigger,
-      result,
-      reason,
-    })
-  const words = reason === '' ? 'it ran without a problem' : reason
+  const { id: _, ...run } = row
+  const { result, took_ms, trigger, reason } = run
+  if (isJson) return jsonLines(run)
+  const words = text(reason) || 'it ran without a problem'
   return [
-    [' ', runWords[result], dim(`  in ${count(tookMs)} ms, by ${trigger.replaceAll('_', ' ')}`)],
+    [' ', runWords[result], dim(`  in ${count(took_ms)} ms, by ${trigger.replaceAll('_', ' ')}`)],
     ...wrap(words, width - 2).map((text): Line => [' ', text]),
   ]
 }
 
-const columnsOf = columnsAt<RunFacts>((now) => [
-  { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : timeOrDay(at, now ?? at)) },
+const columnsOf = columnsAt<Run>((now) => [
+  { title: 'TIME', value: ({ at }) => timeOrDay(Date.parse(at), now ?? Date.parse(at)) },
   { title: 'WHAT', value: ({ result }) => runWords[result] },
   { title: 'CRON', value: ({ cron }) => cron, min: 16 },
-  { title: 'TOOK', value: ({ tookMs }) => `${count(tookMs)} ms`, align: 'right', drop: 1 },
+  { title: 'TOOK', value: ({ took_ms }) => `${count(took_ms)} ms`, align: 'right', drop: 1 },
   { title: 'BY', value: ({ trigger }) => trigger.replaceAll('_', ' '), drop: 2 },
-  { title: 'WHY', value: ({ reason }) => dim(reason), min: 10, drop: 3 },
+  { title: 'WHY', value: ({ reason }) => dim(text(reason)), min: 10, drop: 3 },
 ])
 
 /** Fetches the newest deliveries that match. */

@@ -1,5 +1,3 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
 import { formatAmount } from '../../core/money.ts'
 import { count, firstThatFits, padEnd, widthOf } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
@@ -7,15 +5,11 @@ import { bar } from '../parts/charts.ts'
 import { accent, bad, dim, good, type Line, placed, rule, strong } from '../parts/line.ts'
 import { microsOf, onThePoint, shownMoney } from '../parts/river.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
+import type { River } from '../shell/figures.ts'
 import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
-type RiverAnswer = WireAnswer<Api['getRiver']>
-type Kind = RiverAnswer['books'][number]['kind']
-
-export type BooksFacts = Pick<RiverAnswer, 'books' | 'agrees' | 'disputed' | 'overdue' | 'held_jobs'> & {
-  readonly checkedAt: number | undefined
-}
+type Kind = River['books'][number]['kind']
 
 const NAME_COLUMNS = 19
 const COUNT_COLUMNS = 13
@@ -45,7 +39,7 @@ type Room = {
 }
 
 /** Draws the balances by kind of account, and whether they add up. */
-export function booksLines(books: Query<BooksFacts>, { width, height, keys, notes }: Room): Line[] {
+export function booksLines(books: Query<River>, { width, height, keys, notes }: Room): Line[] {
   const { value } = books
   if (value === undefined) return [rule(width, 'Books'), ...waitingLines(books, width).slice(0, 2)]
   const shown = rows.map((row) => ({ ...row, ...sumOf(value, row.kinds) }))
@@ -75,13 +69,13 @@ export function booksLines(books: Query<BooksFacts>, { width, height, keys, note
   return [rule(width, 'Books', markOf(value, keys)), ...lines, total]
 }
 
-function markOf({ agrees, checkedAt }: BooksFacts, keys: Room['keys']): Line {
-  const at = checkedAt === undefined ? '' : `  ${clockTime(checkedAt)}`
+function markOf({ agrees, checked_at: checkedAt }: River, keys: Room['keys']): Line {
+  const at = checkedAt === null ? '' : `  ${clockTime(Date.parse(checkedAt))}`
   const mark = agrees ? good('✓ agree to the cent') : bad('✗ do not agree')
   return [mark, dim(at), '  ', accent(keyFor('audit', keys)), dim(' check now')]
 }
 
-function escrowNotes({ disputed, overdue }: BooksFacts): readonly string[] {
+function escrowNotes({ disputed, overdue }: River): readonly string[] {
   const parts = [
     ...(Number(disputed) > 0 ? [`${shownMoney(disputed)} disputed`] : []),
     ...(Number(overdue) > 0 ? [`${shownMoney(overdue)} late`] : []),
@@ -89,7 +83,7 @@ function escrowNotes({ disputed, overdue }: BooksFacts): readonly string[] {
   return [parts.join(', '), parts[0] ?? '']
 }
 
-type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: BooksFacts }
+type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: River }
 
 /** The sum of all accounts. It must equal what came in minus what left. */
 function totalLine({ amount, widest, all, value }: Total, width: number): Line {
@@ -106,7 +100,7 @@ function totalLine({ amount, widest, all, value }: Total, width: number): Line {
   ])
 }
 
-function sumOf({ books }: BooksFacts, kinds: readonly Kind[]): { readonly accounts: number; readonly micros: bigint } {
+function sumOf({ books }: River, kinds: readonly Kind[]): { readonly accounts: number; readonly micros: bigint } {
   const found = books.filter(({ kind }) => kinds.includes(kind))
   return {
     accounts: found.reduce((sum, { accounts }) => sum + accounts, 0),

@@ -2,23 +2,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { ask } from '../shell/queries.ts'
-import { text, time } from '../shell/read.ts'
-import type { BooksFacts } from './books.ts'
-
-/** Fetches the balances by kind of account. */
-export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getRiver', asked: { signal } },
-    ({ books, agrees, disputed, overdue, held_jobs, checked_at }): BooksFacts => ({
-      books,
-      agrees,
-      disputed,
-      overdue,
-      held_jobs,
-      checkedAt: time(checked_at),
-    }),
-  )
+import { text } from '../shell/read.ts'
 
 /** Status of the connected chain. A sandbox has no chain. */
 export type ChainHead = {

@@ -13,8 +13,8 @@ import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, str
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { jobIn, refuse, showToast, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
-import { type CronFacts, nextRun } from '../shell/cron-facts.ts'
-import { fetchSeries, type SeriesFacts } from '../shell/figures.ts'
+import { type Cron, nextRun } from '../shell/cron-facts.ts'
+import { fetchRiver, fetchSeries, type Series } from '../shell/figures.ts'
 import { viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -23,7 +23,7 @@ import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type MoneyView, moneyViews, unnarrowed } from '../shell/ui.ts'
 import { booksLines } from './books.ts'
-import { audit, type ChainHead, fetchBooks, fetchChain } from './rows.ts'
+import { audit, type ChainHead, fetchChain } from './rows.ts'
 
 const id = 'money'
 /** The views of money. Each is a list with its own hooks. */
@@ -58,7 +58,7 @@ const lists = {
 
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { moneyView } = view.ui
-  const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
+  const books = useQuery(fetchRiver(host.link), { name: 'river books', every: SLOW_EVERY_MS })
   const chain = useQuery(fetchChain(host.link), { name: 'chain head', every: SLOW_EVERY_MS })
   const standing = useStanding(host.link)
   const crons = useQuery(fetchCrons(host.link), { name: 'crons', every: SLOW_EVERY_MS })
@@ -143,7 +143,7 @@ const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
   )
 
 type NextFacts = {
-  readonly crons: readonly CronFacts[] | undefined
+  readonly crons: readonly Cron[] | undefined
   readonly failed: FailedPayouts | undefined
   /** Business time. */
   readonly now: number | undefined
@@ -151,7 +151,11 @@ type NextFacts = {
 
 /** Notes for the rows of the books: what happens to each row's money, and when. A note's longest form is first. */
 function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<string, readonly string[]>> {
-  const next = (name: string) => nextRun(crons.find((cron) => cron.name === name) ?? NOWHERE, now)
+  const next = (name: string) =>
+    nextRun(
+      crons.find((cron) => cron.name === name),
+      now,
+    )
   const said = (words: string, at: string) => (at === NEVER ? [] : [`${words} ${at === 'now' ? at : `in ${at}`}`])
   return {
     balances: ['available to their owners'],
@@ -163,7 +167,6 @@ function bookNotes({ crons = [], failed, now }: NextFacts): Readonly<Record<stri
   }
 }
 
-const NOWHERE = { more: undefined }
 const NEVER = '—'
 
 function failedWords(failed: FailedPayouts | undefined): readonly string[] {
@@ -203,7 +206,7 @@ const fetchOldest = (link: Link) => (signal: AbortSignal) => {
 }
 
 type Beside = {
-  readonly series: SeriesFacts | undefined
+  readonly series: Series | undefined
   readonly sellers: readonly TopSeller[] | undefined
   readonly largest: Largest | null
   readonly oldest: Oldest | null
@@ -235,7 +238,7 @@ function standingLines(standing: Beside, { width, height, now }: Room): Line[] {
   return [...paidInLines(series, { width, rows: Math.min(CHART_ROWS, height - 2 - below.length) }), ...below]
 }
 
-function hoursOf({ buckets }: SeriesFacts): readonly { readonly at: number; readonly paid: number }[] {
+function hoursOf({ buckets }: Series): readonly { readonly at: number; readonly paid: number }[] {
   const sums = new Map<number, number>()
   for (const { at, paid_in } of buckets) {
     const hour = Math.floor(Date.parse(at) / HOUR_MS) * HOUR_MS
@@ -248,7 +251,7 @@ const BAR_COLUMNS_MAX = 2
 /** Every third hour is labelled. */
 const HOURS_TOLD = 3
 
-function paidInLines(series: SeriesFacts, { width, rows }: { readonly width: number; readonly rows: number }): Line[] {
+function paidInLines(series: Series, { width, rows }: { readonly width: number; readonly rows: number }): Line[] {
   const room = Math.max(1, width - AXIS_COLUMNS)
   const all = hoursOf(series)
   const each = Math.max(1, Math.min(BAR_COLUMNS_MAX, Math.floor(room / Math.max(1, all.length))))
@@ -291,7 +294,7 @@ function factLines({ largest, oldest, series }: Beside, { width, now }: Room): L
 const textOfPiece = (piece: Line[number]) => (typeof piece === 'string' ? piece : piece.text)
 
 /** The platform's share of sales in percent. Undefined without sales. */
-function keptOf({ buckets }: SeriesFacts): number | undefined {
+function keptOf({ buckets }: Series): number | undefined {
   const sum = (of: 'fees' | 'providers') => buckets.reduce((all, bucket) => all + amountOf(bucket[of]), 0n)
   const [fees, providers] = [sum('fees'), sum('providers')]
   return fees + providers === 0n ? undefined : (Number(fees) / Number(fees + providers)) * PERCENT

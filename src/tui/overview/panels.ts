@@ -23,7 +23,7 @@ import { marked, windowStart } from '../parts/table.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import {
   byUrgency,
-  type CronFacts,
+  type Cron,
   cronState,
   cronWord,
   lastOk,
@@ -31,7 +31,7 @@ import {
   runStrip,
   stateCounts,
 } from '../shell/cron-facts.ts'
-import { callsOf, pastOf, type RiverFacts, type SeriesFacts, type WorkFacts } from '../shell/figures.ts'
+import { callsOf, pastOf, type River, type Series, type WorkFacts } from '../shell/figures.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 
@@ -39,10 +39,11 @@ const SECONDS_PER_MINUTE = 60
 /** Rates per minute are computed from this many of the newest complete buckets. */
 const RECENT_BUCKETS = 5
 
-export function moneyLines(river: Query<RiverFacts>, now: number, width: number): Line[] {
+export function moneyLines(river: Query<River>, now: number, width: number): Line[] {
   const { value } = river
   if (value === undefined) return [rule(width, 'Money today'), ...waitingLines(river, width).slice(0, 1)]
-  const age = value.checkedAt === undefined ? '' : `, ${shortSpan(Math.max(0, now - value.checkedAt))} ago`
+  const at = value.checked_at
+  const age = at === null ? '' : `, ${shortSpan(Math.max(0, now - Date.parse(at)))} ago`
   const old = staleness(river, now)
   if (old !== undefined)
     return [rule(width, 'Money today', [warn(old)]), ...riverLines({ ...value, agrees: undefined }, width)]
@@ -51,24 +52,24 @@ export function moneyLines(river: Query<RiverFacts>, now: number, width: number)
 }
 
 /** A sparkline of recent inflow and the time it covers. Empty while unknown. */
-export function paidInLine({ value }: Query<SeriesFacts>, width: number): Line[] {
+export function paidInLine({ value }: Query<Series>, width: number): Line[] {
   if (value === undefined) return []
-  const { span, buckets, weekAgo } = value
-  const change = changeWords(value, weekAgo?.change.paid_in)
+  const { span, buckets, week_ago: past } = value
+  const change = changeWords(value, past?.change.paid_in)
   const words = ` in, last ${span}${change === '' ? '' : `, ${change}`}`
   const paid = buckets.map(({ paid_in }) => Number(paid_in))
   return [[' ', sparkPiece(paid, { width: Math.max(0, width - words.length - 2), span }), dim(words)]]
 }
 
 /** Like `+18 % on last Wed`. Empty if that is not known. */
-function changeWords({ span, buckets }: SeriesFacts, percent: number | null | undefined): string {
+function changeWords({ span, buckets }: Series, percent: number | null | undefined): string {
   if (percent === null || percent === undefined) return ''
   return `${percentChange(percent)} on ${weekAgoWords(span, Date.parse(buckets.at(-1)?.at ?? ''))}`
 }
 
 type Sparked = {
   readonly width: number
-  readonly span: SeriesFacts['span']
+  readonly span: Series['span']
   readonly of?: typeof mean
   readonly past?: readonly number[]
 }
@@ -89,14 +90,14 @@ type Figure = {
   readonly change?: number | null | undefined
 }
 
-function figuresOf(series: SeriesFacts): readonly Figure[] {
-  const { buckets, bucketSeconds, weekAgo } = series
-  const change = weekAgo?.change
+function figuresOf(series: Series): readonly Figure[] {
+  const { buckets, bucket_seconds: bucketSeconds } = series
+  const change = series.week_ago?.change
   // Figures of a week ago are kept by the hour. A shorter bucket gets an even share of its hour.
   const share = (bucketSeconds * SECOND_MS) / HOUR_MS
   const recent = buckets.slice(-RECENT_BUCKETS - 1, -1)
   const minutes = Math.max(1, (recent.length * bucketSeconds) / SECONDS_PER_MINUTE)
-  const rate = (of: (bucket: SeriesFacts['buckets'][number]) => number) =>
+  const rate = (of: (bucket: Series['buckets'][number]) => number) =>
     recent.reduce((sum, bucket) => sum + of(bucket), 0) / minutes
   const [requests, money] = [rate(callsOf), rate(({ paid_in }) => Number(paid_in))]
   const sales = rate(({ purchases }) => purchases)
@@ -151,7 +152,7 @@ type Pulse = {
 }
 
 /** Figures with sparklines, two per row if the window is wide. */
-export function pulseLines(series: Query<SeriesFacts>, { width, rows, keys, hasPast = true }: Pulse): Line[] {
+export function pulseLines(series: Query<Series>, { width, rows, keys, hasPast = true }: Pulse): Line[] {
   const { value } = series
   if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
   const perRow = width >= KIND_OF_PAIR ? 2 : 1
@@ -172,13 +173,13 @@ const KIND_OF_PAIR = 72
 
 const sparkColumns = (width: number) => Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
 
-function figureLine({ name, value, ...figure }: Figure, span: SeriesFacts['span'], width: number): Line {
+function figureLine({ name, value, ...figure }: Figure, span: Series['span'], width: number): Line {
   const drawn = sparkPiece(figure.values, { ...figure, width: sparkColumns(width), span })
   return [dim(name.padEnd(FIGURE_NAME)), strong(value.padStart(FIGURE_VALUE)), ' ', drawn]
 }
 
 /** The figure of a week ago, faint and to the same scale, and how much it changed. */
-function pastLine({ values, past, change, of = mean }: Figure, series: SeriesFacts, width: number): Line {
+function pastLine({ values, past, change, of = mean }: Figure, series: Series, width: number): Line {
   if (past.length === 0) return []
   const at = Date.parse(series.buckets.at(-1)?.at ?? '')
   const words = changeWords(series, change) || weekAgoWords(series.span, at)
@@ -190,7 +191,7 @@ function pastLine({ values, past, change, of = mean }: Figure, series: SeriesFac
 }
 
 /** A chart of calls over time, and sums by outcome. */
-export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width: number; rows: number }): Line[] {
+export function callsLines(series: Query<Series>, { width, rows }: { width: number; rows: number }): Line[] {
   const { value } = series
   if (value === undefined || rows < 2) return []
   const sums = value.buckets.reduce(
@@ -216,7 +217,7 @@ export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width:
       [width - side + 1, legend[i] ?? blank],
     ]),
   )
-  const change = changeWords(value, value.weekAgo?.change.calls)
+  const change = changeWords(value, value.week_ago?.change.calls)
   const note = dim(`${perBucket[value.span]}, last ${value.span}${change === '' ? '' : `, ${change}`}`)
   return [rule(width, 'API calls', [note]), ...lines]
 }
@@ -227,7 +228,7 @@ const FOOT_FROM = 6
 /** Unit of the axis. */
 const perBucket = { hour: 'a minute', day: 'in 15 minutes', week: 'an hour' } as const
 
-function callsChart({ span, buckets }: SeriesFacts, { width, rows }: { width: number; rows: number }): Line[] {
+function callsChart({ span, buckets }: Series, { width, rows }: { width: number; rows: number }): Line[] {
   const calls = buckets.map(callsOf)
   if (!calls.some((many) => many > 0))
     return Array.from({ length: rows }, (_, i) => (i === 0 ? [dim(` none in the last ${span}`)] : blank))
@@ -241,7 +242,7 @@ const TIMES = 4
 const NOW = 'now'
 
 /** The row of times below the chart: one at every quarter of its width, and `now` at the end. */
-function timesLine(span: SeriesFacts['span'], columns: readonly (readonly SeriesFacts['buckets'][number][])[]): Line {
+function timesLine(span: Series['span'], columns: readonly (readonly Series['buckets'][number][])[]): Line {
   const word = (at: number) => (span === 'week' ? dateTime(at).slice(5, 10) : clockTime(at).slice(0, 5))
   const places = Array.from({ length: TIMES }, (_, i) => Math.round((i * columns.length) / TIMES))
   const times = places.flatMap((place, i) => {
@@ -268,7 +269,7 @@ function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
   ]
 }
 
-export type WorkShownOf = { readonly work: WorkFacts; readonly held: number; readonly ended: RiverFacts['ended'] }
+export type WorkShownOf = { readonly work: WorkFacts; readonly held: number; readonly ended: River['ended'] }
 
 /** How many jobs ended today. Empty if unknown. */
 export function doneToday(value: WorkShownOf | undefined): Line {
@@ -315,7 +316,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
 }
 
 /** Names the failing crons and counts the others. */
-export function cronStrip(crons: readonly CronFacts[], now: number | undefined): Line {
+export function cronStrip(crons: readonly Cron[], now: number | undefined): Line {
   const sorted = [...crons].sort(byUrgency)
   const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
   const troubled = sorted.filter((cron) => ['failing', 'stale'].includes(cronState(cron)))
@@ -344,7 +345,7 @@ type CronRows = {
 }
 
 /** A row for each cron: its latest runs, last success and next run. */
-export function cronLines(crons: readonly CronFacts[], { width, rows, now, chosen }: CronRows): Line[] {
+export function cronLines(crons: readonly Cron[], { width, rows, now, chosen }: CronRows): Line[] {
   const sorted = [...crons].sort(byUrgency)
   const strip = Math.min(STRIP_RUNS, Math.max(0, width - STRIP_FROM))
   const from = windowStart({ rows: sorted, chosen, height: rows })
@@ -352,7 +353,7 @@ export function cronLines(crons: readonly CronFacts[], { width, rows, now, chose
     const word = cronWord(cron)
     const text = typeof word === 'string' ? word : word.text
     const sign: Piece = typeof word === 'string' ? text.slice(0, 1) : { ...word, text: text.slice(0, 1) }
-    const ran = runStrip(cron.more?.runs ?? [], strip).padStart(strip)
+    const ran = runStrip(cron.runs ?? [], strip).padStart(strip)
     const next = nextRun(cron, now)
     const ages = dim(`${lastOk(cron, now).padStart(8)}${(next === '—' ? '' : `in ${next}`).padStart(8)}`)
     const right: Line = [ran, ages, ' ']

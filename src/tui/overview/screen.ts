@@ -10,15 +10,8 @@ import { runDialog } from '../shell/act-dialogs.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { copy } from '../shell/copy.ts'
-import type { CronFacts } from '../shell/cron-facts.ts'
-import {
-  fetchRiver,
-  fetchSeries,
-  fetchWork,
-  type RiverFacts,
-  type SeriesFacts,
-  type WorkFacts,
-} from '../shell/figures.ts'
+import type { Cron } from '../shell/cron-facts.ts'
+import { fetchRiver, fetchSeries, fetchWork, type River, type Series, type WorkFacts } from '../shell/figures.ts'
 import type { Need } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
@@ -116,10 +109,10 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
 }
 
 type Model = View & {
-  readonly river: Query<RiverFacts>
-  readonly series: Query<SeriesFacts>
+  readonly river: Query<River>
+  readonly series: Query<Series>
   readonly work: Query<WorkFacts>
-  readonly crons: readonly CronFacts[]
+  readonly crons: readonly Cron[]
   readonly stream: Stream
   readonly business: number | undefined
   /** The panel with the focus. `chosen` is the index of its chosen row. */
@@ -334,7 +327,7 @@ function actionsOn(walked: Walked): Face['actions'] {
 type Chosen = {
   readonly chosenId: () => string | undefined
   readonly chosenNeed: () => Need | undefined
-  readonly chosenCron: () => CronFacts | undefined
+  readonly chosenCron: () => Cron | undefined
 }
 
 function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chosenCron }: Chosen): Face['actions'] {

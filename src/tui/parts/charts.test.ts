@@ -4,7 +4,7 @@ import { formatAmount } from '../../core/money.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
 import { callsLines, pulseLines } from '../overview/panels.ts'
 import { bindings } from '../shell/bindings.ts'
-import type { SeriesFacts } from '../shell/figures.ts'
+import type { Series } from '../shell/figures.ts'
 import { unasked } from '../shell/query.ts'
 import { bar, chart, folded, highest, mean, spark, tank } from './charts.ts'
 import { lineWidth, textOf } from './line.ts'
@@ -55,7 +55,7 @@ it('no bucket is left out of a chart, whatever its width: all of them fold into 
 
 const spans = { hour: [60, 60], day: [96, 900], week: [168, 3_600] } as const
 
-function seriesOf(span: keyof typeof spans, calls: (at: number) => number): SeriesFacts {
+function seriesOf(span: keyof typeof spans, calls: (at: number) => number): Series {
   const [many, seconds] = spans[span]
   const from = Date.parse('2026-11-19T22:00:00.000Z')
   const buckets = Array.from({ length: many }, (_, i) => ({
@@ -63,10 +63,10 @@ function seriesOf(span: keyof typeof spans, calls: (at: number) => number): Seri
     calls: { answered: calls(i), asked_to_pay: 0, refused: 0, switched_off: 0, broken: 0 },
     ...{ p50_ms: null, p95_ms: null, purchases: 0, paid_in: '0.00', providers: '0.00', fees: '0.00', refunds: '0.00' },
   }))
-  return { span, bucketSeconds: seconds, buckets, weekAgo: undefined }
+  return { span, bucket_seconds: seconds, since: new Date(from).toISOString(), buckets }
 }
 
-const queryOf = (value: SeriesFacts) => ({ ...unasked, value, at: 0 })
+const queryOf = (value: Series) => ({ ...unasked, value, at: 0 })
 
 it('the times under a chart are those of the buckets above them, and a week is drawn as a week', () => {
   fc.assert(

@@ -1,19 +1,21 @@
 import { type Delivery, lastOf, sentAt } from '../../nouns/deliveries.ts'
+import { dollars, microOf } from '../../text/columns.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, type Piece, spread, warn } from '../parts/line.ts'
 import { text } from '../shell/read.ts'
-import type { ServiceFacts } from './facts.ts'
-import { type Member, memberWord, memberWords } from './schema-facts.ts'
+import { isNewProvider, type Listing, scoreOf } from './facts.ts'
+import { type Member, memberWord, memberWords, readMembers } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11
 /** Lines for each schema when the facts stand beside the list. */
 const MEMBER_LINES_BESIDE = 1
 const DELIVERIES_SHOWN = 20
+const TAGS_MAX = 20
 const ANSWERS_SHOWN = 6
 
 /** What is drawn of a listing. `deliveries` is undefined if the user may not read them. */
 export type ServicesShown = {
-  readonly service: ServiceFacts
+  readonly service: Listing
   readonly deliveries: readonly Delivery[] | undefined
   readonly now: number
   readonly width: number
@@ -25,16 +27,17 @@ export function aboutLines(shown: ServicesShown): Line[] {
   return [
     ...providerLines(service, width),
     priceLine(service, width),
-    memberLine('input', service.input, width),
-    memberLine('result', service.result, width),
+    memberLine('input', readMembers(service.input_schema), width),
+    memberLine('result', readMembers(service.deliverable_schema), width),
     hookLine(shown),
-    ...labelled('delivery', service.delivery, width),
-    ...labelled('what', service.description, width),
+    ...labelled('delivery', text(service.estimated_delivery), width),
+    ...labelled('what', text(service.description), width),
   ]
 }
 
-export function schemaLines({ service: { input, result }, width }: ServicesShown): Line[] {
-  return [...memberTable('input', input, width), ...memberTable('result', result, width)]
+export function schemaLines({ service, width }: ServicesShown): Line[] {
+  const { input_schema: input, deliverable_schema: result } = service
+  return [...memberTable('input', readMembers(input), width), ...memberTable('result', readMembers(result), width)]
 }
 
 /** Deliveries, newest first. */
@@ -45,18 +48,19 @@ export function deliveriesLines(shown: ServicesShown): Line[] {
 /** All facts of a listing, shown in place of the list. */
 export function wholeLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
+  const tags = service.tags.slice(0, TAGS_MAX)
   return [
-    ...labelled('name', service.name, width),
-    ...labelled('what', service.description, width),
-    ...labelled('kind', [service.kind, service.category, ...service.tags].filter(Boolean).join('  '), width),
-    ...labelled('delivery', service.delivery, width),
+    ...labelled('name', text(service.name), width),
+    ...labelled('what', text(service.description), width),
+    ...labelled('kind', text([service.fulfillment_type, service.category, ...tags].filter(Boolean).join('  ')), width),
+    ...labelled('delivery', text(service.estimated_delivery), width),
     blank,
     ...providerLines(service, width),
     priceLine(service, width),
     blank,
-    ...memberTable('input', service.input, width),
+    ...memberTable('input', readMembers(service.input_schema), width),
     blank,
-    ...memberTable('result', service.result, width),
+    ...memberTable('result', readMembers(service.deliverable_schema), width),
     blank,
     hookLine(shown),
     ...deliveryLines(shown),
@@ -71,22 +75,32 @@ function labelled(name: string, value: string, width: number): Line[] {
   return wrap(value, width - LABEL_COLUMNS - 1).map((text, i): Line => [label(i === 0 ? name : ''), text])
 }
 
-function providerLines({ providerId, providerName, tier, trust, score, isNew }: ServiceFacts, width: number): Line[] {
-  const rating = score === undefined ? 'not rated' : `rated ${Math.round(score)}${isNew ? ' (new)' : ''}`
-  const verdict = trust === undefined ? '' : `   trust ${trust.verdict}, level ${trust.level} ${trust.levelName}`
+function providerLines(service: Listing, width: number): Line[] {
+  const { provider_id: providerId, provider_verification_tier: tier, provider_trust: trust } = service
+  const [providerName, score] = [text(service.provider_name), scoreOf(service)]
+  const rating =
+    score === undefined ? 'not rated' : `rated ${Math.round(score)}${isNewProvider(service) ? ' (new)' : ''}`
+  const verdict = trust === undefined ? '' : `   trust ${trust.verdict}, level ${trust.level} ${text(trust.level_name)}`
   const right: Line = [`${rating}${verdict} `]
   const who: Line = [label('provider'), `${providerName} `, dim(`${providerId} ${tier}`)]
   const room = width - LABEL_COLUMNS - providerName.length - providerId.length - tier.length
   return room > rating.length + verdict.length + 4 ? [spread(width, who, right)] : [who, [label('standing'), ...right]]
 }
 
-function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts, width: number): Line {
-  if (price === '') return [label('price'), 'by quote: send an inquiry to get one']
-  const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
-  const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee}${percent}`]
+function priceLine({ price, platform_fee_pct: percent, ...prices }: Listing, width: number): Line {
+  if (price.fixed === null) return [label('price'), 'by quote: send an inquiry to get one']
+  const [buyerPays, providerGets] = [text(prices.agent_price.fixed), text(prices.provider_net_price.fixed)]
+  const fee = difference(buyerPays, providerGets)
+  const parts = [`buyer pays ${buyerPays}`, `provider gets ${providerGets}`, `platform ${fee} (${percent}%)`]
   // No amount is cut. If there is little room, the last amounts are dropped.
   const wishes = parts.map((_, i) => parts.slice(0, parts.length - i).join('   '))
   return [label('price'), wishes.find((words) => words.length <= width - LABEL_COLUMNS) ?? '']
+}
+
+/** What the marketplace keeps of the buyer's price. */
+function difference(all: string, part: string): string {
+  const [whole, rest] = [microOf(all), microOf(part)]
+  return whole === undefined || rest === undefined || rest > whole ? '' : dollars(whole - rest)
 }
 
 function memberLine(name: string, members: readonly Member[], width: number): Line {
@@ -124,9 +138,9 @@ function hookLine({ service, deliveries, now }: ServicesShown): Line {
   return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]
 }
 
-function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
-  if (hookUntried) return dim('not tried')
-  return hookHealthy ? good('✓ ok') : bad('✗ failing')
+function hookWord({ webhook_healthy: isHealthy, webhook_status: status }: Listing): Piece {
+  if (status === 'not_tried') return dim('not tried')
+  return isHealthy ? good('✓ ok') : bad('✗ failing')
 }
 
 function answerPiece(delivery: Delivery): Piece {

@@ -5,7 +5,7 @@ import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
-import { readService, type ServiceFacts } from './facts.ts'
+import type { Listing } from './facts.ts'
 
 /** Longest search text that the API accepts. */
 const SEARCH_CHARS_MAX = 200
@@ -22,8 +22,8 @@ export function catalogQuery(filter: string): { readonly q?: string } {
 /** Fetches a listing with all details. Undefined without an id. */
 export const fetchService =
   (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<ServiceFacts | undefined>> =>
-    id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, readService)
+  async (signal: AbortSignal): Promise<Outcome<Listing | undefined>> =>
+    id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, (listing) => listing)
 
 const none = { ok: true, value: undefined } as const
 

@@ -24,9 +24,10 @@ import { askAll, meant } from '../shell/marks.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
+import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import { readService, type ServiceFacts } from './facts.ts'
+import { isNewProvider, type Listing, scoreOf } from './facts.ts'
 import { wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
 import { catalogQuery, fetchDeliveries, fetchSales, fetchService, testHook } from './rows.ts'
@@ -43,11 +44,10 @@ const PROVIDER_MAX = 20
 const HOOK_COLUMNS = 20
 const kinds: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
 
-const useRows = listRows<ServiceFacts>({
+const useRows = listRows<Listing>({
   id: 'services',
   fields: serviceFields,
   asked: { sort: '-sold' },
-  read: readService,
   own: { list: 'getCatalog', asked: catalogQuery, factsOf },
   noun: {
     name: 'service',
@@ -58,13 +58,13 @@ const useRows = listRows<ServiceFacts>({
     nameOf: ({ name }) => name,
     columns: [
       name('NAME', ({ name }) => name, { min: 18 }),
-      word('PROVIDER', ({ providerName, providerId }) => clip(providerName || providerId, PROVIDER_MAX), {
+      word('PROVIDER', (one) => clip(one.provider_name || one.provider_id, PROVIDER_MAX), {
         min: 6,
         drop: 2,
       }),
-      word('KIND', ({ kind }) => kinds[kind] ?? kind, { drop: 3 }),
-      money('BUYER PAYS', ({ buyerPays, price }) => buyerPays || price || 'by quote'),
-      count('REP', ({ score, isNew }) => repWord(score, isNew), { drop: 1 }),
+      word('KIND', ({ fulfillment_type: kind }) => kinds[kind] ?? kind, { drop: 3 }),
+      money('BUYER PAYS', (one) => one.agent_price.fixed ?? one.price.fixed ?? 'by quote'),
+      count('REP', repWord, { drop: 1 }),
       count(`SOLD ${SOLD_DAYS}D`, soldWord, { plain: ({ selling }) => selling?.sold, drop: 2 }),
       count('REFUND', refundWord, { drop: 4 }),
       word('ENDPOINT', hookSign, { min: HOOK_COLUMNS }),
@@ -79,10 +79,17 @@ function useListings(host: Host, view: View): ReturnType<Screen['use']> {
   const { row, rows, now = view.now } = shown
   const shop = useShop(host, view)
   const { service, deliveries, sales, me } = useDetail(host, view, row)
-  const sold: Sold | undefined = service && { service, deliveries, sales, now, width: area.width }
+  const sold: Sold | undefined = service && {
+    service,
+    selling: row?.selling,
+    deliveries,
+    sales,
+    now,
+    width: area.width,
+  }
   const lines = useOpen(ui.pane.open, sold)
   const person = ui.speaker?.id ?? me.value
-  const isOwn = row !== undefined && row.providerId === person
+  const isOwn = row !== undefined && row.provider_id === person
   const canEdit = isOwn && !host.readonly
   return listFace(host, {
     title: 'Services',
@@ -112,42 +119,43 @@ function turnTab({ ui }: Host, by: number): void {
 
 /** Hook that returns the lines of the opened row. */
 function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] | undefined {
-  const value = pane === 'raw' ? shown?.service.raw : undefined
+  const value = pane === 'raw' ? shown?.service : undefined
   const raw = useMemo(() => jsonLines(value), [value])
   if (shown === undefined || pane === 'beside') return undefined
   return pane === 'raw' ? raw : wholeLines(shown)
 }
 
-function factsOf(one: ServiceFacts): Facts<typeof serviceFields> {
+function factsOf(one: Listing): Facts<typeof serviceFields> {
+  const score = scoreOf(one)
   return {
     id: one.id,
     name: one.name,
-    provider: [one.providerName, one.providerId],
+    provider: [one.provider_name ?? '', one.provider_id],
     category: one.category,
     tag: one.tags,
-    kind: one.kind,
-    type: one.type,
-    price: microOf(one.buyerPays) ?? null,
+    kind: one.fulfillment_type,
+    type: one.service_type,
+    price: microOf(one.agent_price.fixed ?? '') ?? null,
     sold: one.selling === undefined ? null : BigInt(one.selling.sold),
-    reputation: one.score === undefined ? null : BigInt(Math.round(one.score)),
-    verified: one.tier === 'identity_verified',
-    hook: one.hook,
-    age: one.listedAt ?? null,
+    reputation: score === undefined ? null : BigInt(Math.round(score)),
+    verified: one.provider_verification_tier === 'identity_verified',
+    hook: one.webhook_status,
+    age: time(one.listed_at) ?? null,
   }
 }
 
 type Detail = {
-  readonly service: ServiceFacts | undefined
+  readonly service: Listing | undefined
   readonly deliveries: readonly Delivery[] | undefined
   readonly sales: readonly Job[] | undefined
   readonly me: Query<string>
 }
 
 /** Hook that fetches the details of a listing once the cursor rests on it. */
-function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detail {
+function useDetail(host: Host, view: View, row: Listing | undefined): Detail {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)
-  const provider = useSettled(row?.providerId ?? '', clock)
+  const provider = useSettled(row?.provider_id ?? '', clock)
   const me = useQuery(link.self, { name: 'self', every: SLOW_EVERY_MS })
   const of = { provider, isOwn: me.value === provider, admin: view.where?.admin === true }
   const detail = useQuery(fetchService(link, id), { name: `service ${id}`, every: SLOW_EVERY_MS })
@@ -157,17 +165,16 @@ function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detai
   const sales = useQuery(fetchSales(link, wanted), { name: `sales ${wanted}`, every: SLOW_EVERY_MS })
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
   const ofService = ({ service_id: id }: Delivery) => id === row?.id || id === null
-  const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
-  // The endpoint of a single listing sends no sales figures, so those of the list are used.
-  const service = isCurrent && detail.value ? { ...detail.value, selling: row?.selling } : row
+  const deliveries = row?.provider_id === provider ? sent.value?.filter(ofService) : undefined
+  const service = isCurrent ? detail.value : row
   return { service, deliveries, sales: wanted === row?.id ? sales.value : undefined, me }
 }
 
 /** Opens the dialog that tests a webhook. Only the listing's provider may do that. */
-function testChosen(host: Host, services: readonly ServiceFacts[], person: string | undefined): void {
+function testChosen(host: Host, services: readonly Listing[], person: string | undefined): void {
   const rows = meant(host.ui.get(), services, ({ id }) => id)
   if (rows.length === 0) refuse(host, 'No service is chosen.')
-  else if (rows.every(({ providerId }) => providerId === person))
+  else if (rows.every((one) => one.provider_id === person))
     askAll(
       host,
       rows.map((service) => said(host, hookDialog(host, service))),
@@ -177,30 +184,30 @@ function testChosen(host: Host, services: readonly ServiceFacts[], person: strin
 }
 
 /** Begins a purchase command that pays at most the shown price. The user types the input. */
-function beginPurchase(host: Host, service: ServiceFacts | undefined): void {
+function beginPurchase(host: Host, service: Listing | undefined): void {
   if (service === undefined) {
     refuse(host, 'No service is chosen.')
     return
   }
-  const { id, buyerPays } = service
-  if (buyerPays === '') {
+  const { id, agent_price: price } = service
+  if (price.fixed === null) {
     const ask = shellCommand(host, ['services', 'inquire', id])
     refuse(host, `Ask for its price first.  → ${ask}`)
     return
   }
   const { speaker } = host.ui.get()
   const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
-  beginLine(host, `services buy ${id}${as} --max-price ${buyerPays.replace('$', '')} -i `)
+  beginLine(host, `services buy ${id}${as} --max-price ${price.fixed.replace('$', '')} -i `)
 }
 
-function soldWord({ selling }: ServiceFacts): Toned {
+function soldWord({ selling }: Listing): Toned {
   if (selling === undefined) return '—'
   const { sold, by_day: days } = selling
   return sold === 0 ? '0' : accent(`${counted(sold)} ${spark(days, days.length)}`)
 }
 
 /** Share of the week's sales that were refunded. One decimal below ten percent. */
-function refundWord({ selling }: ServiceFacts): Toned {
+function refundWord({ selling }: Listing): Toned {
   if (selling === undefined || selling.sold === 0) return '—'
   const percent = (100 * selling.refunded) / selling.sold
   const words = `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`
@@ -208,8 +215,8 @@ function refundWord({ selling }: ServiceFacts): Toned {
 }
 
 /** State of the webhook and its last response. The marketplace's own services have no webhook. */
-function hookSign({ hook, kind, providerName, selling }: ServiceFacts): Toned {
-  if (kind === 'instant' || providerName === HOUSE) return dim('– built in')
+function hookSign({ webhook_status: hook, selling, ...one }: Listing): Toned {
+  if (one.fulfillment_type === 'instant' || one.provider_name === HOUSE) return dim('– built in')
   const call = selling?.last_call
   if (call && hook === 'healthy' && call.failures === 0) return good(`✓ ${call.ms} ms`)
   if (call && hook === 'failing') return bad(`✗ ${call.status ?? 'no answer'} ×${call.failures}`)
@@ -224,12 +231,14 @@ const hookSigns: Readonly<Record<string, Toned>> = {
   polling: dim('○ asks itself'),
 }
 
-function repWord(score: number | undefined, isNew: boolean): string {
-  if (isNew) return 'new'
+function repWord(one: Listing): string {
+  if (isNewProvider(one)) return 'new'
+  const score = scoreOf(one)
   return score === undefined ? '—' : String(Math.round(score))
 }
 
-export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
+export function hookDialog(host: Host, { id, ...one }: Listing): DialogSpec {
+  const name = text(one.name)
   return {
     title: 'TEST A WEBHOOK',
     about: `${id}  ${name}`,
@@ -252,7 +261,7 @@ export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
 }
 
 /** Opens a listing of the user in an editor, and asks before it sends the changes. */
-async function editListing(host: Host, service: ServiceFacts): Promise<void> {
+async function editListing(host: Host, service: Listing): Promise<void> {
   const { edit } = host
   if (edit === undefined) {
     refuse(host, 'This cockpit cannot open an editor.')
@@ -260,13 +269,14 @@ async function editListing(host: Host, service: ServiceFacts): Promise<void> {
   }
   let edited: Outcome<ListingChanges> | undefined
   await host.lend.current(async () => {
-    edited = await edit(service.raw)
+    edited = await edit(service)
   })
   if (edited?.ok) askAnyway(host, said(host, changeDialog(host, service, edited.value)))
   else if (edited !== undefined) refuse(host, [edited.problem.sentence, ...edited.problem.facts].join('  '))
 }
 
-export function changeDialog(host: Host, { id, name }: ServiceFacts, changes: ListingChanges): DialogSpec {
+export function changeDialog(host: Host, { id, ...one }: Listing, changes: ListingChanges): DialogSpec {
+  const name = text(one.name)
   const settings = changes.settings.flatMap((setting) => ['--set', setting])
   return {
     title: 'CHANGE A LISTING',

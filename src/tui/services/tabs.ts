@@ -7,17 +7,21 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, dim, type Line, strong } from '../parts/line.ts'
 import { tabWords } from '../shell/finding.ts'
 import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
+import type { Listing } from './facts.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
 
-/** A listing with its newest jobs. `sales` is undefined until known. */
-export type Sold = ServicesShown & { readonly sales: readonly Job[] | undefined }
+/** A listing with its newest jobs, undefined until known, and the figures of the list. */
+export type Sold = ServicesShown & {
+  readonly sales: readonly Job[] | undefined
+  readonly selling: Listing['selling'] | undefined
+}
 
 const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {
   about: aboutLines,
   schema: schemaLines,
   deliveries: deliveriesLines,
   sales: salesLines,
-  json: ({ service }) => jsonLines(service.raw),
+  json: ({ service }) => jsonLines(service),
 }
 
 /** The current tab of a listing, below or beside the list. */
@@ -30,7 +34,7 @@ const BUYER_COLUMNS = 16
 /** From this width each sale shows its id. */
 const ID_FROM = 76
 
-function salesLines({ service: { selling }, sales, now, width }: Sold): Line[] {
+function salesLines({ selling, sales, now, width }: Sold): Line[] {
   const week: Line[] =
     selling === undefined
       ? []

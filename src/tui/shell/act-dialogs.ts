@@ -3,18 +3,18 @@ import { type Delivery, lastOf } from '../../nouns/deliveries.ts'
 import { safe, shellWord } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import type { Sent } from './ask.ts'
-import { type CronFacts, cronWord } from './cron-facts.ts'
+import { type Cron, cronWord } from './cron-facts.ts'
 import type { DialogSpec } from './dialog.ts'
 import { shellCommand } from './pause-dialog.ts'
 import { ask, runCron, setCronPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
 /** A cron by name, if known. */
-export function cronOf(host: Host, name: string): CronFacts | undefined {
+export function cronOf(host: Host, name: string): Cron | undefined {
   return host.health()?.crons.find((cron) => cron.name === name)
 }
 
-export function runDialog(host: Host, cron: CronFacts): DialogSpec {
+export function runDialog(host: Host, cron: Cron): DialogSpec {
   return {
     title: 'RUN A CRON NOW',
     about: cron.name,
@@ -32,8 +32,8 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
   }
 }
 
-export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
-  const paused = cron.more?.paused === true
+export function cronPauseDialog(host: Host, cron: Cron): DialogSpec {
+  const paused = cron.paused === true
   return {
     title: paused ? 'RESUME A CRON' : 'PAUSE A CRON',
     about: cron.name,

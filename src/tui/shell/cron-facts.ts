@@ -1,63 +1,31 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
+import { SECOND_MS } from '../../core/time.ts'
 import { shortSpan } from '../../text/text.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
-import { text, time } from './read.ts'
+import { time } from './read.ts'
 
-const MS_PER_SECOND = 1_000
-
+type Reported = WireAnswer<Api['getHealth']>['crons'][string]
 type Listed = WireAnswer<Api['listCrons']>['crons'][number]
 
-/** What is shown of a cron. Times are business time. */
-export type CronFacts = ReturnType<typeof readCronFacts>
-
-/** @param cron - from `/health`, or from the operator's list, which has more members */
-export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['crons'][string] | Listed) {
-  const { age_seconds: age } = cron
-  return {
-    name: text(name),
-    lastSuccess: time(cron.last_success),
-    lastSkipped: time(cron.last_skipped),
-    lastFailure: time(cron.last_failure),
-    /** Milliseconds from the last success to the daemon's response. */
-    ageMs: age === null ? undefined : age * MS_PER_SECOND,
-    stale: cron.stale,
-    skipReason: text(cron.skip_reason),
-    /** Undefined unless the cron comes from the operator's list. */
-    more: 'schedule' in cron ? readMore(cron) : undefined,
-  }
-}
-
-function readMore(cron: Listed) {
-  return {
-    schedule: text(cron.schedule),
-    intervalMs: cron.interval_seconds * MS_PER_SECOND,
-    paused: cron.paused,
-    running: cron.running,
-    nextRun: time(cron.next_run),
-    /** Newest first. */
-    runs: cron.runs.map(readRun),
-  }
-}
-
-export type CronRunFacts = ReturnType<typeof readRun>
-
-function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number]) {
-  return { at: time(at), result, tookMs: took_ms, trigger, reason: text(reason) }
-}
+/** A cron as `/health` reports it, or as the operator's list does, which knows more. Times are business time. */
+export type Cron = Reported & Pick<Listed, 'name'> & Partial<Omit<Listed, keyof Reported | 'name'>>
+export type CronRun = Listed['runs'][number]
 
 export const cronStates = ['failing', 'stale', 'running', 'paused', 'waiting', 'skipped', 'ok'] as const
 export type CronState = (typeof cronStates)[number]
 
 /** State of a cron. If several states apply, the one that is checked first counts. */
-export function cronState(cron: CronFacts): CronState {
-  const last = Math.max(cron.lastSuccess ?? 0, cron.lastSkipped ?? 0)
-  if (cron.more?.running) return 'running'
-  if ((cron.lastFailure ?? 0) > last) return 'failing'
-  if (cron.more?.paused) return 'paused'
+export function cronState(cron: Cron): CronState {
+  const { last_success: succeeded, last_skipped: skipped, last_failure: failed } = cron
+  const isSkipped = (skipped ?? '') > (succeeded ?? '')
+  const last = isSkipped ? skipped : succeeded
+  if (cron.running) return 'running'
+  if ((failed ?? '') > (last ?? '')) return 'failing'
+  if (cron.paused) return 'paused'
   if (cron.stale) return 'stale'
-  if (last === 0) return 'waiting'
-  return (cron.lastSkipped ?? 0) > (cron.lastSuccess ?? 0) ? 'skipped' : 'ok'
+  if (last === null) return 'waiting'
+  return isSkipped ? 'skipped' : 'ok'
 }
 
 const words: Readonly<Record<CronState, Exclude<Piece, string>>> = {
@@ -71,12 +39,12 @@ const words: Readonly<Record<CronState, Exclude<Piece, string>>> = {
 }
 
 /** State of a cron as symbol and word: `✓ ok`. */
-export function cronWord(cron: CronFacts): Piece {
+export function cronWord(cron: Cron): Piece {
   return words[cronState(cron)]
 }
 
 /** Result of a run as symbol and word. */
-export const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
+export const runWords: Readonly<Record<CronRun['result'], Piece>> = {
   success: good('✓ ran'),
   failed: bad('✗ failed'),
   skipped: dim('– skipped'),
@@ -85,7 +53,7 @@ export const runWords: Readonly<Record<CronRunFacts['result'], Piece>> = {
 const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
 
 /** The latest runs, a symbol for each. The newest is last. */
-export function runStrip(runs: readonly CronRunFacts[], count: number): string {
+export function runStrip(runs: readonly CronRun[], count: number): string {
   const signs = runs.slice(0, count).map(({ result }) => runSigns[result])
   return signs.reverse().join('')
 }
@@ -94,8 +62,8 @@ const urgency: Readonly<Partial<Record<CronState, number>>> = { failing: 0, stal
 const NOT_URGENT = 2
 
 /** Compares two crons: failing and late ones first, then by name. */
-export function byUrgency(a: CronFacts, b: CronFacts): number {
-  const rank = (cron: CronFacts) => urgency[cronState(cron)] ?? NOT_URGENT
+export function byUrgency(a: Cron, b: Cron): number {
+  const rank = (cron: Cron) => urgency[cronState(cron)] ?? NOT_URGENT
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
@@ -103,7 +71,7 @@ export function byUrgency(a: CronFacts, b: CronFacts): number {
 const counted: readonly CronState[] = ['ok', 'running', 'stale', 'failing', 'paused', 'waiting', 'skipped']
 
 /** How many crons are in each state: `6 ok  1 late`. */
-export function stateCounts(crons: readonly CronFacts[]): string {
+export function stateCounts(crons: readonly Cron[]): string {
   const all = counted.flatMap((state) => {
     const many = crons.filter((cron) => cronState(cron) === state).length
     return many === 0 ? [] : [`${many} ${words[state].text.slice(2)}`]
@@ -112,13 +80,14 @@ export function stateCounts(crons: readonly CronFacts[]): string {
 }
 
 /** Time since the last success. If business time is unknown, the age that the daemon reported. */
-export function lastOk({ lastSuccess, ageMs }: CronFacts, now: number | undefined): string {
-  if (lastSuccess === undefined) return 'not yet'
-  if (now === undefined) return ageMs === undefined ? '—' : shortSpan(ageMs)
-  return shortSpan(Math.max(0, now - lastSuccess))
+export function lastOk({ last_success: at, age_seconds: age }: Cron, now: number | undefined): string {
+  if (at === null) return 'not yet'
+  if (now === undefined) return age === null ? '—' : shortSpan(age * SECOND_MS)
+  return shortSpan(Math.max(0, now - Date.parse(at)))
 }
 
-export function nextRun({ more }: Pick<CronFacts, 'more'>, now: number | undefined): string {
-  if (more?.nextRun === undefined || now === undefined) return '—'
-  return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)
+export function nextRun(cron: Cron | undefined, now: number | undefined): string {
+  const at = time(cron?.next_run)
+  if (at === undefined || now === undefined) return '—'
+  return at <= now ? 'now' : shortSpan(at - now)
 }

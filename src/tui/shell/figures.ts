@@ -4,41 +4,23 @@ import type { Link, Outcome } from '../../client/link.ts'
 import { HOUR_MS } from '../../core/time.ts'
 import type { jobStatuses } from '../../model/job.ts'
 import { ask } from './queries.ts'
-import { time } from './read.ts'
 
-type RiverAnswer = WireAnswer<Api['getRiver']>
-
-/** Today's money. Amounts are decimal USDC, such as `1284.30`. */
-export type RiverFacts = Omit<RiverAnswer, 'begins' | 'checked_at'> & { readonly checkedAt: number | undefined }
+/** Today's money. */
+export type River = WireAnswer<Api['getRiver']>
 
 export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getRiver', asked: { signal } },
-    ({ checked_at, begins: _, ...river }): RiverFacts => ({ ...river, checkedAt: time(checked_at) }),
-  )
+  ask(link, { name: 'getRiver', asked: { signal } }, (river) => river)
 
-type SeriesAnswer = WireAnswer<Api['getSeries']>
-type Bucket = SeriesAnswer['buckets'][number]
+export type Series = WireAnswer<Api['getSeries']>
+type Bucket = Series['buckets'][number]
 
-export type SeriesFacts = Pick<SeriesAnswer, 'span' | 'buckets'> & {
-  readonly bucketSeconds: number
-  readonly weekAgo: SeriesAnswer['week_ago']
-}
+export const fetchSeries = (link: Link, span: Series['span']) => (signal: AbortSignal) =>
+  ask(link, { name: 'getSeries', asked: { query: { span }, signal } }, (series) => series)
 
-export const fetchSeries = (link: Link, span: SeriesAnswer['span']) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getSeries', asked: { query: { span }, signal } },
-    ({ buckets, bucket_seconds: bucketSeconds, week_ago: weekAgo }): SeriesFacts => {
-      return { span, bucketSeconds, buckets, weekAgo }
-    },
-  )
-
-type PastHour = NonNullable<SeriesAnswer['week_ago']>['buckets'][number]
+type PastHour = NonNullable<Series['week_ago']>['buckets'][number]
 
 /** What the hours of a week ago say of each bucket. Empty if nothing is known of them. */
-export function pastOf({ buckets, weekAgo }: SeriesFacts, of: (hour: PastHour) => number): readonly number[] {
+export function pastOf({ buckets, week_ago: weekAgo }: Series, of: (hour: PastHour) => number): readonly number[] {
   const hours = weekAgo?.buckets ?? []
   const hourOf = (bucket: Bucket | undefined) => Math.floor(Date.parse(bucket?.at ?? '') / HOUR_MS)
   const past = buckets.map((bucket) => hours[hourOf(bucket) - hourOf(buckets[0])])

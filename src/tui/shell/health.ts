@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { readCronFacts } from './cron-facts.ts'
 import { text, time } from './read.ts'
 
 /** Counts by name. */
@@ -25,7 +24,7 @@ export function readHealth(health: Answered) {
     network: text(health.network),
     chain: text(health.chain.mode),
     payTo: text(health.pay_to),
-    crons: Object.entries(crons).map(([name, cron]) => readCronFacts(name, cron)),
+    crons: Object.entries(crons).map(([name, cron]) => ({ ...cron, name: text(name) })),
     /** Refusals of the last 24 hours, by reason. */
     refusals: counts(launch.gate_refusals_24h),
     /** 410 responses in the last 24 hours: disabled area, count and callers. Areas without a 410 are omitted. */

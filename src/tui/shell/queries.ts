@@ -4,7 +4,7 @@ import type { Api } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
 import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import { type CronFacts, readCronFacts } from './cron-facts.ts'
+import type { Cron } from './cron-facts.ts'
 import { readHealth } from './health.ts'
 import { text, time } from './read.ts'
 
@@ -35,7 +35,7 @@ export const fetchHealth = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getHealth', asked: { signal } }, readHealth)
 
 export type Crons = {
-  readonly crons: readonly CronFacts[]
+  readonly crons: readonly Cron[]
   /** Whether the daemon runs crons on schedule. */
   readonly automatic: boolean
 }
@@ -44,7 +44,7 @@ export const fetchCrons = (link: Link) => (signal: AbortSignal) =>
   ask(
     link,
     { name: 'listCrons', asked: { signal } },
-    ({ crons, automatic }): Crons => ({ crons: crons.map((cron) => readCronFacts(cron.name, cron)), automatic }),
+    ({ crons, automatic }): Crons => ({ crons: crons.map((cron) => ({ ...cron, name: text(cron.name) })), automatic }),
   )
 
 /** Business time, its offset to the machine's time, and whether it is frozen. */
