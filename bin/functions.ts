@@ -208,7 +208,7 @@ export const brought: readonly string[] = [
   'css-tree',
   'dns-packet',
   'markdown-it',
-  'qrcode',
+  'qr',
   'saxes',
   'semver',
   'tinyld',

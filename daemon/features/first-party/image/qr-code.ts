@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
-import { create, type QRCode } from 'qrcode'
+import encodeQr from 'qr'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, type JsonInput, wrongField } from '../service/service.ts'
 
@@ -72,12 +72,13 @@ export const qrCode = defineService({
   isQuick: (input) => String(input['data'] ?? '').length <= QUICK_CHARS && Number(input['size'] ?? 0) <= QUICK_SIZE_PX,
   make(input) {
     const { data, size, format } = read(input)
-    const { modules } = create(data, { errorCorrectionLevel: 'M' })
+    const modules = encodeQr(data, 'raw', { ecc: 'medium', border: QUIET_ZONE_MODULES })
     return { qr_code: format === 'svg' ? svgResult(modules, size) : pngResult(modules, size) }
   },
 })
 
-type Modules = QRCode['modules']
+/** Rows of modules, true if dark, with the quiet zone. */
+type Modules = readonly (readonly boolean[])[]
 
 function read(input: JsonInput): { data: string; size: number; format: string } {
   const data = String(input['data'] ?? '')
@@ -90,39 +91,36 @@ function read(input: JsonInput): { data: string; size: number; format: string } 
 
 /** Draws each module with the same whole number of pixels, so that the image is sharp; centres the code. */
 function pngResult(modules: Modules, size: number): Json {
-  const needed = modules.size + 2 * QUIET_ZONE_MODULES
+  const needed = modules.length
   if (size < needed)
     throw wrongField('size', `must be at least ${needed} pixels for this much data, unless format is svg`)
   const scale = Math.floor(size / needed)
-  const offset = Math.floor((size - modules.size * scale) / 2)
-  const lines = Array.from({ length: modules.size }, (_, row) => ({
+  const offset = Math.floor((size - needed * scale) / 2)
+  const lines = modules.map((row) => ({
     rows: scale,
-    black: darkRuns(modules, row).map(([from, to]) => [offset + from * scale, offset + to * scale] as const),
+    black: darkRuns(row).map(([from, to]) => [offset + from * scale, offset + to * scale] as const),
   }))
-  const below = size - offset - modules.size * scale
+  const below = size - offset - needed * scale
   const png = blackAndWhitePng(size, [{ rows: offset, black: [] }, ...lines, { rows: below, black: [] }])
   return result(png, { content: png.toString('base64'), format: 'png', encoding: 'base64', width: size })
 }
 
 function svgResult(modules: Modules, size: number): Json {
-  const side = modules.size + 2 * QUIET_ZONE_MODULES
-  const shapes = Array.from({ length: modules.size }, (_, row) =>
-    darkRuns(modules, row).map(([from, to]) => {
-      const length = to - from
-      return `M${from + QUIET_ZONE_MODULES} ${row + QUIET_ZONE_MODULES}h${length}v1h-${length}z`
-    }),
+  const side = modules.length
+  const shapes = modules.flatMap((row, y) =>
+    darkRuns(row).map(([from, to]) => `M${from} ${y}h${to - from}v1h${from - to}z`),
   )
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${side} ${side}" ` +
-    `shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path d="${shapes.flat().join('')}"/></svg>`
+    `shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path d="${shapes.join('')}"/></svg>`
   return result(Buffer.from(svg), { content: svg, format: 'svg', encoding: 'utf-8', width: size })
 }
 
-function darkRuns(modules: Modules, row: number): [from: number, to: number][] {
+function darkRuns(row: Modules[number]): [from: number, to: number][] {
   const runs: [number, number][] = []
-  for (let column = 0; column < modules.size; column += 1) {
+  for (let column = 0; column < row.length; column += 1) {
     const start = column
-    while (column < modules.size && modules.get(row, column) === 1) column += 1
+    while (row[column]) column += 1
     if (column > start) runs.push([start, column])
   }
   return runs
