@@ -172,7 +172,7 @@ describe('keys', () => {
   it('in one piece each act on what the one before left', async () => {
     const { type, rows } = await cockpit()
     await type('6jjj5\u001B[B\u001B[B')
-    expect(rows()[2]).toMatch(/^─ Crons 5 ─/)
+    expect(rows()[2]).toMatch(/^─ Crons ─.* 5 of 5 /)
     expect(rows()[7]).toMatch(/^▌/)
     await type('-')
     expect(rows().findIndex((row) => row.startsWith('▌'))).toBe(8)

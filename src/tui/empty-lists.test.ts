@@ -80,3 +80,12 @@ it.each([...lists, 'crons', 'endpoints'] as const)(
     expect(open.text()).toMatch(/ (?:no such [a-z ]+|nothing matches the filter): esc clears/)
   },
 )
+
+it('the command that fills a list names the remote that is shown', async () => {
+  const place = { name: 'prod-eu', guarded: true, option: '-r prod-eu' }
+  open = await openOn({ link: fakeLink(new Proxy({}, { get: () => withoutRows }), place), screen: 'jobs' })
+  await open.advance(1_000)
+  await open.type('v'.repeat(jobViews.length - 1))
+  await open.advance(1_000)
+  expect(open.text()).toContain('→ souk -r prod-eu buy SERVICE')
+})

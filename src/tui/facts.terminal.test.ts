@@ -117,7 +117,10 @@ const places: readonly (readonly [typed: string, lacks: Lacks])[] = [
   [
     '5',
     both(
-      words(async () => [`Crons ${(await ask('listCrons')).crons.length}`]),
+      words(async () => {
+        const { length } = (await ask('listCrons')).crons
+        return ['─ Crons ─', `${length} of ${length}`]
+      }),
       list(async () => {
         const now = await businessNow()
         return (await ask('listCrons')).crons.map((one) => cronSays(one, now))

@@ -8,6 +8,8 @@ import type { Key } from './parts/keys.ts'
 import { type Action, bindings, bindingsOn, hintsOn, keysLabel } from './shell/bindings.ts'
 import { firstUi, type Ui } from './shell/ui.ts'
 
+// @slow every screen, at every size, with every key
+
 let open: Opened | undefined
 afterEach(() => open?.close())
 

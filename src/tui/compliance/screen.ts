@@ -83,7 +83,7 @@ function complianceLines(model: Model, { width, height }: ScreenArea): Line[] {
   return [...above, ...attemptLines(model, { width, height: height - above.length })]
 }
 
-function attemptLines({ shown, view: { ui } }: Model, { width, height }: ScreenArea): Line[] {
+function attemptLines({ shown, view: { ui, place } }: Model, { width, height }: ScreenArea): Line[] {
   const { columns, rows, chosen, total = 0, listed } = shown
   const typed = typedWords(ui, 'compliance').trimStart()
   const found: Line = [typed === '' ? '' : `${typed}  `, ...sortedWords(ui, 'compliance')]
@@ -94,7 +94,7 @@ function attemptLines({ shown, view: { ui } }: Model, { width, height }: ScreenA
   const ends = lifeWords(rows)
   const note = ends === '' ? counted : `${counted}, ${ends}`
   const head = rule(width, `Identity checks ${count(total)}`, [...found, dim(note)])
-  if (rows.length === 0) return [head, ...emptyLines(checks, { filter: ui.filters.compliance, width })]
+  if (rows.length === 0) return [head, ...emptyLines(checks, { filter: ui.filters.compliance, width, option: place.option })]
   const why = text(shown.row?.reason)
   const list = { columns, rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })

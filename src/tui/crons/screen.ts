@@ -45,7 +45,7 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
   const columns = columnsOf(now, area.width)
   const shown = localRows(host, view, { list, columns, listed, all, factsOf, now })
   return listFace(host, {
-    title: `Crons ${all.length}`,
+    title: 'Crons',
     place: `${shown.rows.length} of ${all.length}`,
     order: 'trouble first',
     shown,

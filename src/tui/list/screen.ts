@@ -153,5 +153,5 @@ function whyEmpty<R>(model: Model<R>, width: number): Line[] {
   if (none !== undefined) return wordLines(filter ? 'nothing matches the filter: esc clears it' : none, width)
   const { name = '', plural = '', source = ['', ''] } = { ...list.noun, ...model.empty }
   const within = model.within ?? (viewIn(list, view.ui) || 'all')
-  return emptyLines({ name, plural, source }, { view: within, filter, elsewhere, width })
+  return emptyLines({ name, plural, source }, { view: within, filter, elsewhere, width, option: view.place.option })
 }

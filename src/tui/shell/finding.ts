@@ -61,18 +61,20 @@ type Emptiness = {
   readonly filter: string | undefined
   readonly elsewhere?: string
   readonly width: number
+  /** Option that selects the shown instance. Empty for the local one. */
+  readonly option: string
 }
 
 /** What an empty list shows: why it is empty, and the key or command that changes that. */
 export function emptyLines(
   { name, plural, source }: Pick<Noun<never>, 'name' | 'plural' | 'source'>,
-  { view = 'all', filter, elsewhere = '', width }: Emptiness,
+  { view = 'all', filter, elsewhere = '', width, option }: Emptiness,
 ): Line[] {
   const [words, command] = source
   if (filter && elsewhere === '') return wordLines(`no such ${name}: esc clears the filter`, width)
   if (filter) return wordLines(`no such ${name} in ${view}, but ${elsewhere}: press v for another view`, width)
   if (view !== 'all') return wordLines(`no ${plural} in view ${view}: press v for another view`, width)
-  return [...wordLines(`no ${plural} yet: ${words}`, width), ['   → ', accent(command)]]
+  return [...wordLines(`no ${plural} yet: ${words}`, width), ['   → ', accent(command.replace(/^souk/, `souk ${option}`.trim()))]]
 }
 
 /** A sentence in place of rows. */

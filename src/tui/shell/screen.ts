@@ -171,6 +171,7 @@ export type View = {
   readonly needs: Query<Needs>
   /** Whether the daemon pushes events, so that data is fetched soon after it changes. */
   readonly isPushed: boolean
+  readonly place: Place
 }
 
 /** Terminal size. */
@@ -178,7 +179,6 @@ export type Size = { readonly columns: number; readonly rows: number }
 
 /** What header and footer need in addition to `View`. */
 export type FrameView = View & {
-  readonly place: Place
   readonly clock: Query<BusinessClock>
   readonly refreshMs: number
   readonly readonly: boolean
