@@ -106,7 +106,7 @@ export default defineConfig(({ mode }) => {
       },
       pool: 'forks',
       // Programs of others are waited for more than they work.
-      maxWorkers: mode === 'rest' ? 4 : 2,
+      maxWorkers: mode === 'rest' ? 4 : 3,
       ...(mode === 'rest' ? { sequence: { sequencer: DeepFirst } } : {}),
       // Slow machines are waited for; nothing here measures time.
       testTimeout: 600_000,

@@ -5,6 +5,8 @@ import { figureRules } from './tidy/figure-rules.testkit.ts'
 import { brokenLines, covers, lineRules } from './tidy/line-rules.testkit.ts'
 import { type Tree, type TreeRule, treeRules } from './tidy/tree-rules.testkit.ts'
 
+// @slow it reads every file of the repository
+
 /* The repository checks itself. Each message says what to write instead. */
 
 const ROOT = join(import.meta.dirname, '..')

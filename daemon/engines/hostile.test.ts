@@ -11,6 +11,8 @@ import { openSite } from '../ports/web/site.testkit.ts'
 import { commit } from '../store/draw.ts'
 import { engineBoard } from './engines.ts'
 
+// @slow pictures and documents that are made to take long
+
 let market: Marketplace
 beforeAll(async () => {
   market = await openMarketplace()

@@ -4,6 +4,8 @@ import { openLoop } from '../../fixtures/kit/loop.ts'
 import { type Escrow, openEscrow } from '../../fixtures/market/escrow.ts'
 import { openSite, type Site } from '../ports/web/site.testkit.ts'
 
+// @slow certificates that take long to verify
+
 /* A stranger's certificates, which take long to verify, hold up nobody else of the market. */
 
 let market: Escrow

@@ -4,6 +4,8 @@ import { type Facilitator, OTHER_SHOP, openFacilitator, SHOP } from '../../../fi
 import { MAX_RESOURCES } from './catalogue.ts'
 import { facilitatedResources } from './rows.ts'
 
+// @slow thousands of payments of others
+
 let at: Facilitator
 afterEach(() => at.market.close())
 

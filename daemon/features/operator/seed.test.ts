@@ -9,6 +9,8 @@ import { createDaemon } from '../../index.ts'
 import type { Store } from '../../store/port.ts'
 import { services } from '../listings/rows.ts'
 
+// @slow a start that dies at each of its writes
+
 /** A start takes fewer transactions than this, or the test itself has gone wrong. */
 const MAX_STEPS = 60
 const { seed: _, ...unseeded } = configDefaults

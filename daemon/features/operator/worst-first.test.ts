@@ -15,6 +15,8 @@ import { isLate } from '../jobs/view.ts'
 import { jobList } from './party-facts.ts'
 import { partyPage } from './party-page.ts'
 
+// @slow a hundred thousand jobs
+
 const NOW = 100 * DAY_MS
 
 type Drawn = {

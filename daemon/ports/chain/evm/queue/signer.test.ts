@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { type Hex, toWallet } from '../../../../../src/core/hex.ts'
 import { openSigner } from './signer.ts'
 
+// @slow thousands of signatures
+
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 const key = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
