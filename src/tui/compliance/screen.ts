@@ -94,7 +94,8 @@ function attemptLines({ shown, view: { ui, place } }: Model, { width, height }: 
   const ends = lifeWords(rows)
   const note = ends === '' ? counted : `${counted}, ${ends}`
   const head = rule(width, `Identity checks ${count(total)}`, [...found, dim(note)])
-  if (rows.length === 0) return [head, ...emptyLines(checks, { filter: ui.filters.compliance, width, option: place.option })]
+  if (rows.length === 0)
+    return [head, ...emptyLines(checks, { filter: ui.filters.compliance, width, option: place.option })]
   const why = text(shown.row?.reason)
   const list = { columns, rows, idOf: verification.idOf, chosen }
   const table = listTable(ui, { ...list, width, height: Math.max(1, height - 3) })

@@ -74,7 +74,10 @@ export function emptyLines(
   if (filter && elsewhere === '') return wordLines(`no such ${name}: esc clears the filter`, width)
   if (filter) return wordLines(`no such ${name} in ${view}, but ${elsewhere}: press v for another view`, width)
   if (view !== 'all') return wordLines(`no ${plural} in view ${view}: press v for another view`, width)
-  return [...wordLines(`no ${plural} yet: ${words}`, width), ['   → ', accent(command.replace(/^souk/, `souk ${option}`.trim()))]]
+  return [
+    ...wordLines(`no ${plural} yet: ${words}`, width),
+    ['   → ', accent(command.replace(/^souk/, `souk ${option}`.trim()))],
+  ]
 }
 
 /** A sentence in place of rows. */
