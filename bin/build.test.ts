@@ -120,7 +120,7 @@ describe('the bundle', () => {
     const alone = join(home, 'alone')
     await cp(dist, join(alone, 'dist'), { recursive: true })
     copyBeside(join(alone, 'dist'))
-    const config = { ...configDefaults, dataDir: join(home, 'in-level'), seed: 'none', rows: 'level' }
+    const config = { ...configDefaults, dataDir: join(home, 'in-level'), seed: 'none', rows: 'disk' }
     const { code, err } = await evaluate(
       `const { createDaemon } = await import(${JSON.stringify(join(alone, 'dist', 'daemon.js'))})
        await (await createDaemon(${JSON.stringify(config)})).stop()`,

@@ -309,9 +309,11 @@ export function verifyData(dataDir: string): Promise<VerifyReport> {
 
 /** Removes files without a record. @returns the number removed. @throws StoreLocked while a daemon runs. */
 export async function tidyData(dataDir: string): Promise<number> {
+  // First, because an open store may hold the rows.
+  const { unnamedBlobs, seq } = await verifyData(dataDir)
   const store = await openStopped(dataDir, allCollections)
   try {
-    const { unnamedBlobs } = await verifyData(dataDir)
+    if (store.stats().seq !== seq) return 0
     const unnamed = new Set(unnamedBlobs)
     const isReferenced = async (sha256: string) => !unnamed.has(sha256)
     return (await store.blobs.sweep({ isReferenced, olderThanMs: Number.POSITIVE_INFINITY })).length

@@ -43,7 +43,7 @@ function open(dir: string, rows?: 'level') {
     dir,
     collections: purchaseCollections,
     now: Date.now,
-    ...(rows === 'level' ? { rows } : { compactAboveBytes: NO_COMPACTION_BYTES }),
+    ...(rows === 'level' ? { levelFrom: 0 } : { compactAboveBytes: NO_COMPACTION_BYTES }),
     onFatal: (error) => {
       throw error
     },

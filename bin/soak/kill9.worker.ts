@@ -16,7 +16,7 @@ const store = await openLowdbStore({
   now: Date.now,
   onFatal: () => process.exit(FATAL_EXIT),
   compactAboveBytes: COMPACT_ABOVE_BYTES,
-  rows: rows === 'level' ? 'level' : 'memory',
+  ...(rows === 'level' ? { levelFrom: 0 } : {}),
 })
 writeSync(STDOUT, 'ready\n')
 

@@ -69,6 +69,14 @@ export class StoreTooLarge extends Error {
   }
 }
 
+/** LevelDB does not run on this machine. */
+export class LevelMissing extends Error {
+  override readonly name = 'LevelMissing'
+  constructor(cause: unknown) {
+    super(`LevelDB has no native module that runs on ${process.platform} ${process.arch}`, { cause })
+  }
+}
+
 /** The data was written by a newer souk, or its content is unknown. */
 export class StoreFormatUnknown extends Error {
   override readonly name = 'StoreFormatUnknown'

@@ -133,6 +133,14 @@ export type StoreStats = {
   readonly journalBytes: number
   /** Number of syncs since the store was opened. */
   readonly syncs: number
+  /** Rows on the disk; absent if all rows are in memory. */
+  readonly disk?: {
+    readonly sizeBytes: number
+    /** Number of the last transaction on the disk; later ones are in memory and in the journal. */
+    readonly reflects: number
+    /** Number of changes that are in memory only, apart from those that are being written. */
+    readonly waiting: number
+  }
 }
 
 export type Store = {

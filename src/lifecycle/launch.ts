@@ -101,6 +101,13 @@ export const launchOptions = {
     value: 'postgres://…',
   }),
   spare: z.flag({ description: 'wait while another daemon has the database, then take over from it' }),
+  rows: z
+    .enum(['memory', 'disk'])
+    .optional()
+    .meta({
+      description: 'where rows are kept (default: memory; from about 4,000 purchases, disk)',
+      value: 'memory|disk',
+    }),
   ephemeral: z.flag({ description: 'keep no data after the daemon stops' }),
   seed: z.text({
     description: 'initial data: house (built-in services), demo (users with history), none, or a file (default: house)',
@@ -232,10 +239,11 @@ export function storeOf(host: Pick<CommandContext<unknown, unknown>, 'places' | 
 }
 
 /** Checks what a database cannot do. @throws CliError `usage` */
-export function checkStore({ store, spare, ephemeral, seed }: Launch): void {
+export function checkStore({ store, spare, ephemeral, seed, rows }: Launch): void {
   if (store === undefined && spare) throw usage('--spare needs a database that daemons share: add --store.')
   if (store === undefined) return
   if (ephemeral) throw usage('--ephemeral keeps no data, but --store or SOUK_STORE names a database: omit one of them.')
+  if (rows !== undefined) throw usage('--rows is for a marketplace in files: omit it, or omit --store and SOUK_STORE.')
   if (seed === DEMO)
     throw usage('The demo history is written into files: omit --store and SOUK_STORE, or use --seed house.')
 }

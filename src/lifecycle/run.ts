@@ -147,7 +147,7 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
     // Without `--seed`, a new store gets the first-party services.
     ...(launch.seed === undefined ? { seedOfNew: HOUSE } : { seed: launch.seed }),
-    ...compact({ bazaar: launch.bazaar, store: launch.store, spare: launch.spare || undefined }),
+    ...compact({ bazaar: launch.bazaar, store: launch.store, rows: launch.rows, spare: launch.spare || undefined }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -78,8 +78,8 @@ export type Config = {
   readonly store?: string
   /** Whether to wait while another daemon has the database. */
   readonly spare?: boolean
-  /** Where rows are stored (default: memory). A store that was ever opened with `level` keeps its rows there. */
-  readonly rows?: 'memory' | 'level'
+  /** Where rows are kept (default: in memory while the store is small, then on disk). */
+  readonly rows?: 'memory' | 'disk'
   /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */
   readonly requestTimeoutMs?: number
   /** Addresses and keys of the APIs that first-party functions use. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../../src/core/folder.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { realDisk } from '../../store/disk.ts'
+import { readWhole } from '../../store/lowdb/whole.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { shownAddress } from '../../store/postgres/address.ts'
 import { type Contents, type CopyParts, copyToDatabase, copyToFiles } from '../../store/postgres/copy.ts'
@@ -53,11 +54,12 @@ async function moveToDatabase(copy: StoreCopy): Promise<CopiedStore> {
   const parts = partsOf(copy)
   await undoHalfReplaced(dataDir)
   const dir = join(dataDir, STORE_FOLDER)
+  const wholes = await readWhole(dir, collections)
   const store = await openStopped(dataDir, collections)
   let contents: Contents
   try {
     const { blobs, storeId } = store
-    contents = await copyToDatabase(parts, { dir, storeId, seq: store.stats().seq, books: store, blobs })
+    contents = await copyToDatabase(parts, { wholes, storeId, seq: store.stats().seq, books: store, blobs })
     markDatabase(dataDir, shownAddress(parts.address), storeId)
   } finally {
     await store.close()

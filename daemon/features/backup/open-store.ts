@@ -5,6 +5,7 @@ import { requireAdminKey } from '../../kernel/identity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Disk } from '../../store/disk.ts'
+import { LEVEL_FROM_BYTES } from '../../store/lowdb/first.ts'
 import { openLowdbStore } from '../../store/lowdb/open.ts'
 import type { AnyCollection, Store } from '../../store/port.ts'
 import { type OpenedStore, openDatabase, refuseWithoutDatabase } from '../../store/postgres/opened.ts'
@@ -24,6 +25,8 @@ export type StoreParts = {
   readonly onLoaded?: (percent: number) => void
 }
 
+const levelFrom = { memory: Number.POSITIVE_INFINITY, disk: 0, auto: LEVEL_FROM_BYTES } as const
+
 /** @throws AppError `unavailable` when the disk is full; passes on all other errors of opening the store. */
 export async function openStore(parts: StoreParts): Promise<OpenedStore> {
   const { config, collections, disk, log, machine, onFatal, onLoaded, onWaiting = () => undefined } = parts
@@ -38,14 +41,17 @@ export async function openStore(parts: StoreParts): Promise<OpenedStore> {
   }
   refuseWithoutDatabase(dataDir)
   try {
-    return await openLowdbStore({
+    const opened = await openLowdbStore({
       dir: join(dataDir, STORE_FOLDER),
       collections,
       durability: config.durability,
       now: machine.wall,
       onFatal: stopped,
-      ...compact({ disk, onLoaded, rows: config.rows }),
+      levelFrom: levelFrom[config.rows ?? 'auto'],
+      ...compact({ disk, onLoaded }),
     })
+    const { note } = opened
+    return { ...opened, ...(note === undefined ? {} : { describe: async () => note }) }
   } catch (error) {
     throw isNoSpace(error) ? diskFull(dataDir, error) : error
   }

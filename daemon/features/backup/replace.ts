@@ -5,6 +5,7 @@ import { makeFolder } from '../../../src/core/folder.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { realDisk } from '../../store/disk.ts'
 import { LOCK_DIR, MANIFEST_FILE } from '../../store/lowdb/files.ts'
+import { LEVEL_FROM_BYTES } from '../../store/lowdb/first.ts'
 import { takeLock } from '../../store/lowdb/lock.ts'
 import { type LowdbStore, openLowdbStore } from '../../store/lowdb/open.ts'
 import type { AnyCollection } from '../../store/port.ts'
@@ -22,6 +23,7 @@ export function openStopped(dataDir: string, collections: readonly AnyCollection
     dir: join(dataDir, STORE_FOLDER),
     collections,
     durability: 'full',
+    levelFrom: LEVEL_FROM_BYTES,
     now: systemClock.wall,
     onFatal: (error) => {
       throw error

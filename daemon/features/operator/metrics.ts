@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { RECOVERY_METRIC } from '../../../src/model/payment.ts'
 import { type CronRow, crons } from '../../crons/rows.ts'
@@ -204,21 +205,38 @@ function attentionGauge(store: Store, registry: Registry): void {
 }
 
 function storeGauges(store: Store, registry: Registry): void {
-  const shown = [
-    ['souk_journal_bytes', 'Bytes of the journal since its last snapshot.', 'journalBytes'],
-    ['souk_store_records', 'Number of records in the store.', 'records'],
-    ['souk_store_transactions', 'Sequence number of the last transaction.', 'seq'],
+  const { disk } = store.stats()
+  const ofDisk = [
+    ['souk_store_disk_bytes', 'Bytes of the rows on the disk.', () => store.stats().disk?.sizeBytes],
+    ['souk_store_disk_transactions', 'Last transaction on the disk.', () => store.stats().disk?.reflects],
+    ['souk_store_front_changes', 'Changes that are in memory and journal only.', () => store.stats().disk?.waiting],
   ] as const
-  for (const [name, help, member] of shown) {
+  const shown = [
+    ['souk_journal_bytes', 'Bytes of the journal since its last snapshot.', () => store.stats().journalBytes],
+    ['souk_store_records', 'Number of records in the store.', () => store.stats().records],
+    ['souk_store_transactions', 'Sequence number of the last transaction.', () => store.stats().seq],
+    ['souk_anonymous_memory_bytes', 'Memory without mapped files, which the system can take back.', anonymousBytes],
+    ...(disk ? ofDisk : []),
+  ] as const
+  for (const [name, help, read] of shown) {
     new Gauge({
       name,
       help,
       registers: [registry],
-      collect() {
-        this.set(store.stats()[member])
+      async collect() {
+        this.set((await read()) ?? Number.NaN)
       },
     })
   }
+}
+
+const KILOBYTE = 1_024
+
+/** @returns undefined if the system does not tell */
+async function anonymousBytes(): Promise<number | undefined> {
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '')
+  const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) * KILOBYTE
 }
 
 /** Counts payments, cron runs and webhook attempts from committed rows, each once. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compareScalars } from '../engine/order.ts'
 import type { Scalar } from '../port.ts'
-import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts'
+import { behind, bytesOf, encodeScalar, endOfScalar, scalarKey, textBytes, textKey, textOf } from './bytes.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }),
@@ -29,6 +29,7 @@ test('keys lie in the order of their scalars, and each scalar knows its end', ()
       const order = compareScalars(a[0], b[0]) || compareScalars(a[1], b[1])
       expect(Buffer.compare(encoded(a), encoded(b))).toBe(Math.sign(order))
       const first = encodeScalar(a[0])
+      expect(bytesOf(scalarKey(a[0]))).toEqual(first)
       expect(endOfScalar(Buffer.concat([Buffer.of(7), encoded(a), Buffer.of(9)]), 1)).toBe(1 + first.length)
     }),
     { numRuns: 3_000 },
@@ -48,7 +49,10 @@ test('a prefix holds exactly what begins with it', () => {
 
 test('every string comes back from its bytes', () => {
   fc.assert(
-    fc.property(text, (value) => textOf(textBytes(value)) === value),
+    fc.property(
+      text,
+      (value) => textOf(textBytes(value)) === value && textBytes(value).equals(bytesOf(textKey(value))),
+    ),
     { numRuns: 2_000 },
   )
 })

@@ -68,6 +68,7 @@ function openedDb(current: () => Rows, change: (next: Rows) => Promise<void>): L
       }
     },
     snapshot: () => Object.assign({ close: async () => undefined }, { rows: current() }),
+    approximateSize: async () => 0,
     clear: () => change(new Map()),
     close: async () => undefined,
   }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ClassicLevel } from 'classic-level'
 import { errnoOf } from '../../../src/core/error.ts'
-import { StoreDamaged, StoreLocked } from '../errors.ts'
+import { LevelMissing, StoreDamaged, StoreLocked } from '../errors.ts'
 
 /** Number of entries passed to LevelDB before yielding to the event loop. */
 const HANDED_AT_ONCE = 1_024
@@ -30,6 +30,8 @@ export type LevelDb = {
     close(): Promise<void>
   }
   snapshot(): Moment
+  /** Size of the files that hold a range of keys. */
+  approximateSize(from: Buffer, to: Buffer): Promise<number>
   clear(): Promise<void>
   close(): Promise<void>
 }
@@ -46,11 +48,10 @@ const LEVEL_OPTIONS = {
 
 /**
  * Opens the database in a folder; the caller closes it. The native package is loaded on demand.
- * @throws StoreLocked, StoreDamaged
+ * @throws StoreLocked, StoreDamaged, LevelMissing
  */
 export async function openLevelDb(dir: string, createIfMissing = true): Promise<ClassicLevel<Buffer, Buffer>> {
-  // In the bundle, this package has only a default export.
-  const { ClassicLevel } = (await import('classic-level')).default
+  const { ClassicLevel } = await loadLevel()
   const db = new ClassicLevel<Buffer, Buffer>(dir, { ...LEVEL_OPTIONS, createIfMissing })
   try {
     await db.open()
@@ -63,16 +64,23 @@ export async function openLevelDb(dir: string, createIfMissing = true): Promise<
   }
 }
 
+async function loadLevel() {
+  try {
+    // In the bundle, this package has only a default export.
+    return (await import('classic-level')).default
+  } catch (error) {
+    throw new LevelMissing(error)
+  }
+}
+
 /** Id of the store whose rows a database has. */
 export function ownerOf(db: LevelDb): string | undefined {
   return db.getSync(STORE)?.toString()
 }
 
-/** Assigns a database to one store. @throws StoreDamaged if it has another store's rows */
-export async function claimFor(db: LevelDb, dir: string, store: string): Promise<void> {
-  const owner = ownerOf(db)
-  if (owner === undefined) await writeBatch(db, { removed: [], put: [[STORE, Buffer.from(store)]] })
-  else if (owner !== store) throw new StoreDamaged(dir, 0, 'it contains the rows of another store')
+/** Assigns a database to one store. */
+export function claim(db: LevelDb, store: string): Promise<void> {
+  return writeBatch(db, { removed: [], put: [[STORE, Buffer.from(store)]] })
 }
 
 /** Calls a function for each item, yielding to the event loop every few items. */

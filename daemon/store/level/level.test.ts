@@ -8,7 +8,7 @@ import { account, accounts, collectionsUnderTest, idsOf, seed } from '../conform
 import type { Base, TableReads } from '../engine/base.ts'
 import { type Front, frontOver } from '../engine/front.ts'
 import { createRowSet, putRow, readsOf } from '../engine/rows.ts'
-import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
+import { StoreDamaged } from '../errors.ts'
 import { openMemoryStore } from '../memory/open.testkit.ts'
 import type { AnyCollection } from '../port.ts'
 import { openLevelDb } from './db.ts'
@@ -166,12 +166,4 @@ test('a byte that flipped in a row is found and named', () =>
     await expect(read).rejects.toThrow(StoreDamaged)
     await expect(read).rejects.toThrow('accounts a')
     await again.end()
-  }))
-
-test('an index that is declared differently than its entries were written is refused', () =>
-  inFolder(async (dir) => {
-    await (await opened(dir, [accounts])).close()
-    const [first, ...rest] = accounts.indexes
-    const changed = { ...accounts, indexes: [{ ...first, name: 'owner', fields: ['balance'] as const }, ...rest] }
-    await expect(opened(dir, [changed])).rejects.toThrow(StoreFormatUnknown)
   }))

@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { compact } from '../../../src/core/record.ts'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
 import { type AnyRow, type IndexPlace, indexedValue } from '../engine/order.ts'
-import { type RowIndex, shapeTable, type TableShape, uniqueValues } from '../engine/tables.ts'
-import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
+import { keyOf, type RowIndex, shapeTable, type TableShape, uniqueValues } from '../engine/tables.ts'
+import { StoreDamaged } from '../errors.ts'
 import type { AnyCollection, Scalar } from '../port.ts'
-import { behind, encodeScalar, endOfScalar, textBytes, textOf } from './bytes.ts'
+import { behind, bytesOf, endOfScalar, latin, scalarKey, textBytes, textKey, textOf } from './bytes.ts'
 import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
 
 /** Number of index entries per asynchronous read. */
@@ -25,6 +26,9 @@ const REFLECTS = Buffer.from('reflects')
 const RECORDS = Buffer.from('records')
 const NAMES = Buffer.from('names')
 const EMPTY = Buffer.alloc(0)
+/** All keys of rows and entries lie between these. */
+const FIRST_KEY = Buffer.from('a')
+const LAST_KEY = Buffer.from('z')
 
 /** Source of reads: the database or, during a batch write, a snapshot from before that write. */
 type View = {
@@ -49,8 +53,10 @@ function during<T>({ db, frozen, readers }: View, read: (snapshot: Moment) => Pr
 export type LevelBase = DeepBase & {
   /** Number of the last transaction that is completely stored; 0 if empty. */
   reflects(): number
-  /** All rows of one snapshot, by collection, each checked. @param onDamaged (default: throws) */
-  walk(onDamaged?: OnDamaged): AsyncGenerator<readonly [collection: string, row: AnyRow]>
+  /** The JSON of all rows of one snapshot, by collection, each checked. @param onDamaged (default: throws) */
+  walk(onDamaged?: OnDamaged): AsyncGenerator<readonly [collection: string, json: unknown]>
+  /** Rough size on the disk, without the last writes. */
+  sizeBytes(): number
   close(): Promise<void>
 }
 
@@ -59,15 +65,19 @@ const refuse: OnDamaged = (error) => {
   throw error
 }
 
-/** Rows of a store in an open database. @throws StoreFormatUnknown when an index declaration changed */
+/** Rows of a store in an open database. Builds the entries of indexes that are new, or declared differently than before. */
 export async function openLevel(db: LevelDb, dir: string, collections: readonly AnyCollection[]): Promise<LevelBase> {
   let records = numberAt(db, RECORDS)
   let reflects = numberAt(db, REFLECTS)
-  const numberOf = await numbersOf(db, collections)
+  const { names, numberOf, unbuilt } = declared(db, collections)
   const view: View = { db, dir, frozen: undefined, readers: new Set() }
   const tables = new Map(
     collections.map((collection) => [collection.name, levelTable(view, { shape: shapeTable(collection), numberOf })]),
   )
+  for (const name of unbuilt) await tables.get(name)?.build()
+  if (names !== undefined) await writeBatch(db, { removed: [], put: [[NAMES, names]] })
+  const measure = () => db.approximateSize(FIRST_KEY, LAST_KEY)
+  let sizeBytes = await measure()
 
   async function write({ staged, reflects: upTo }: DeepBatch, taken: () => void): Promise<void> {
     const batch: Batch = { removed: [], put: [] }
@@ -86,9 +96,10 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
       await Promise.allSettled(view.readers)
       await frozen.close()
     }
+    sizeBytes = await measure()
   }
 
-  async function* walk(onDamaged = refuse): AsyncGenerator<readonly [string, AnyRow]> {
+  async function* walk(onDamaged = refuse): AsyncGenerator<readonly [string, unknown]> {
     const snapshot = db.snapshot()
     try {
       for (const [name, table] of tables) for await (const row of table.walk(snapshot, onDamaged)) yield [name, row]
@@ -97,7 +108,15 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
     }
   }
 
-  return { tables, write, walk, records: () => records, reflects: () => reflects, close: () => db.close() }
+  return {
+    tables,
+    write,
+    walk,
+    records: () => records,
+    reflects: () => reflects,
+    sizeBytes: () => sizeBytes,
+    close: () => db.close(),
+  }
 }
 
 function grownBy({ write: { row }, before }: Staged): number {
@@ -112,70 +131,81 @@ const numberBytes = (value: number): Buffer => Buffer.from(String(value))
 
 type NumberOf = (...names: readonly string[]) => Buffer
 
-/** Numbers that stand for collections and indexes in database keys; assigned once. */
-async function numbersOf(db: LevelDb, collections: readonly AnyCollection[]): Promise<NumberOf> {
-  const known = new Map<string, unknown>(JSON.parse(db.getSync(NAMES)?.toString() ?? '[]'))
-  const before = known.size
-  for (const { name, key, indexes } of collections) {
-    declare(known, name, key)
-    for (const { order: _walked, ...definition } of indexes) declare(known, `${name}/${definition.name}`, definition)
+/**
+ * Numbers that stand for collections and indexes in database keys; assigned once. An index that is declared differently
+ * than before gets a new number.
+ * @returns the new names to store, if any, and the collections with rows that lack index entries
+ */
+function declared(db: LevelDb, collections: readonly AnyCollection[]) {
+  const known: [name: string, definition: unknown][] = JSON.parse(db.getSync(NAMES)?.toString() ?? '[]')
+  const before = known.length
+  const find = (name: string) => known.findLastIndex((one) => one[0] === name)
+  /** @returns whether it was not declared like this before */
+  const declare = (name: string, definition: unknown): boolean => {
+    const isFresh = !isDeepStrictEqual(known[find(name)]?.[1], definition)
+    if (isFresh) known.push([name, definition])
+    return isFresh
   }
-  if (known.size > before)
-    await writeBatch(db, { removed: [], put: [[NAMES, Buffer.from(JSON.stringify([...known]))]] })
-  const numbers = new Map([...known.keys()].map((name, n) => [name, n]))
-  return (...names) => {
+  const unbuilt = new Set<string>()
+  for (const { name, key, indexes } of collections) {
+    const isNew = declare(name, key)
+    for (const { order: _walked, ...definition } of indexes)
+      if (declare(`${name}/${definition.name}`, definition) && !isNew) unbuilt.add(name)
+  }
+  const numberOf: NumberOf = (...names) => {
     const bytes = Buffer.alloc(NUMBER_BYTES)
-    bytes.writeUInt16BE(numbers.get(names.join('/')) ?? 0)
+    bytes.writeUInt16BE(find(names.join('/')))
     return bytes
   }
-}
-
-function declare(known: Map<string, unknown>, name: string, definition: unknown): void {
-  if (!known.has(name)) known.set(name, definition)
-  else if (JSON.stringify(known.get(name)) !== JSON.stringify(definition))
-    throw new StoreFormatUnknown(`${name} was declared differently when its rows were written`)
+  return { numberOf, unbuilt, names: known.length > before ? Buffer.from(JSON.stringify(known)) : undefined }
 }
 
 type Parts = { readonly shape: TableShape; readonly numberOf: NumberOf }
 
-/** Bytes as a map key. */
-const latin = (bytes: Buffer): string => bytes.toString('latin1')
-const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
+type Entry = {
+  /** Key of a row's entry; undefined if the row has none. */
+  readonly of: (key: string, row: AnyRow | undefined) => string | undefined
+  readonly value: (key: string) => Buffer
+}
 
 /** Database keys of a table's rows and index entries. */
 function keysOf({ shape, numberOf }: Parts) {
   const { name } = shape.collection
-  const rowPrefix = Buffer.concat([Buffer.from(ROW), numberOf(name)])
-  const startOf = (kind: string) =>
-    new Map(
-      [...shape.indexes.keys()].map((index) => [index, Buffer.concat([Buffer.from(kind), numberOf(name, index)])]),
-    )
-  const [entries, uniques] = [startOf(ENTRY), startOf(UNIQUE)]
-  const tuple = (start: Buffer | undefined, values: readonly Scalar[], key: Buffer = EMPTY) =>
-    Buffer.concat([start ?? EMPTY, ...values.map(encodeScalar), key])
+  const rowPrefix = ROW + latin(numberOf(name))
+  const tuple = (start: string, values: readonly Scalar[]) => start + values.map(scalarKey).join('')
+  const startsOf = (kind: string, all: Iterable<string>) =>
+    new Map([...all].map((index) => [index, kind + latin(numberOf(name, index))]))
+  const starts = startsOf(ENTRY, shape.indexes.keys())
+  const uniqueStarts = startsOf(UNIQUE, shape.indexes.keys())
+  const entryStart = ({ definition }: RowIndex) => starts.get(definition.name) ?? ''
+  const uniqueStart = ({ definition }: RowIndex) => uniqueStarts.get(definition.name) ?? ''
   const valuesIn = ({ definition }: RowIndex, row: AnyRow) => definition.fields.map((field) => indexedValue(row, field))
+  const entries = [...shape.indexes.values()].map((index): Entry => {
+    const start = entryStart(index)
+    const of: Entry['of'] = (key, row) =>
+      row && index.holds(row) ? tuple(start, valuesIn(index, row)) + textKey(key) : undefined
+    return { of, value: () => EMPTY }
+  })
+  const uniques = shape.uniques.map((index): Entry => {
+    const start = uniqueStart(index)
+    const of: Entry['of'] = (_key, row) => {
+      const values = row && uniqueValues(index, row)
+      return values && tuple(start, values)
+    }
+    return { of, value: textBytes }
+  })
   return {
-    rowPrefix,
-    row: (key: string) => Buffer.concat([rowPrefix, textBytes(key)]),
-    place: (index: RowIndex, { values, key }: IndexPlace) =>
-      tuple(entries.get(index.definition.name), values, key === undefined ? EMPTY : textBytes(key)),
-    unique: (index: RowIndex, values: readonly Scalar[]) => tuple(uniques.get(index.definition.name), values),
+    rowPrefix: bytesOf(rowPrefix),
+    row: (key: string) => bytesOf(rowPrefix + textKey(key)),
+    place: (index: RowIndex, { values, key = '' }: IndexPlace) =>
+      bytesOf(tuple(entryStart(index), values) + textKey(key)),
+    unique: (index: RowIndex, values: readonly Scalar[]) => bytesOf(tuple(uniqueStart(index), values)),
     named(index: RowIndex, entry: Buffer): Buffer {
-      let at = entries.get(index.definition.name)?.length ?? 0
+      let at = entryStart(index).length
       for (const _field of index.definition.fields) at = endOfScalar(entry, at)
-      return Buffer.concat([rowPrefix, entry.subarray(at)])
+      return Buffer.concat([bytesOf(rowPrefix), entry.subarray(at)])
     },
-    /** Index entries of a row as key and value. Only those of unique indexes have a value: the row's key. */
-    *entriesOf(key: string, row: AnyRow | undefined): Generator<readonly [string, Buffer]> {
-      if (row === undefined) return
-      for (const index of shape.indexes.values())
-        if (index.holds(row))
-          yield [latin(tuple(entries.get(index.definition.name), valuesIn(index, row), textBytes(key))), EMPTY]
-      for (const index of shape.uniques) {
-        const values = uniqueValues(index, row)
-        if (values !== undefined) yield [latin(tuple(uniques.get(index.definition.name), values)), textBytes(key)]
-      }
-    },
+    entries: [...entries, ...uniques],
     nameOf: (bytes: Buffer) => textOf(bytes.subarray(rowPrefix.length)),
   }
 }
@@ -184,21 +214,21 @@ type Keys = ReturnType<typeof keysOf>
 
 /** Encodes and decodes rows with their own checksum, since LevelDB rarely checks its own. */
 function valueCodec({ collection, codec }: TableShape, dir: string, nameOf: Keys['nameOf']) {
+  function jsonOf(key: Buffer, value: Buffer): unknown {
+    const json = value.subarray(CRC_BYTES)
+    if (value.length < CRC_BYTES || crc32(json) !== value.readUInt32BE())
+      throw new StoreDamaged(dir, 0, `the checksum of ${collection.name} ${nameOf(key)} is wrong`)
+    return JSON.parse(json.toString())
+  }
   return {
     encode(row: AnyRow): Buffer {
-      const json = Buffer.from(JSON.stringify(codec.toJson(row)))
-      const value = Buffer.alloc(CRC_BYTES + json.length)
-      value.writeUInt32BE(crc32(json))
-      json.copy(value, CRC_BYTES)
+      const value = Buffer.from(`    ${JSON.stringify(codec.toJson(row))}`)
+      value.writeUInt32BE(crc32(value.subarray(CRC_BYTES)))
       return value
     },
-    decode(key: Buffer, value: Buffer | undefined): AnyRow | undefined {
-      if (value === undefined) return undefined
-      const json = value.subarray(CRC_BYTES)
-      if (value.length < CRC_BYTES || crc32(json) !== value.readUInt32BE())
-        throw new StoreDamaged(dir, 0, `the checksum of ${collection.name} ${nameOf(key)} is wrong`)
-      return codec.fromJson(JSON.parse(json.toString()))
-    },
+    jsonOf,
+    decode: (key: Buffer, value: Buffer | undefined): AnyRow | undefined =>
+      value && codec.fromJson(jsonOf(key, value) as AnyRow),
   }
 }
 
@@ -206,7 +236,7 @@ function levelTable(view: View, parts: Parts) {
   const { db, dir } = view
   const { shape } = parts
   const keys = keysOf(parts)
-  const { encode, decode } = valueCodec(shape, dir, keys.nameOf)
+  const { encode, decode, jsonOf } = valueCodec(shape, dir, keys.nameOf)
   const seen = () => compact({ snapshot: view.frozen })
   const rowAt = (key: Buffer): AnyRow | undefined => decode(key, db.getSync(key, seen()))
 
@@ -248,31 +278,48 @@ function levelTable(view: View, parts: Parts) {
     },
   }
 
+  const all = { gte: keys.rowPrefix, lt: behind(keys.rowPrefix) }
   const walk = (snapshot: Moment, onDamaged: OnDamaged) =>
-    walkRows(db.iterator({ gte: keys.rowPrefix, lt: behind(keys.rowPrefix), snapshot }), (key, value) =>
-      sound(() => decode(key, value), onDamaged),
-    )
+    walkRows(db.iterator({ ...all, snapshot }), (key, value) => sound(() => jsonOf(key, value), onDamaged))
 
-  return { ...reads, change: changes(keys, encode), walk }
+  const change = changes(keys, encode)
+
+  /** Writes all rows again, with the entries of all indexes. */
+  async function build(): Promise<void> {
+    let batch: Batch = { removed: [], put: [] }
+    for await (const json of walkRows(db.iterator(all), jsonOf)) {
+      const row = shape.codec.fromJson(json as AnyRow)
+      change(batch, { write: { collection: shape.collection.name, key: keyOf(shape, row), row }, before: undefined })
+      if (batch.put.length < ENTRIES_AT_ONCE) continue
+      await writeBatch(db, batch)
+      batch = { removed: [], put: [] }
+    }
+    await writeBatch(db, batch)
+  }
+
+  return { ...reads, change, walk, build }
 }
 
 /** Adds a row's changes to a batch; unchanged index entries are skipped. */
-function changes(keys: Keys, encode: (row: AnyRow) => Buffer) {
-  return ({ removed, put }: Batch, { write: { key, row }, before }: Staged): void => {
-    const fresh = row as AnyRow | null
-    const old = new Map(keys.entriesOf(key, before))
-    const entries = new Map(keys.entriesOf(key, fresh ?? undefined))
-    removed.push(...[...old.keys()].filter((entry) => !entries.has(entry)).map(bytesOf))
-    for (const [entry, value] of entries) if (!old.has(entry)) put.push([bytesOf(entry), value])
-    if (fresh) put.push([keys.row(key), encode(fresh)])
-    else removed.push(keys.row(key))
+function changes({ entries, row: rowKey }: Keys, encode: (row: AnyRow) => Buffer) {
+  function move({ removed, put }: Batch, { of, value }: Entry, { write: { key, row }, before }: Staged): void {
+    const [old, now] = [of(key, before), of(key, (row ?? undefined) as AnyRow | undefined)]
+    if (old === now) return
+    if (old !== undefined) removed.push(bytesOf(old))
+    if (now !== undefined) put.push([bytesOf(now), value(key)])
+  }
+  return (batch: Batch, staged: Staged): void => {
+    const { key, row } = staged.write
+    for (const entry of entries) move(batch, entry, staged)
+    if (row === null) batch.removed.push(rowKey(key))
+    else batch.put.push([rowKey(key), encode(row as AnyRow)])
   }
 }
 
 async function* walkRows(
   rows: ReturnType<LevelDb['iterator']>,
-  read: (key: Buffer, value: Buffer) => AnyRow | undefined,
-): AsyncGenerator<AnyRow> {
+  read: (key: Buffer, value: Buffer) => unknown,
+): AsyncGenerator<unknown> {
   try {
     for (let more = await rows.nextv(ROWS_AT_ONCE); more.length > 0; more = await rows.nextv(ROWS_AT_ONCE))
       yield* more.flatMap(([key, value]) => read(key, value) ?? [])

@@ -1,13 +1,18 @@
-import type { Disk } from '../disk.ts'
-import { type Front, frontOver } from '../engine/front.ts'
-import type { State } from '../engine/rows.ts'
-import { keyOf } from '../engine/tables.ts'
-import { claimFor, type LevelDb, openLevelDb, ownerOf } from '../level/db.ts'
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { compact } from '../../../src/core/record.ts'
+import type { Staged } from '../engine/base.ts'
+import type { Front } from '../engine/front.ts'
+import type { AnyRow } from '../engine/order.ts'
+import { createState, type State } from '../engine/rows.ts'
+import { StoreDamaged, StoreMisuse } from '../errors.ts'
+import { claim, type LevelDb, openLevelDb, ownerOf } from '../level/db.ts'
 import { type LevelBase, openLevel } from '../level/level.ts'
+import type { Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
-import { type Manifest, ROWS_DIR, writeManifest } from './files.ts'
-import type { Loader, RowSink } from './load.ts'
-import { type RecoverInput, type Recovery, recover } from './recover.ts'
+import { ROWS_DIR, segmentFile, writeManifest } from './files.ts'
+import { discarding, type Loader, type RowSink } from './load.ts'
+import { loadersOf, type RecoverInput, type Recovery, recover } from './recover.ts'
 
 /** Opens the database in a folder; tests pass a failing one. */
 export type OpenDb = (dir: string, createIfMissing?: boolean) => Promise<LevelDb>
@@ -25,8 +30,8 @@ type RowsOf = {
   readonly openDb?: OpenDb | undefined
 }
 
-/** Rows per batch when a store moves to LevelDB. */
-const ROWS_AT_ONCE = 5_000
+/** Number of rows between rests. */
+const ROWS_AT_ONCE = 4_096
 /** Rough size of a row, not measured. */
 const ROW_BYTES = 1_024
 
@@ -38,7 +43,7 @@ export async function openRows({ dir, store, collections, openDb = openLevelDb }
 async function claimed(db: LevelDb, { dir, store, collections }: RowsOf): Promise<LevelBase> {
   try {
     const path = `${dir}/${ROWS_DIR}`
-    await claimFor(db, path, store)
+    if (ownerOf(db) !== store) throw new StoreDamaged(path, 0, 'it does not have the rows of this store')
     return await openLevel(db, path, collections)
   } catch (error) {
     await db.close()
@@ -46,38 +51,139 @@ async function claimed(db: LevelDb, { dir, store, collections }: RowsOf): Promis
   }
 }
 
-/** Moves a store's rows to LevelDB. The old files stay valid until the manifest changes, so a move can restart. */
-export async function moveToLevel(
-  job: RowsOf & { readonly disk: Disk; readonly state: State; readonly manifest: Manifest; readonly seq: number },
-): Promise<{ readonly manifest: Manifest; readonly behind: Behind }> {
-  const { disk, dir, state, seq, openDb = openLevelDb } = job
-  const db = await openDb(`${dir}/${ROWS_DIR}`, true)
-  await db.clear()
-  const level = await claimed(db, job)
-  const manifest = { ...job.manifest, rows: 'level' as const }
+type FilesOf = Omit<RowsOf, 'store'> &
+  Pick<RecoverInput, 'disk' | 'manifest'> & {
+    readonly migrations: readonly Migration[]
+    /** Called with the number of bytes read. */
+    readonly saw?: ((bytes: number) => void) | undefined
+  }
+
+/**
+ * Copies a closed store's rows to LevelDB and compares them. A copy that was cut short goes on where it ended, if the
+ * files are the same. The old files stay valid until the manifest changes.
+ */
+export async function moveToLevel(job: FilesOf) {
+  const { disk, dir, manifest, collections, saw, openDb = openLevelDb } = job
+  const path = `${dir}/${ROWS_DIR}`
+  const db = await openDb(path, true)
   try {
-    for (const staged of batchesOf(state)) await level.write({ staged, reflects: 0 }, () => undefined)
-    await level.write({ staged: [], reflects: seq }, () => undefined)
-    await writeManifest(disk, dir, manifest)
-    return { manifest, behind: { level, front: frontOver(level) } }
-  } catch (error) {
-    await level.close()
-    throw error
+    const name = await unfinishedName(job)
+    if (ownerOf(db) !== name) {
+      await db.clear()
+      await claim(db, name)
+    }
+    const level = await openLevel(db, path, collections)
+    const { recovery, sum } = await copyRows(job, level)
+    const copied = rowSum()
+    for await (const [collection, json] of level.walk()) {
+      copied.add(collection, json)
+      saw?.(recovery.snapshotBytes / level.records())
+    }
+    if (copied.text() !== sum) {
+      await db.clear()
+      throw new StoreMisuse(`the rows that were copied to ${path} differ from those of the store: start again`)
+    }
+    await level.write({ staged: [], reflects: recovery.seq }, () => undefined)
+    await claim(db, manifest.store)
+    const moved = { ...manifest, rows: recovery.seq === 0 ? ('level' as const) : ('moved' as const) }
+    await writeManifest(disk, dir, moved)
+    return { manifest: moved, recovery }
+  } finally {
+    await db.close()
   }
 }
 
-function* batchesOf(state: State) {
-  for (const [collection, { shape, rows }] of state) {
-    const all = [...rows.values()]
-    for (let from = 0; from < all.length; from += ROWS_AT_ONCE)
-      yield all
-        .slice(from, from + ROWS_AT_ONCE)
-        .map((row) => ({ write: { collection, key: keyOf(shape, row), row }, before: undefined }))
+const UNFINISHED = 'unfinished '
+
+/** Owner of an unfinished copy: names the files that it was made from. */
+async function unfinishedName({ disk, dir, manifest }: FilesOf): Promise<string> {
+  const last = await disk.stat(`${dir}/${segmentFile(manifest.segments.at(-1) ?? 0)}`)
+  return `${UNFINISHED}${JSON.stringify(manifest)} ${last?.sizeBytes}`
+}
+
+async function copyRows(job: FilesOf, level: LevelBase) {
+  const sum = rowSum()
+  let known = level.records()
+  let staged: Staged[] = []
+  const recovery = await streamRows({
+    ...job,
+    visit(collection, key, row) {
+      sum.add(collection, level.tables.get(collection)?.shape.codec.toJson(row))
+      if (known > 0) known -= 1
+      else staged.push({ write: { collection, key, row }, before: undefined })
+    },
+    async rest() {
+      const batch = staged
+      staged = []
+      if (batch.length > 0) await level.write({ staged: batch, reflects: 0 }, () => undefined)
+    },
+  })
+  return { recovery, sum: sum.text() }
+}
+
+const HASH_BYTES = 8
+const HASH_BITS = 64
+
+/** Number of rows and a checksum of all of them by collection, in any order. */
+function rowSum() {
+  const sums = new Map<string, { rows: number; hash: bigint }>()
+  return {
+    add(collection: string, json: unknown): void {
+      const sum = sums.get(collection) ?? { rows: 0, hash: 0n }
+      const hash = createHash('sha256').update(JSON.stringify(json)).digest().subarray(0, HASH_BYTES)
+      sum.hash = BigInt.asUintN(HASH_BITS, sum.hash + hash.readBigUInt64BE())
+      sum.rows += 1
+      sums.set(collection, sum)
+    },
+    text: () =>
+      [...sums]
+        .map(([name, { rows, hash }]) => `${name} ${rows} ${hash}`)
+        .sort()
+        .join(),
+  }
+}
+
+type RowStream = FilesOf & {
+  /** If absent, the files are only checked. */
+  readonly visit?: (collection: string, key: string, row: AnyRow) => void
+  /** Awaited between parts of the rows. */
+  readonly rest?: () => Promise<void>
+}
+
+/** Visits each row of a closed store once. Keeps only the rows of the journal in memory. Changes no file. */
+export async function streamRows(input: RowStream): Promise<Recovery> {
+  const { dir, manifest, collections, migrations, visit, rest = () => nextTurn(), saw } = input
+  /** Rows as the journal leaves them. */
+  const newer = new Map<string, Parameters<RowSink['put']>>()
+  const shapes = createState(collections)
+  const loadersInto = (put: RowSink['put']) =>
+    loadersOf({ dir, sink: { shapes, put }, migrations, ...compact({ onBytes: saw }) })
+  const journal = loadersInto((...one) => newer.set(`${one[0]} ${one[1]}`, one))
+  const older = loadersInto((collection, key, row) => {
+    if (row && !newer.has(`${collection} ${key}`)) visit?.(collection, key, row)
+  })
+  const loaderOf = (format: number): Loader => (visit ? { ...older(format), put: journal(format).put } : discarding)
+  const level = manifest.rows && (await openRows({ ...input, store: manifest.store }))
+  try {
+    const recovery = await recover({ ...input, loaderOf, rest, ...(level ? { reflects: level.reflects() } : {}) })
+    const loader = loaderOf(manifest.format)
+    for await (const [collection, json] of level?.walk() ?? []) {
+      loader.putWhole(collection, json)
+      loader.saw?.(ROW_BYTES)
+    }
+    for (const [n, [collection, key, row]] of [...newer.values()].entries()) {
+      if (row) visit?.(collection, key, row)
+      if (n % ROWS_AT_ONCE === 0) await rest()
+    }
+    await rest()
+    return recovery
+  } finally {
+    await level?.close()
   }
 }
 
 /** Reads the undamaged rows from LevelDB and counts the lost ones. @returns undefined if LevelDB does not open */
-export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
+export async function salvageRows({ loader, ...job }: RowsOf & { readonly loader: Loader }) {
   let lost = 0
   // The caller reports that the rows cannot be read.
   const level = await openRows(job).catch(() => undefined)
@@ -86,10 +192,7 @@ export async function salvageRows(job: RowsOf & { readonly sink: RowSink }) {
     lost += 1
   }
   try {
-    for await (const [collection, row] of level.walk(count)) {
-      const shape = level.tables.get(collection)?.shape
-      if (shape) job.sink.put(collection, keyOf(shape, row), row)
-    }
+    for await (const [collection, json] of level.walk(count)) loader.putWhole(collection, json)
   } catch {
     count() // LevelDB itself cannot go on; how many rows lie behind, nobody knows
   } finally {
@@ -104,25 +207,5 @@ export async function ownerOfRows(dir: string, openDb: OpenDb = openLevelDb): Pr
   const db = await openDb(`${dir}/${ROWS_DIR}`, false).catch(() => undefined)
   const owner = db && ownerOf(db)
   await db?.close()
-  return owner
-}
-
-type WholeInput = Omit<RecoverInput, 'reflects'> & Omit<RowsOf, 'store'> & { readonly sink?: RowSink }
-
-/** Loads all rows of a closed store and replays its journal. Changes no file. */
-export async function recoverWhole(input: WholeInput): Promise<Recovery> {
-  const { manifest, sink, loaderOf } = input
-  if (manifest.rows === undefined) return recover(input)
-  const level = await openRows({ ...input, store: manifest.store })
-  const loader: Loader = loaderOf(manifest.format)
-  try {
-    for await (const [collection, row] of level.walk()) {
-      const shape = level.tables.get(collection)?.shape
-      if (shape) sink?.put(collection, keyOf(shape, row), row)
-      loader.saw?.(ROW_BYTES)
-    }
-    return await recover({ ...input, reflects: level.reflects() })
-  } finally {
-    await level.close()
-  }
+  return owner?.startsWith(UNFINISHED) ? undefined : owner
 }

@@ -6,8 +6,8 @@ import { type LowdbStoreOptions, openLowdbStore } from './open.ts'
 /** The second hands rows over to LevelDB after every commit, beside those that follow. */
 const kinds: Readonly<Record<string, Partial<LowdbStoreOptions>>> = {
   'lowdb, rows in memory': {},
-  'lowdb, rows in LevelDB at once': { rows: 'level', compactAboveBytes: 0 },
-  'lowdb, rows in LevelDB later': { rows: 'level' },
+  'lowdb, rows in LevelDB at once': { levelFrom: 0, compactAboveBytes: 0 },
+  'lowdb, rows in LevelDB later': { levelFrom: 0 },
 }
 
 for (const [name, kind] of Object.entries(kinds))

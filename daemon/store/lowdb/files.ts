@@ -26,8 +26,8 @@ const Manifest = z.strictObject({
   previous: z.int().min(0).nullable(),
   /** Number of each segment's first transaction, ascending. Only the last segment grows. */
   segments: z.array(z.int().min(1)).min(1),
-  /** Present if the rows are in LevelDB. A snapshot in the manifest is then older than the move to LevelDB. */
-  rows: z.literal('level').exactOptional(),
+  /** Present if the rows are in LevelDB; `moved` until the first clean stop, which removes the files from before. */
+  rows: z.enum(['level', 'moved']).exactOptional(),
   /** Number of the last transaction at the last clean stop, to detect losses. */
   stopped: z.int().min(0).exactOptional(),
 })

@@ -4,15 +4,16 @@ import type { Disk } from '../disk.ts'
 import type { Base } from '../engine/base.ts'
 import { frontOver } from '../engine/front.ts'
 import { createState, memoryBase, type State } from '../engine/rows.ts'
-import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
+import { LevelMissing, StoreDamaged } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
-import { type Behind, moveToLevel, type OpenDb, openRows } from './behind.ts'
+import { type Behind, moveToLevel, type OpenDb, openRows, streamRows } from './behind.ts'
 import {
   MANIFEST_FILE,
   type Manifest,
   numberedFiles,
   QUARANTINE_DIR,
+  ROWS_DIR,
   readManifest,
   segmentFile,
   snapshotFile,
@@ -24,13 +25,18 @@ import { removeUnlisted } from './maintenance.ts'
 import { quarantineLog } from './quarantine.ts'
 import { loadersOf, type Recovery, recover } from './recover.ts'
 import { writeSnapshot } from './snapshot.ts'
+import { DEFAULT_RESERVE_BYTES } from './space.ts'
+
+const MB = 1024 * 1024
+/** Snapshot of about 4,000 purchases: from here on, memory and start would cost more than reads from the disk. */
+export const LEVEL_FROM_BYTES = 32 * MB
 
 export type FirstInput = {
   readonly disk: Disk
   readonly dir: string
   readonly collections: readonly AnyCollection[]
-  /** Whether to move rows to LevelDB. Rows that are already in LevelDB stay there. */
-  readonly isLevel: boolean
+  /** See `LowdbStoreOptions`. */
+  readonly levelFrom?: number | undefined
   readonly openDb?: OpenDb | undefined
   readonly migrations: readonly Migration[]
   readonly newStoreId: () => string
@@ -43,30 +49,72 @@ export type LoadedStore = {
   readonly base: Base
   /** Rows in memory, or those in LevelDB. */
   readonly kept: State | Behind
+  /** Why rows stayed in memory, in one sentence. */
+  readonly note?: string
 }
 
 /** Creates or recovers the files, removes a torn tail, and migrates. The caller holds the lock. */
 export async function loadOrCreate(input: FirstInput): Promise<LoadedStore> {
-  const { disk, dir, collections, migrations } = input
+  const { disk, dir, levelFrom, migrations } = input
   const format = migrations.length + 1
   const found = (await readManifest(disk, dir, format)) ?? (await create(input, format))
-  if (found.rows !== undefined) return loadBehind(input, found)
+  const isCurrent = found.format === format
+  if (found.rows && isCurrent && levelFrom !== Number.POSITIVE_INFINITY) return loadBehind(input, found)
+  const loaded = found.rows || !isCurrent ? await loadMemory(input, found) : undefined
+  const moved = await movedIfLarge(input, loaded?.manifest ?? found, loaded?.recovery)
+  if (typeof moved === 'object') return moved
+  return { ...(loaded ?? (await loadMemory(input, found))), ...compact({ note: moved }) }
+}
+
+/** Loads all rows into memory. Rows of an older format or in LevelDB are first written as a snapshot. */
+async function loadMemory(input: FirstInput, found: Manifest): Promise<LoadedStore> {
+  const { disk, dir, collections, migrations, openDb, levelFrom } = input
+  const format = migrations.length + 1
   const state = createState(collections)
-  const loaderOf = loadersOf({ dir, sink: intoState(state), migrations, ...(await progressOf(input, found)) })
-  const recovery = await recover({ disk, dir, manifest: found, loaderOf })
+  const { put } = intoState(state)
+  const { onBytes } = await progressOf(input, found)
+  const loaderOf = loadersOf({ dir, sink: intoState(state), migrations, ...compact({ onBytes }) })
+  const recovery =
+    found.rows === undefined
+      ? await recover({ disk, dir, manifest: found, loaderOf })
+      : await streamRows({ disk, dir, manifest: found, collections, migrations, openDb, visit: put, saw: onBytes })
   const known = await settle(input, found, recovery)
-  const current = found.format === format ? known : await rewrite({ ...input, state, found, recovery, format })
-  if (!input.isLevel) return { ...current, base: memoryBase(state), kept: state }
-  const { manifest, behind } = await moveToLevel({ ...input, ...current, store: found.store, state, seq: recovery.seq })
-  return { ...current, manifest, base: behind.front, kept: behind }
+  const isCurrent = found.format === format && found.rows === undefined
+  const current = isCurrent ? known : await rewrite({ ...input, state, found: known.manifest, recovery, format })
+  // Also removes what a move left that was not finished.
+  if (levelFrom === undefined || levelFrom === Number.POSITIVE_INFINITY)
+    for (const name of await disk.list(`${dir}/${ROWS_DIR}`)) await disk.remove(`${dir}/${ROWS_DIR}/${name}`)
+  return { ...current, base: memoryBase(state), kept: state }
+}
+
+/** Moves the rows of a large store to LevelDB. @returns the store, or why it stays in memory; undefined if it is small */
+async function movedIfLarge(
+  input: FirstInput,
+  found: Manifest,
+  earlier?: Recovery,
+): Promise<LoadedStore | string | undefined> {
+  const { disk, dir, levelFrom } = input
+  const file = `${dir}/${snapshotFile(found.snapshot)}`
+  const sizeBytes = found.snapshot === 0 ? 0 : ((await disk.stat(file))?.sizeBytes ?? 0)
+  if (levelFrom === undefined || sizeBytes < levelFrom) return undefined
+  const neededBytes = sizeBytes * 2 + DEFAULT_RESERVE_BYTES
+  if ((await disk.freeBytes(dir)) < neededBytes)
+    return `All rows stay in memory: their move to the disk needs ${Math.ceil(neededBytes / MB)} MB of free space.`
+  try {
+    const saw = (await progressOf(input, found, 2)).onBytes
+    const { manifest, recovery } = await moveToLevel({ ...input, manifest: found, saw })
+    const { torn, loss } = earlier ?? recovery
+    const loaded = await loadBehind(input, (await settle(input, manifest, recovery)).manifest)
+    return { ...loaded, recovery: { ...loaded.recovery, torn, loss } }
+  } catch (error) {
+    if (error instanceof LevelMissing) return `All rows stay in memory: ${error.message}.`
+    throw error
+  }
 }
 
 /** Loads the journal's changes that LevelDB does not have yet. */
 async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedStore> {
-  const { disk, dir, collections, migrations, openDb } = input
-  // Migrations run on rows as they are loaded. Rows in LevelDB are not loaded, so they cannot be migrated.
-  if (found.format !== migrations.length + 1)
-    throw new StoreFormatUnknown(`${dir} has LevelDB rows in format ${found.format}, which is no longer supported`)
+  const { disk, dir, collections, openDb } = input
   const level = await openRows({ dir, store: found.store, collections, openDb })
   try {
     const front = frontOver(level)
@@ -94,11 +142,12 @@ async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Reco
 async function progressOf(
   { disk, dir, onLoaded }: FirstInput,
   { snapshot, segments }: Manifest,
+  passes = 1,
 ): Promise<{ readonly onBytes?: (bytes: number) => void }> {
   if (onLoaded === undefined) return {}
   const names = [...(snapshot === 0 ? [] : [snapshotFile(snapshot)]), ...segments.map(segmentFile)]
   const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
-  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const total = passes * sizes.reduce((sum, size) => sum + size, 0)
   let read = 0
   let told = 0
   const onBytes = (bytes: number) => {
@@ -150,7 +199,8 @@ async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recov
   const settled = (): Promise<number> => Promise.resolve(seq)
   const job = { disk, dir, state, format, seq, settled, restMs: 0, isCancelled: () => false }
   const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot(job)) ?? 0)
-  const manifest = await beginBehind(disk, dir, { ...found, format, stopped: seq, snapshot: seq })
+  const { rows: _level, ...rest } = found
+  const manifest = await beginBehind(disk, dir, { ...rest, format, stopped: seq, snapshot: seq })
   await removeUnlisted(disk, dir, manifest)
   return { manifest, recovery: { ...recovery, snapshotBytes, journalBytes: 0, activeBytes: 0 } }
 }

@@ -64,8 +64,15 @@ export function wasWhole(line: RawLine): boolean {
 /** Result of a scan. `lastLineEnd`: end of the last accepted line. A line after it is unfinished or was refused. */
 export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
 
-/** Reads a file line by line; a line must start at `from`. Stops when `visit` returns false. */
-export async function scanLines(file: DiskFile, visit: (line: RawLine) => boolean, from = 0): Promise<ScanEnd> {
+/** `from`: where a line starts. `rest`: awaited after each chunk of lines. */
+type ScanOptions = { readonly from?: number; readonly rest?: (() => Promise<void>) | undefined }
+
+/** Reads a file line by line. Stops when `visit` returns false. */
+export async function scanLines(
+  file: DiskFile,
+  visit: (line: RawLine) => boolean,
+  { from = 0, rest }: ScanOptions = {},
+): Promise<ScanEnd> {
   const sizeBytes = await file.sizeBytes()
   let carry: Buffer = Buffer.alloc(0)
   let position = from
@@ -80,6 +87,7 @@ export async function scanLines(file: DiskFile, visit: (line: RawLine) => boolea
     const scanned = visitLines(filled, offset, visit)
     offset += scanned.consumed
     if (scanned.stopped) break
+    await rest?.()
     carry = filled.subarray(scanned.consumed)
     if (carry.length > MAX_LINE_BYTES) break
   }

@@ -127,7 +127,7 @@ async function walkFile(job: GarbageJob, file: DiskFile, { write, rest }: Walker
         reader(unframe(line))
         return true
       },
-      from,
+      { from },
     )
     from = end.lastLineEnd
     await rest()

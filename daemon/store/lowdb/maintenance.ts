@@ -49,8 +49,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   const { journal, space, lastSeq, compactAboveBytes, kept } = options
   const turn = createMutex()
   const files = openFiles(options)
-  const openedAt = isBehind(kept) ? kept.level.reflects() : 0
-  const fold = () => (isBehind(kept) ? flush(files, options, { ...kept, openedAt }) : snapshot(files, options, kept))
+  const fold = () => (isBehind(kept) ? flush(files, options, kept) : snapshot(files, options, kept))
   let folding: Promise<void> = Promise.resolve()
   /** Journal size above which a compaction is tried; higher if the disk had no room for the last compaction. */
   let dueAtBytes = 0
@@ -169,11 +168,7 @@ async function snapshot(files: Files, { disk, dir, journal, lastSeq }: Maintenan
  * Writes the changes since the last run to LevelDB. The journal of these changes stays until the next run, as a
  * fallback for rows that are no longer in memory.
  */
-async function flush(
-  files: Files,
-  { journal, lastSeq }: MaintenanceOptions,
-  { front, level, openedAt }: Behind & { readonly openedAt: number },
-): Promise<void> {
+async function flush(files: Files, { journal, lastSeq }: MaintenanceOptions, { front, level }: Behind): Promise<void> {
   if (files.isStopping()) return
   const reflected = level.reflects()
   await front.flush(lastSeq(), async () => {
@@ -182,14 +177,13 @@ async function flush(
     await files.endSegment()
   })
   const manifest = files.manifest()
-  // A store that moved to LevelDB keeps its complete earlier files for one more flush.
-  const isMoved = manifest.snapshot > 0 && reflected === openedAt
-  await files.folded(isMoved ? manifest : withoutSnapshots(manifest, reflected), 0)
+  await files.folded(manifest.rows === 'moved' ? manifest : withoutSnapshots(manifest, reflected), 0)
 }
 
 /** The manifest without snapshots, and without segments that LevelDB has stored. */
 function withoutSnapshots(manifest: Manifest, reflected: number): Manifest {
-  return { ...manifest, snapshot: 0, previous: null, segments: segmentsBehind(manifest.segments, reflected) }
+  const segments = segmentsBehind(manifest.segments, reflected)
+  return { ...manifest, rows: 'level', snapshot: 0, previous: null, segments }
 }
 
 /** Removes unlisted snapshots and segments. If the process crashes here, the next call removes the rest. */

@@ -10,7 +10,7 @@ import { memoryBase } from '../engine/rows.ts'
 import { encodeChange } from '../engine/tables.ts'
 import type { StoreStopped } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
-import type { AnyCollection, Change, Store } from '../port.ts'
+import type { AnyCollection, Change, Store, StoreStats } from '../port.ts'
 import { type BackupReport, backUp } from './backup.ts'
 import { isBehind, type OpenDb } from './behind.ts'
 import { BLOB_DIR } from './files.ts'
@@ -35,8 +35,11 @@ export type LowdbStoreOptions = {
   readonly newStoreId?: () => string
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
-  /** `level` keeps rows in LevelDB and recent changes in memory. A store cannot change back to `memory`. */
-  readonly rows?: 'memory' | 'level'
+  /**
+   * Size of a snapshot from which rows move to LevelDB, in bytes: 0 for all stores, Infinity moves them back to memory
+   * (default: they stay where they are).
+   */
+  readonly levelFrom?: number
   readonly openDb?: OpenDb
   readonly watchdogMs?: number
   /** Called with the percentage read so far. If it throws, opening fails. */
@@ -49,6 +52,8 @@ export type LowdbStore = Store & {
   readonly storeId: string
   /** Result of opening; `torn` describes a torn tail that was removed. */
   readonly recovery: Recovery
+  /** Why rows stayed in memory, in one sentence. */
+  readonly note?: string
   readonly blobs: BlobStore
   /** Whether the disk is too full for writes. */
   isFull(): Promise<boolean>
@@ -85,12 +90,11 @@ function journalAdapter(load: () => Promise<Base>, flush: () => Promise<void>): 
 
 async function openLocked(options: OpenOptions, release: () => void): Promise<LowdbStore> {
   const { dir, disk, migrations = allMigrations, newStoreId = randomUUID } = options
-  const { collections, onLoaded, openDb } = options
-  const isLevel = options.rows === 'level'
+  const { collections, onLoaded, openDb, levelFrom } = options
   const parts: { loaded?: LoadedStore; journal?: Journal } = {}
   const adapter = journalAdapter(
     async () => {
-      parts.loaded = await loadOrCreate({ disk, dir, collections, isLevel, openDb, migrations, newStoreId, onLoaded })
+      parts.loaded = await loadOrCreate({ disk, dir, collections, levelFrom, openDb, migrations, newStoreId, onLoaded })
       return parts.loaded.base
     },
     async () => parts.journal?.flush(),
@@ -120,7 +124,7 @@ type Loading = {
 
 async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: Loading): Promise<LowdbStore> {
   const { dir, disk } = options
-  const { manifest, recovery, base, kept } = loaded
+  const { manifest, recovery, base, kept, note } = loaded
   const blobs = await openBlobs({ dir: `${dir}/${BLOB_DIR}`, disk })
   const space = watchSpace({ disk, dir, reserveBytes: options.reserveBytes ?? DEFAULT_RESERVE_BYTES })
   await space.look()
@@ -165,8 +169,10 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
       if (room !== undefined) await room
       return engine.tx(body)
     },
+    stats: () => ({ ...engine.stats(), ...compact({ disk: diskStats(kept) }) }),
     storeId: manifest.store,
     recovery,
+    ...compact({ note }),
     isFull: space.look,
     blobs: besideBackups(blobs, space, maintenance),
     compact: maintenance.compact,
@@ -176,6 +182,12 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
         backUp({ disk, dir, target, manifest: held, ...(isBehind(kept) ? { level: kept.level } : {}) }),
       ),
   }
+}
+
+function diskStats(kept: LoadedStore['kept']): StoreStats['disk'] {
+  if (!isBehind(kept)) return undefined
+  const { level, front } = kept
+  return { sizeBytes: level.sizeBytes(), reflects: level.reflects(), waiting: front.waiting() }
 }
 
 /** A blob store that removes no blobs during a backup, and stores blobs only while the disk has room. */

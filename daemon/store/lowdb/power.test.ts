@@ -82,7 +82,7 @@ async function survives({ steps, luck }: { steps: number[]; luck: number }, kind
 }
 
 type Kind = { readonly options: Partial<LowdbStoreOptions>; readonly isSynced?: boolean }
-const inLevel = { rows: 'level', compactAboveBytes: 1_000 } as const
+const inLevel = { levelFrom: 0, compactAboveBytes: 1_000 } as const
 const kinds: Readonly<Record<string, Kind>> = { memory: { options: {} }, LevelDB: { options: inLevel } }
 
 test.each(Object.entries(kinds))(

@@ -80,6 +80,8 @@ export type RecoverInput = {
   readonly loaderOf: (format: number) => Loader
   /** Last transaction that the rows include (default: the snapshot's). */
   readonly reflects?: number | undefined
+  /** Reads the snapshot after the journal, in parts. Awaited after each part. */
+  readonly rest?: () => Promise<void>
 }
 
 type SegmentEnd = {
@@ -109,13 +111,14 @@ export function loadersOf(parts: {
  * @throws StoreDamaged with file and offset, unless only the torn tail is unreadable
  */
 export async function recover(input: RecoverInput): Promise<Recovery> {
-  const { disk, dir, manifest, loaderOf } = input
+  const { disk, dir, manifest, loaderOf, rest } = input
   const loader = loaderOf(manifest.format)
   const start = input.reflects ?? manifest.snapshot
-  const facts =
+  const older = async () =>
     input.reflects === undefined && start > 0
-      ? await readSnapshot(disk, dir, { seq: start, loaderOf })
+      ? await readSnapshot(disk, dir, { seq: start, loaderOf, rest })
       : { through: start, records: 0, sizeBytes: 0 }
+  const read = rest === undefined ? await older() : undefined
   await refuseStrays(disk, dir, manifest)
   const segments = segmentsBehind(manifest.segments, start)
   const last = segments.at(-1)
@@ -130,6 +133,7 @@ export async function recover(input: RecoverInput): Promise<Recovery> {
     journalBytes += end.sizeBytes
   }
   if (end === undefined) throw new StoreDamaged(`${dir}/MANIFEST.json`, 0, 'no segment follows the snapshot')
+  const facts = read ?? (await older())
   if (nextSeq <= facts.through) {
     const path = `${dir}/${segmentFile(last ?? 0)}`
     throw new StoreDamaged(

@@ -4,7 +4,7 @@ import { createState, type State } from '../engine/rows.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
-import { type OpenDb, ownerOfRows, recoverWhole, salvageRows } from './behind.ts'
+import { type OpenDb, ownerOfRows, salvageRows, streamRows } from './behind.ts'
 import {
   type Manifest,
   numberedFiles,
@@ -110,9 +110,8 @@ const nothingDone: RepairReport = {
 
 /** Number of the last transaction, or a sentence about the damage. A torn tail is no damage. */
 async function damageOf(input: Input, manifest: Manifest): Promise<number | string> {
-  const { disk, dir } = input
   try {
-    return (await recoverWhole({ ...input, disk, dir, manifest, loaderOf: () => discarding })).seq
+    return (await streamRows({ ...input, manifest })).seq
   } catch (error) {
     if (error instanceof StoreDamaged) return error.message
     throw error
@@ -173,10 +172,9 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
 async function rowsFooting(input: Input, manifest: Manifest): Promise<Footing | undefined> {
   const { dir, migrations, collections, openDb } = input
   const state = createState(collections)
-  const sink = intoState(state)
-  const found = await salvageRows({ dir, store: manifest.store, collections, openDb, sink })
+  const loader = createLoader(intoState(state), migrations.slice(manifest.format - 1))
+  const found = await salvageRows({ dir, store: manifest.store, collections, openDb, loader })
   if (found) {
-    const loader = createLoader(sink, migrations.slice(manifest.format - 1))
     const walked = await walkSegments(input, manifest, { loader, snapshot: found.reflects })
     return { ...walked, snapshot: 0, state, isStrict: false, droppedRows: found.lost, damagedSnapshots: [] }
   }

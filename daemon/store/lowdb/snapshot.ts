@@ -102,12 +102,12 @@ export async function writeSnapshot(job: SnapshotJob): Promise<number | undefine
 /** Writes the rows of LevelDB as a snapshot, as of the last transaction that they reflect. */
 export async function writeRows(
   { disk, dir, format, seq }: Pick<SnapshotJob, 'disk' | 'dir' | 'format' | 'seq'>,
-  { tables, walk }: LevelBase,
+  { walk }: LevelBase,
 ): Promise<void> {
   await using file = await disk.open(`${dir}/${snapshotFile(seq)}`, 'create')
   const lines = await snapshotLines(file, { format, seq })
-  for await (const [name, row] of walk()) {
-    if (!lines.add(name, tables.get(name)?.shape.codec.toJson(row))) continue
+  for await (const [name, json] of walk()) {
+    if (!lines.add(name, json)) continue
     await lines.flush()
     await nextTurn()
   }
@@ -138,13 +138,13 @@ export type SnapshotFacts = { readonly through: number; readonly records: number
 export async function readSnapshot(
   disk: Disk,
   dir: string,
-  want: { seq: number; loaderOf: (format: number) => Loader },
+  want: { seq: number; loaderOf: (format: number) => Loader; rest?: (() => Promise<void>) | undefined },
 ): Promise<SnapshotFacts> {
   const path = `${dir}/${snapshotFile(want.seq)}`
   if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the snapshot is missing')
   await using file = await disk.open(path, 'read')
   const reading = snapshotReader(path, want.loaderOf)
-  const end = await scanLines(file, reading.visit)
+  const end = await scanLines(file, reading.visit, want)
   const footer = reading.footer(end.lastLineEnd)
   if (end.lastLineEnd !== end.sizeBytes) throw new StoreDamaged(path, end.lastLineEnd, 'bytes follow the footer')
   return { through: footer.through, records: footer.count, sizeBytes: end.sizeBytes }

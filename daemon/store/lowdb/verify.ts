@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { compact } from '../../../src/core/record.ts'
 import { isBlobName } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
-import { countRecords, createState } from '../engine/rows.ts'
 import { StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection, AnyIndex, Row } from '../port.ts'
-import { type OpenDb, recoverWhole } from './behind.ts'
+import { type OpenDb, streamRows } from './behind.ts'
 import { BLOB_DIR, readManifest } from './files.ts'
-import { intoState } from './load.ts'
-import { loadersOf, type TornTail } from './recover.ts'
+import type { TornTail } from './recover.ts'
 
 export type VerifyOptions = {
   readonly dir: string
@@ -36,33 +33,34 @@ export type VerifyReport = {
 }
 
 /**
- * Replays a store in memory without changes. For stopped stores and backups.
+ * Reads a whole store without changes. For stopped stores and backups.
  * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse without a store
  */
 export async function verifyStore(options: VerifyOptions): Promise<VerifyReport> {
   const { dir, collections, visit, openDb, disk = realDisk, migrations = allMigrations } = options
   const manifest = await readManifest(disk, dir, migrations.length + 1)
   if (manifest === undefined) throw new StoreMisuse(`${dir} is not a store`)
-  const state = createState(collections)
-  const sink = intoState(state)
-  const loaderOf = loadersOf({ dir, sink, migrations })
-  const { seq, torn } = await recoverWhole({ disk, dir, manifest, collections, sink, loaderOf, ...compact({ openDb }) })
-  for (const [collection, table] of state) for (const row of table.rows.values()) visit?.(collection, row)
-  const counts = Object.fromEntries([...state].map(([name, table]) => [name, table.rows.size]))
+  const byName = new Map(collections.map((collection) => [collection.name, collection]))
+  const counts = Object.fromEntries(collections.map(({ name }) => [name, 0]))
   const named = new Set<string>()
-  for (const collection of collections) {
-    for (const row of state.get(collection.name)?.rows.values() ?? []) {
-      for (const name of blobsOf(collection, row)) named.add(name)
-    }
-  }
+  const job = { disk, dir, manifest, collections, migrations, openDb }
+  const { seq, torn } = await streamRows({
+    ...job,
+    visit(name, _key, row) {
+      visit?.(name, row)
+      counts[name] = (counts[name] ?? 0) + 1
+      for (const blob of blobsOf(byName.get(name), row)) named.add(blob)
+    },
+  })
+  const records = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const found = { ...(await verifyBlobs(disk, dir)), ...(await matchBlobs({ disk, dir }, named)) }
-  return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...found }
+  return { storeId: manifest.store, seq, records, counts, torn, ...found }
 }
 
 /** Blobs of a row: those named in the fields of the indexes `file` and `…_file`. */
-function blobsOf({ indexes }: AnyCollection, row: Row): string[] {
+function blobsOf(collection: AnyCollection | undefined, row: Row): string[] {
   const members: Readonly<Record<string, unknown>> = row
-  return indexes
+  return (collection?.indexes ?? [])
     .filter(({ name, where }) => /(^|_)file$/.test(name) && (!where || isHeld(members, where)))
     .flatMap(({ fields }) => fields.map((field) => members[field]))
     .filter((value): value is string => typeof value === 'string' && isBlobName(value))

@@ -5,11 +5,10 @@ import { createState } from '../engine/rows.ts'
 import { RowInvalid, StoreMisuse } from '../errors.ts'
 import { FORMAT, migrated, migrations } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
-import { recoverWhole } from './behind.ts'
+import { streamRows } from './behind.ts'
 import { BLOB_DIR, readManifest, snapshotFile } from './files.ts'
 import { beginBehind } from './journal.ts'
 import { intoState } from './load.ts'
-import { loadersOf } from './recover.ts'
 import { snapshotLines } from './snapshot.ts'
 
 /** Rows of a collection in key order (UTF-16). */
@@ -27,15 +26,8 @@ export async function readWhole(dir: string, collections: readonly AnyCollection
   const manifest = await readManifest(realDisk, dir, FORMAT)
   if (manifest === undefined) throw new StoreMisuse(`${dir} is not a store`)
   const state = createState(collections)
-  const sink = intoState(state)
-  await recoverWhole({
-    disk: realDisk,
-    dir,
-    manifest,
-    collections,
-    sink,
-    loaderOf: loadersOf({ dir, sink, migrations }),
-  })
+  const visit = intoState(state).put
+  await streamRows({ disk: realDisk, dir, manifest, collections, migrations, visit })
   const byName = [...state].sort(([one], [other]) => (one < other ? -1 : 1))
   return byName.map(([, { shape, rows }]) => {
     const { collection, codec } = shape

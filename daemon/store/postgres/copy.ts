@@ -43,7 +43,7 @@ export type CopyParts = {
 
 /** A store in files that nobody writes. */
 export type FileSource = {
-  readonly dir: string
+  readonly wholes: readonly WholeTable[]
   readonly storeId: string
   readonly seq: number
   readonly books: Books
@@ -55,10 +55,10 @@ export type FileSource = {
  * @throws AppError `conflict` for a schema with other contents
  */
 export function copyToDatabase(parts: CopyParts, source: FileSource): Promise<Contents> {
-  const { address, audit, collections } = parts
+  const { address, audit } = parts
   return inSession(parts, async (session, tables) => {
     await session.script(`begin; select pg_advisory_xact_lock(hashtext('souk ${address.schema}'))`)
-    const wholes = await readWhole(source.dir, collections)
+    const { wholes } = source
     const wanted = contentsOf(wholes, await source.blobs.list())
     if (await hasMarketplace(session, address)) {
       const found = await contentsIn(session, tables, watching(parts))

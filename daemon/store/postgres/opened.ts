@@ -14,7 +14,7 @@ import { type SpareParts, untilFree } from './spare.ts'
 export type OpenedStore = Store &
   Pick<LowdbStore, 'blobs' | 'isFull' | 'shrink' | 'backup'> & {
     readonly recovery: Pick<LowdbStore['recovery'], 'torn' | 'loss'>
-    /** One sentence about the database; absent for files. */
+    /** One sentence about the database, or about files if there is something to know. */
     readonly describe?: () => Promise<string>
     /** Whether the database does not answer now; absent for files. */
     readonly isAway?: () => boolean

@@ -27,7 +27,7 @@ const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind
 
 export const runningProbes: readonly Examination[] = [
   { id: 'version', look: versionOf },
-  { id: 'store', look: async (host) => fine((await healthOf(host)).store?.note ?? 'in files') },
+  { id: 'store', look: async (host) => fine((await healthOf(host)).store?.note ?? (await rowsOf(host))) },
   { id: 'clock', look: clockOf },
   { id: 'crons', look: cronsOf },
   { id: 'books', look: booksOf },
@@ -172,10 +172,26 @@ async function sanctionsOf(host: Examined): Promise<Diagnosis> {
   return fine(`${sdn.total} addresses, ${age}`)
 }
 
+const metricsOf = async (host: Examined): Promise<string> =>
+  (await (await host.session()).open('getMetrics', {})).text()
+
+const MB = 1_000_000
+
+/** Where the rows are. */
+async function rowsOf(host: Examined): Promise<string> {
+  const text = await metricsOf(host)
+  const read = (name: string) => Number(new RegExp(`^souk_${name} (\\S+)$`, 'm').exec(text)?.[1])
+  const [bytes, reflected, last] = ['disk_bytes', 'disk_transactions', 'transactions'].map((name) =>
+    read(`store_${name}`),
+  ) as [number, number, number]
+  if (Number.isNaN(bytes)) return 'in files, all rows in memory'
+  const front = `${last - reflected} newer transactions (${read('store_front_changes')} rows) in memory and journal`
+  return `in files, rows on disk: ${(bytes / MB).toFixed(1)} MB up to transaction ${reflected}, ${front}`
+}
+
 /** Signature recovery engine. */
 async function signaturesOf(host: Examined): Promise<Diagnosis> {
-  const text = await (await (await host.session()).open('getMetrics', {})).text()
-  const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(text) ?? []
+  const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(await metricsOf(host)) ?? []
   return fine(
     `signers are recovered by ${engine === 'native' ? 'native code' : 'WebAssembly (three times slower than native code)'}`,
   )
