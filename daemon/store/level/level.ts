@@ -4,7 +4,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
 import { type AnyRow, type IndexPlace, indexedValue } from '../engine/order.ts'
-import { keyOf, type RowIndex, shapeTable, type TableShape, uniqueValues } from '../engine/tables.ts'
+import { type RowIndex, shapeTable, type TableShape, uniqueValues } from '../engine/tables.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { AnyCollection, Scalar } from '../port.ts'
 import { behind, bytesOf, endOfScalar, latin, scalarKey, textBytes, textKey, textOf } from './bytes.ts'
@@ -16,6 +16,8 @@ const ENTRIES_AT_ONCE = 1_024
 const ROWS_AT_ONCE = 128
 /** Number of rows encoded, with all their index entries, before writers may run. */
 const ENCODED_AT_ONCE = 96
+/** Number of decoded rows that a table keeps in memory, such as those of accounts and services in use. */
+const ROWS_CACHED = 500
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
 
@@ -90,6 +92,7 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
       await writeBatch(db, batch)
       records = left
       reflects = upTo
+      for (const table of tables.values()) table.forget()
       taken()
     } finally {
       view.frozen = undefined
@@ -102,7 +105,7 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
   async function* walk(onDamaged = refuse): AsyncGenerator<readonly [string, unknown]> {
     const snapshot = db.snapshot()
     try {
-      for (const [name, table] of tables) for await (const row of table.walk(snapshot, onDamaged)) yield [name, row]
+      for (const [name, table] of tables) for await (const row of table.walk(onDamaged, { snapshot })) yield [name, row]
     } finally {
       await snapshot.close()
     }
@@ -238,7 +241,10 @@ function levelTable(view: View, parts: Parts) {
   const keys = keysOf(parts)
   const { encode, decode, jsonOf } = valueCodec(shape, dir, keys.nameOf)
   const seen = () => compact({ snapshot: view.frozen })
-  const rowAt = (key: Buffer): AnyRow | undefined => decode(key, db.getSync(key, seen()))
+  const single = cacheOver((name) => {
+    const key = keys.row(name)
+    return decode(key, db.getSync(key, seen()))
+  })
 
   async function rowsAt(all: Buffer[], from = seen()): Promise<(AnyRow | undefined)[]> {
     const values = await db.getMany(all, from)
@@ -250,8 +256,8 @@ function levelTable(view: View, parts: Parts) {
     during(view, async (snapshot) => {
       const { index, isDescending: reverse, limit } = slice
       const entries = await db.keys({ ...rangeOf(keys, slice), reverse, limit, snapshot }).all()
-      const names = entries.map((entry) => keys.named(index, entry))
-      const rows = await rowsAt(names, { snapshot })
+      const found = entries.map((entry) => keys.named(index, entry))
+      const rows = await rowsAt(found, { snapshot })
       return rows.map((row, n) => row ?? missing(dir, shape, entries[n] as Buffer))
     })
 
@@ -268,47 +274,66 @@ function levelTable(view: View, parts: Parts) {
 
   const reads: TableReads = {
     shape,
-    // A single row is usually cached or known to be absent, so it is read synchronously.
-    rows: (names) => (names.length === 1 ? [rowAt(keys.row(names[0] as string))] : rowsAt(names.map(keys.row))),
+    rows: (names) => (names.length === 1 ? [single.of(names[0] as string)] : rowsAt(names.map(keys.row))),
     page,
     count,
     unique(index, values) {
       const key = db.getSync(keys.unique(index, values), seen())
-      return key && rowAt(keys.row(textOf(key)))
+      return key && single.of(textOf(key))
     },
   }
 
-  const all = { gte: keys.rowPrefix, lt: behind(keys.rowPrefix) }
-  const walk = (snapshot: Moment, onDamaged: OnDamaged) =>
-    walkRows(db.iterator({ ...all, snapshot }), (key, value) => sound(() => jsonOf(key, value), onDamaged))
-
+  const walk = (onDamaged: OnDamaged, from: { readonly snapshot?: Moment } = {}) =>
+    walkRows(db.iterator({ gte: keys.rowPrefix, lt: behind(keys.rowPrefix), ...from }), (key, value) =>
+      sound(() => jsonOf(key, value), onDamaged),
+    )
   const change = changes(keys, encode)
+  const build = () => buildEntries(db, shape, { rows: walk(refuse), change })
+  return { ...reads, change, walk, build, forget: single.forget }
+}
 
-  /** Writes all rows again, with the entries of all indexes. */
-  async function build(): Promise<void> {
-    let batch: Batch = { removed: [], put: [] }
-    for await (const json of walkRows(db.iterator(all), jsonOf)) {
-      const row = shape.codec.fromJson(json as AnyRow)
-      change(batch, { write: { collection: shape.collection.name, key: keyOf(shape, row), row }, before: undefined })
-      if (batch.put.length < ENTRIES_AT_ONCE) continue
-      await writeBatch(db, batch)
-      batch = { removed: [], put: [] }
-    }
-    await writeBatch(db, batch)
+/** Keeps rows that were read. Reads one row synchronously, because it is often kept or known to be absent. */
+function cacheOver(read: (name: string) => AnyRow | undefined) {
+  const cached = new Map<string, AnyRow>()
+  return {
+    of(name: string): AnyRow | undefined {
+      const row = cached.get(name) ?? read(name)
+      if (cached.size >= ROWS_CACHED) cached.clear()
+      if (row !== undefined) cached.set(name, row)
+      return row
+    },
+    forget: () => cached.clear(),
   }
+}
 
-  return { ...reads, change, walk, build }
+type Change = (batch: Batch, staged: Staged) => void
+
+/** Writes all rows of a table again, with the entries of all indexes. */
+async function buildEntries(
+  db: LevelDb,
+  { collection, codec }: TableShape,
+  { rows, change }: { readonly rows: AsyncIterable<unknown>; readonly change: Change },
+): Promise<void> {
+  let batch: Batch = { removed: [], put: [] }
+  for await (const json of rows) {
+    const row = codec.fromJson(json as AnyRow)
+    change(batch, { write: { collection: collection.name, key: String(row[collection.key]), row }, before: undefined })
+    if (batch.put.length < ENTRIES_AT_ONCE) continue
+    await writeBatch(db, batch)
+    batch = { removed: [], put: [] }
+  }
+  await writeBatch(db, batch)
 }
 
 /** Adds a row's changes to a batch; unchanged index entries are skipped. */
-function changes({ entries, row: rowKey }: Keys, encode: (row: AnyRow) => Buffer) {
+function changes({ entries, row: rowKey }: Keys, encode: (row: AnyRow) => Buffer): Change {
   function move({ removed, put }: Batch, { of, value }: Entry, { write: { key, row }, before }: Staged): void {
     const [old, now] = [of(key, before), of(key, (row ?? undefined) as AnyRow | undefined)]
     if (old === now) return
     if (old !== undefined) removed.push(bytesOf(old))
     if (now !== undefined) put.push([bytesOf(now), value(key)])
   }
-  return (batch: Batch, staged: Staged): void => {
+  return (batch, staged) => {
     const { key, row } = staged.write
     for (const entry of entries) move(batch, entry, staged)
     if (row === null) batch.removed.push(rowKey(key))

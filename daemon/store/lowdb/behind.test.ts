@@ -148,7 +148,7 @@ test('where there is no room for a flush, the store goes on without it', async (
   expect(await contents(store)).toEqual(['a:0', 'b:0', 'c:0'])
 })
 
-test('writers wait for LevelDB where memory holds what two flushes take', async () => {
+test('writers wait for LevelDB where memory holds what three flushes take', async () => {
   const gate = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const openDb = async (dir: string, createIfMissing?: boolean): Promise<LevelDb> => {
@@ -169,9 +169,9 @@ test('writers wait for LevelDB where memory holds what two flushes take', async 
   const store = await openTemp(dir, { openDb, compactAboveBytes: 4_000 })
   const ended: string[] = []
   try {
-    for (let n = 0; store.stats().journalBytes <= 4_000; n += 1) await write(store, `one${n}`)
+    for (let n = 0; store.stats().journalBytes <= 8_000; n += 1) await write(store, `one${n}`)
     await begun.promise
-    for (let n = 0; store.stats().journalBytes <= 8_000; n += 1) await write(store, `two${n}`)
+    for (let n = 0; store.stats().journalBytes <= 12_000; n += 1) await write(store, `two${n}`)
     const waiting = write(store, 'last').then(() => ended.push('written'))
     for (let turn = 0; turn < 50; turn += 1) await nextTurn()
     ended.push('let go')

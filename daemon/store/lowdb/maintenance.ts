@@ -10,8 +10,13 @@ import type { Space } from './space.ts'
 /** The journal is compacted when it is larger than this and than half of the snapshot. */
 export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
-/** For a store with rows in LevelDB: writers wait when the journal exceeds its limit by this factor. */
-const WAIT_ABOVE = 2
+/**
+ * For a store with rows in LevelDB: above the limit, a flush starts when writers rest this long; above `FLUSH_ABOVE`
+ * times the limit, at once. Above `WAIT_ABOVE` times the limit, writers wait for it.
+ */
+const REST_MS = 200
+const FLUSH_ABOVE = 2
+const WAIT_ABOVE = 3
 
 /** Runs snapshots and backups, one at a time, while transactions go on. */
 export type Maintenance = {
@@ -78,9 +83,18 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     dueAtBytes = limit() + journal.bytes()
   }
 
+  let rest: NodeJS.Timeout | undefined
+
   function consider(): void {
+    clearTimeout(rest)
+    const dueBytes = Math.max(limit(), dueAtBytes)
+    if (journal.bytes() <= dueBytes) return
+    if (isBehind(kept) && journal.bytes() <= dueBytes * FLUSH_ABOVE) rest = setTimeout(begin, REST_MS).unref()
+    else begin()
+  }
+
+  function begin(): void {
     if (files.isStopping() || journal.failure() !== undefined) return
-    if (journal.bytes() <= Math.max(limit(), dueAtBytes)) return
     dueAtBytes = Number.POSITIVE_INFINITY
     compactIfItFits().catch((error: unknown) => journal.fail(error))
   }
@@ -99,6 +113,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
       }),
     recordStop: () => recordStop(files, kept, lastSeq()),
     stop: async () => {
+      clearTimeout(rest)
       files.stop()
       await turn.run(() => Promise.resolve())
     },

@@ -125,6 +125,7 @@ type Loading = {
 async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: Loading): Promise<LowdbStore> {
   const { dir, disk } = options
   const { manifest, recovery, base, kept, note } = loaded
+  const level = isBehind(kept) ? kept.level : undefined
   const blobs = await openBlobs({ dir: `${dir}/${BLOB_DIR}`, disk })
   const space = watchSpace({ disk, dir, reserveBytes: options.reserveBytes ?? DEFAULT_RESERVE_BYTES })
   await space.look()
@@ -158,7 +159,7 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
     journal,
     space,
     manifest,
-    snapshotBytes: isBehind(kept) ? 0 : recovery.snapshotBytes,
+    snapshotBytes: level ? 0 : recovery.snapshotBytes,
     lastSeq: () => engine.stats().seq,
     compactAboveBytes: options.compactAboveBytes ?? COMPACT_ABOVE_BYTES,
   })
@@ -178,9 +179,7 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
     compact: maintenance.compact,
     shrink: maintenance.shrink,
     backup: (target) =>
-      maintenance.whileHeld((held) =>
-        backUp({ disk, dir, target, manifest: held, ...(isBehind(kept) ? { level: kept.level } : {}) }),
-      ),
+      maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held, ...compact({ level }) })),
   }
 }
 
