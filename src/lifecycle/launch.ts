@@ -101,13 +101,10 @@ export const launchOptions = {
     value: 'postgres://…',
   }),
   spare: z.flag({ description: 'wait while another daemon has the database, then take over from it' }),
-  rows: z
-    .enum(['memory', 'disk'])
-    .optional()
-    .meta({
-      description: 'where rows are kept (default: memory; from about 4,000 purchases, disk)',
-      value: 'memory|disk',
-    }),
+  rows: z.enum(['memory', 'disk']).optional().meta({
+    description: 'where rows are kept (default: memory; from about 4,000 purchases, disk)',
+    value: 'memory|disk',
+  }),
   ephemeral: z.flag({ description: 'keep no data after the daemon stops' }),
   seed: z.text({
     description: 'initial data: house (built-in services), demo (users with history), none, or a file (default: house)',

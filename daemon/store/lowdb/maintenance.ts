@@ -63,11 +63,8 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
 
   function compact(): Promise<void> {
-    const stopped = (error: unknown): never => {
-      journal.fail(error)
-      throw error
-    }
-    folding = turn.run(() => fold().catch(stopped))
+    folding = turn.run(fold)
+    folding.catch(journal.fail)
     return folding
   }
 
@@ -96,7 +93,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   function begin(): void {
     if (files.isStopping() || journal.failure() !== undefined) return
     dueAtBytes = Number.POSITIVE_INFINITY
-    compactIfItFits().catch((error: unknown) => journal.fail(error))
+    compactIfItFits().catch(journal.fail)
   }
 
   return {
