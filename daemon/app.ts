@@ -64,6 +64,7 @@ import { participantRoutes } from './features/participants/routes.ts'
 import { termsRoutes } from './features/participants/terms.ts'
 import { autoRefund } from './features/payments/auto-refund.ts'
 import { balanceRoutes } from './features/payments/balance.ts'
+import { openProofs } from './features/payments/proofs.ts'
 import { countingUnpaid, unpaidAttempts } from './features/payments/release.ts'
 import { followReversals } from './features/payments/reversed.ts'
 import { paymentCollections } from './features/payments/rows.ts'
@@ -122,7 +123,7 @@ import { webhookCollections } from './features/webhooks/rows.ts'
 import { webhookProbes } from './features/webhooks/webhook-probes.ts'
 import { createDeliveries, type DeliveryHooks, deliveryWorker } from './features/webhooks/worker.ts'
 import { background, type Context } from './kernel/context.ts'
-import { installation } from './kernel/identity.ts'
+import { hashSecret, installation } from './kernel/identity.ts'
 import { kernelCollections } from './kernel/rows.ts'
 import { shortLived } from './kernel/short-lived.ts'
 import { openTally, tally } from './kernel/tally.ts'
@@ -130,6 +131,7 @@ import { openWebOf, web } from './kernel/web.ts'
 import { collectWrongTokens, wrongTokens } from './kernel/wrong-tokens.ts'
 import type { Outside } from './outside.ts'
 import { evmCollections } from './ports/chain/evm/start/rows.ts'
+import { openKey } from './ports/chain/key.ts'
 import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
 import type { AnyCollection } from './store/port.ts'
 
@@ -357,6 +359,7 @@ async function openKernel(ctx: Context, outside: Outside): Promise<void> {
 
 function openEndpoint(ctx: Context): void {
   openSignInKey(ctx)
+  openProofs(ctx, () => openKey(hashSecret(`offers ${installation.of(ctx).sealingSecret}`)))
   pageCache.open(ctx, createPageCache(MAX_CACHED_PAGES))
 }
 

@@ -74,7 +74,17 @@ export type PaymentCredential = {
   network: string
   authorization: Authorization
   signature: Hex
-} & ({ version: 1 } | { version: 2; accepted: AcceptedEntry })
+} & (
+  | { version: 1 }
+  | {
+      version: 2
+      accepted: AcceptedEntry
+      /** Id from the extension `payment-identifier`. */
+      paymentId?: string
+      /** Whether the client knows the extension `offer-receipt`. */
+      wantsReceipt?: true
+    }
+)
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 const WORD_BYTES = 32
@@ -144,7 +154,8 @@ export function receiveDigest(separator: Uint8Array, authorization: Authorizatio
   return typedDigest(separator, authorizationStructHash(authorization, receiveTypehash))
 }
 
-function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array {
+/** The EIP-712 digest of a struct under a domain. */
+export function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array {
   const message = new Uint8Array(2 + 2 * WORD_BYTES)
   message[0] = 0x19
   message[1] = 0x01

@@ -11,6 +11,7 @@ import { type Context, localToken } from '../../kernel/context.ts'
 import { catalog } from '../catalog/search/catalog.ts'
 import type { CatalogQuery } from '../catalog/search/query.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
+import { proofSigner } from '../payments/proofs.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 import { type DiscoveryFilter, offersFor, type PaidResource, payTo, purchaseUrl, resourceOf } from './resources.ts'
 
@@ -113,6 +114,7 @@ const getManifest: FreeHandler<typeof discoveryApi.getManifest> = async (_input,
     resources: [...fixedUrls(ctx), ...rows.map((row) => purchaseUrl(ctx, row))],
     payTo: payTo(ctx),
     network: ctx.chain.network,
+    signer: await proofSigner(ctx),
     discovery: `${base}${api.listResources.path}`,
     search: `${base}${api.searchResources.path}`,
     openapi: `${base}${api.getOpenapi.path}`,

@@ -1,6 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
+import { idempotencyHeader } from '../../endpoint/fingerprint.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Seat } from '../../kernel/keyed-mutex.ts'
 import { largeText } from '../../store/blobs.ts'
@@ -31,8 +32,9 @@ import { singleFlight } from './single-flight.ts'
  * Handles a paid request from headers to response, in the order of decisions §2 and §4. `admit` refuses a disabled
  * endpoint (404, 410, 503), and responds to callers that need not pay.
  */
-export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
-  const credential = await provenCredential(request) // 400: two of them, or over plain http
+export async function charge(asked: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
+  const credential = await provenCredential(asked) // 400: two of them, or over plain http
+  const request = identified(asked, credential)
   const payer = await identifyPayer(request, credential) // undefined while unproven
   const repeated = await replay(request, credential, payer) // who paid gets the answer, whatever was switched off since
   if (repeated) return repeated
@@ -56,6 +58,16 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
   } catch (error) {
     return offerUnlessOther(order, order.quote, error) // 402 with the reason of what was refused
   }
+}
+
+/** A payment's id (x402 v2, `payment-identifier`) is its `Idempotency-Key`, unless one is sent. */
+function identified(request: PaidRequest, credential: Credential): PaidRequest {
+  const payment = signedPayment(credential)
+  const id = payment?.version === 2 ? payment.paymentId : undefined
+  const { exchange } = request
+  if (id === undefined || exchange.header(idempotencyHeader) !== undefined) return request
+  const header = (name: string) => (name === idempotencyHeader ? id : exchange.header(name))
+  return { ...request, exchange: { ...exchange, header } }
 }
 
 /** `Retry-After` in seconds, while the chain is down. */

@@ -14,6 +14,7 @@ import { type Context, localToken } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import { type Credential, isX402Only, payerOf, signedPayment, type Tendered } from './payer.ts'
+import { offeredProofs, signReceipt } from './proofs.ts'
 import type { PaidAnswer, PaidRequest, Payer, Quote } from './seller.ts'
 
 /** The terms that a signed payment for a quote must meet. */
@@ -93,21 +94,27 @@ export async function offerUnlessCovered(
 }
 
 /** The 402 that answers a refused payment. @throws `error` unless it is a `PaymentRefused` */
-export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): ReplyOut {
+export async function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): Promise<ReplyOut> {
   if (!(error instanceof PaymentRefused)) throw error
   return offerReply(request, quote, error.refusal)
 }
 
 /** The 402 for x402 versions 1 and 2 (decisions §4), always with `accepts`. */
-function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: OfferRefusal): ReplyOut {
+async function offerReply(
+  { ctx, seller, exchange }: PaidRequest,
+  quote: Quote,
+  refusal: OfferRefusal,
+): Promise<ReplyOut> {
   const noticed = compact({ notice: quote.notice })
   const code = refusal.code ?? 'payment_required'
   exchange.facts.code = refusal.fault ?? code
   exchange.facts.price = quote.price
   const token = localToken(ctx)
+  const [requirement, resource] = [requirementOf(ctx, quote), resourceOf(ctx, exchange)]
+  const proofs = await offeredProofs(ctx, requirement, resource)
   const offered: PaymentOffer = {
-    ...requirementOf(ctx, quote),
-    resource: `${ctx.baseUrl()}${exchange.path}`,
+    ...requirement,
+    resource,
     description: [quote.description, quote.notice].filter(Boolean).join('. '),
     mimeType: 'application/json',
     ...(token ? { localToken: token } : {}),
@@ -116,9 +123,8 @@ function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusa
     ...noticed,
     ...(refusal.payer ? { payer: refusal.payer } : {}),
     ...(takesSignIn(seller.endpoint) ? { extensions: signInExtensions(ctx, exchange) } : {}),
-    ...(quote.inputSchema
-      ? { outputSchema: discovery(quote.inputSchema), bazaar: bazaarOf(seller.endpoint.path) }
-      : {}),
+    ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
+    headerExtensions: { ...(quote.inputSchema ? { bazaar: bazaarOf(seller.endpoint.path) } : {}), ...proofs },
   }
   const { body, header } = paymentRequired(offered)
   const price = `$${formatAmount(quote.price)}`
@@ -175,20 +181,37 @@ function discovery(inputSchema: Record<string, unknown>): Record<string, unknown
   }
 }
 
+const resourceOf = (ctx: Context, { path }: PaidRequest['exchange']): string => `${ctx.baseUrl()}${path}`
+
 /** A paid response with the settlement header of the caller's x402 version. */
-export function reply(request: PaidRequest, credential: Credential, answer: PaidAnswer): ReplyOut {
+export async function reply(request: PaidRequest, credential: Credential, answer: PaidAnswer): Promise<ReplyOut> {
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
   if (answer.replayed) headers['Idempotency-Replayed'] = 'true'
   if (answer.transaction) {
     const transaction = answer.transaction as Hex // stored from a chain's own answer
-    Object.assign(headers, settlementHeader(request, credential, { success: true, transaction }))
+    const extensions = await receiptFor(request, credential, transaction)
+    Object.assign(
+      headers,
+      settlementHeader(request, credential, { success: true, transaction, ...compact({ extensions }) }),
+    )
   }
   return { kind: 'bytes', status: answer.status, headers, body: bodyFor(request, answer) }
 }
 
 type SettlementEnd =
-  | { readonly success: true; readonly transaction: Hex }
+  | { readonly success: true; readonly transaction: Hex; readonly extensions?: Record<string, unknown> }
   | { readonly success: false; readonly fault: PaymentFault }
+
+/** The signed receipt, for clients that sent the extension of signed offers back. */
+async function receiptFor(
+  { ctx, exchange }: PaidRequest,
+  credential: Credential,
+  transaction: Hex,
+): Promise<Record<string, unknown> | undefined> {
+  const payment = signedPayment(credential)
+  if (payment?.version !== 2 || !payment.wantsReceipt) return undefined
+  return signReceipt(ctx, { payer: payment.authorization.from, resourceUrl: resourceOf(ctx, exchange), transaction })
+}
 
 /** The settlement header for a signed payment; none if a key paid. */
 export function settlementHeader(

@@ -58,7 +58,7 @@ export async function replay(
   if (!known) return undefined
   try {
     const answer = await answerKnown({ ...request, ...(await repeatOf(request, credential, payer)) }, known)
-    return answer && reply(request, credential, answer)
+    return answer && (await reply(request, credential, answer))
   } catch (error) {
     // The earlier copy's payment was refused. This copy continues and gets its own 402.
     if (error instanceof PaymentRefused) return undefined

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type Authorization, MAX_UINT256, type PaymentCredential } from '../../core/authorization.ts'
 import { Address, Bytes32 } from '../../core/codecs.ts'
 import type { Hex } from '../../core/hex.ts'
-import { AcceptsV2, type X402Version } from './x402.ts'
+import { offerReceipt } from '../../core/offer-receipt.ts'
+import { compact } from '../../core/record.ts'
+import { AcceptsV2, paymentIdentifier, type X402Version } from './x402.ts'
 
 /** Longest payment header; contract wallet signatures may have 4 KiB. Node limits all headers together to 16 KB. */
 export const PAYMENT_HEADER_MAX_CHARS = 14_336
@@ -35,7 +37,27 @@ const PaymentV1 = z.object({
   payload: ExactPayload,
 })
 
-const PaymentV2 = z.object({ x402Version: z.literal(2), accepted: AcceptsV2, payload: ExactPayload })
+/** Extensions that a payment sends back, as far as they are read. */
+const Extensions = z.object({
+  [paymentIdentifier]: z
+    .object({
+      info: z.object({
+        id: z
+          .string()
+          .regex(/^[\w-]{16,128}$/)
+          .optional(),
+      }),
+    })
+    .optional(),
+  [offerReceipt]: z.unknown().optional(),
+})
+
+const PaymentV2 = z.object({
+  x402Version: z.literal(2),
+  accepted: AcceptsV2,
+  payload: ExactPayload,
+  extensions: Extensions.optional(),
+})
 
 const AnyVersion = z.object({ x402Version: z.number() })
 
@@ -71,7 +93,7 @@ function credentialV1(object: unknown): ReadHeader {
 function credentialV2(object: unknown): ReadHeader {
   const parsed = PaymentV2.safeParse(object)
   if (!parsed.success) return { ok: false, fault: 'malformed', detail: firstPath(parsed.error) }
-  const { accepted, payload } = parsed.data
+  const { accepted, payload, extensions } = parsed.data
   const { scheme, network, asset, payTo, extra = {} } = accepted
   return {
     ok: true,
@@ -81,6 +103,8 @@ function credentialV2(object: unknown): ReadHeader {
       network,
       ...payload,
       accepted: { ...accepted, asset: asset.toLowerCase(), payTo: payTo.toLowerCase(), extra },
+      ...compact({ paymentId: extensions?.[paymentIdentifier]?.info.id }),
+      ...(extensions?.[offerReceipt] === undefined ? {} : { wantsReceipt: true }),
     },
   }
 }

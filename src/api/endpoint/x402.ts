@@ -24,6 +24,9 @@ export const x402Headers = {
 /** Headers that scripts in a browser may read, listed in `Access-Control-Expose-Headers`. */
 export const x402ExposedHeaders = [x402Headers.requiredV2, x402Headers.responseV2, x402Headers.responseV1] as const
 
+/** Member of `extensions` whose id means what `Idempotency-Key` means. */
+export const paymentIdentifier = 'payment-identifier'
+
 /** Size limit of `PAYMENT-REQUIRED`: proxies commonly allow 4 to 8 KB for all headers. */
 export const REQUIRED_HEADER_MAX_CHARS = 4_092
 
@@ -109,6 +112,7 @@ export const PaymentResponse = z.object({
   errorReason: z.string().optional(),
   errorMessage: z.string().optional(),
   amount: z.string().optional(),
+  extensions: JsonObject.optional(),
 })
 
 export type AcceptsV1 = z.infer<typeof AcceptsV1>
@@ -138,8 +142,8 @@ export type PaymentOffer = PaymentRequirement & {
   serviceName?: string
   tags?: readonly string[]
   extensions?: Record<string, unknown>
-  /** For x402 v2 discovery: how to make the paid request. It is only in the header, not in the body. */
-  bazaar?: Record<string, unknown>
+  /** Extensions of x402 v2 that are only in the header, not in the body; `bazaar` describes the paid request. */
+  headerExtensions?: Record<string, unknown>
 }
 
 /**
@@ -177,7 +181,9 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
       ...discoveryMembers(offer),
     },
     accepts: [acceptsV2(offer)],
-    ...compact({ extensions: offer.bazaar ? { ...offer.extensions, bazaar: offer.bazaar } : offer.extensions }),
+    ...compact({
+      extensions: offer.headerExtensions ? { ...offer.extensions, ...offer.headerExtensions } : offer.extensions,
+    }),
   }
   return { body, header: fittingHeader(required) }
 }
@@ -267,14 +273,14 @@ function cut(text: string): string {
 }
 
 export type PaymentOutcome =
-  | { success: true; transaction: Hex; network: Network; payer: Wallet }
+  | { success: true; transaction: Hex; network: Network; payer: Wallet; extensions?: Record<string, unknown> }
   | { success: false; fault: PaymentFault; network: Network; payer?: Wallet }
 
 /** Settlement header in the payer's x402 version. */
 export function paymentResponse(version: X402Version, outcome: PaymentOutcome): { name: string; value: string } {
   const object: PaymentResponse = {
     success: outcome.success,
-    ...(outcome.success ? {} : failureMembers(version, outcome.fault)),
+    ...(outcome.success ? compact({ extensions: outcome.extensions }) : failureMembers(version, outcome.fault)),
     transaction: outcome.success ? outcome.transaction : '',
     network: version === 1 ? outcome.network : networks[outcome.network].caip2,
     ...(outcome.payer === undefined ? {} : { payer: checksumAddress(outcome.payer) }),

@@ -72,6 +72,7 @@ export const discoveryApi = {
       resources: z.array(z.string()).meta({ description: 'absolute URLs of paid endpoints, newest listings first' }),
       payTo: z.string(),
       network: z.string(),
+      signer: z.string().meta({ description: 'address whose key signs offers and receipts' }),
       discovery: z.string(),
       search: z.string(),
       openapi: z.string(),
