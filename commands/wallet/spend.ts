@@ -4,6 +4,7 @@ import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { readSpending, type SpendEntry } from '../../src/client/spending/ledger.ts'
 import { nameOf, policyOf } from '../../src/client/spending/policy.ts'
+import type { Proof } from '../../src/client/spending/proofs.ts'
 import { formatAmount, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
 import { bold } from '../../src/text/text.ts'
 
@@ -65,7 +66,7 @@ function inWords({ count, amount, settled }: Sum) {
   return { count, agreed: formatAmount(amount), settled: formatAmount(settled) }
 }
 
-function shown({ id, at, amount, state, method, call, payee }: SpendEntry) {
+function shown({ id, at, amount, state, method, call, payee, proof }: SpendEntry) {
   return {
     id,
     at: new Date(at).toISOString(),
@@ -76,5 +77,6 @@ function shown({ id, at, amount, state, method, call, payee }: SpendEntry) {
     payee: nameOf(payee),
     instance: payee.instance,
     pay_to: payee.payTo,
+    proof: proof === null ? null : (JSON.parse(proof) as Proof),
   }
 }

@@ -20,6 +20,7 @@ import {
 import { checksumAddress, type Hex, isAddress, toWallet, type Wallet } from '../core/hex.ts'
 import { isObject } from '../core/json.ts'
 import { formatAmount, MAX_AMOUNT, type Usdc, usdc } from '../core/money.ts'
+import { type SignedOffer, signedOfferOf } from '../core/offer-receipt.ts'
 import { compact } from '../core/record.ts'
 
 /** Longest `PAYMENT-REQUIRED` header accepted from other servers. */
@@ -77,6 +78,8 @@ export type PayResult =
       payTo: Wallet
       asset: Wallet
       nonce: Hex
+      /** The offer as the seller signed it, if so. */
+      offer?: SignedOffer
     }
   | { ok: false; reason: PayRefusal; message: string; price?: Usdc }
 
@@ -91,6 +94,7 @@ type Entry = {
   version: unknown
   /** The entry as the server sent it. A v2 payment contains it. */
   raw: unknown
+  signed?: SignedOffer
 }
 
 type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, unknown> }
@@ -159,6 +163,9 @@ const NO_OFFER = 'The 402 has no readable payment offer.'
  * Otherwise, one of its entries must agree with the header's entry.
  */
 function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused | undefined {
+  const unlike = signedDifferences(entry)
+  if (unlike.length > 0)
+    return refuse('generations_disagree', `The 402 contradicts its signed offer in ${unlike.join(' and ')}.`)
   if (version === 1 || typeof body !== 'object' || body === null || !('accepts' in body)) return undefined
   const accepts: readonly unknown[] = Array.isArray(body.accepts) ? body.accepts : []
   const found = accepts.map((other) => differences(entry, other))
@@ -166,6 +173,17 @@ function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused 
   const fields = found[0] ?? ['accepts']
   const what = `body and header differ in ${fields.join(' and ')}`
   return refuse('generations_disagree', `The 402 contradicts itself: ${what}.`)
+}
+
+function signedDifferences({ signed, price, payTo, asset, network }: Entry): string[] {
+  if (signed === undefined) return []
+  const { payload } = signed
+  return [
+    ...(payload.amount === price.toString() ? [] : ['amount']),
+    ...(payload.payTo.toLowerCase() === payTo ? [] : ['payee']),
+    ...(payload.asset.toLowerCase() === asset ? [] : ['asset']),
+    ...(payload.network === network ? [] : ['network']),
+  ]
 }
 
 function differences(entry: Entry, other: unknown): string[] {
@@ -208,7 +226,7 @@ function readOfferV2(header: string): Offer | undefined {
   const { accepts, resource, extensions } = isObject(decoded.object) ? decoded.object : {}
   const sent = Array.isArray(accepts) ? accepts : []
   const entries = parsed.data.accepts.map(({ amount, extra = {}, ...entry }, i) =>
-    toEntry({ ...entry, amount, extra, raw: sent[i] }),
+    toEntry({ ...entry, amount, extra, raw: sent[i], ...compact({ signed: signedOfferOf(extensions, i) }) }),
   )
   return offerOf(2, entries, { resource, ...compact({ extensions }) })
 }
@@ -230,6 +248,7 @@ type WireEntry = Pick<AcceptsV1, 'scheme' | 'network' | 'asset' | 'payTo' | 'max
   amount: string
   extra: Record<string, unknown>
   raw: unknown
+  signed?: SignedOffer
 }
 
 /** Converts an entry. Undefined if its addresses are of another kind of chain, or its amount is too high. */
@@ -315,7 +334,7 @@ async function signEntry({ offer, entry, account, nonce, nowSeconds, network }: 
     offer.version === 2
       ? { [x402Headers.paymentV2]: toBase64({ x402Version: 2, ...offer.echo, accepted: entry.raw, payload }) }
       : { [x402Headers.paymentV1]: toBase64({ x402Version: 1, scheme: 'exact', network, payload }) }
-  return { ok: true, version: offer.version, headers, price, payTo, asset, nonce }
+  return { ok: true, version: offer.version, headers, price, payTo, asset, nonce, ...compact({ offer: entry.signed }) }
 }
 
 function wireAuthorization({ from, to, value, validAfter, validBefore, nonce }: Authorization): Record<string, string> {

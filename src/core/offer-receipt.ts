@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { z } from 'zod'
 import { typedDigest } from './authorization.ts'
 import type { Hex } from './hex.ts'
 
@@ -7,38 +8,6 @@ import type { Hex } from './hex.ts'
 
 /** Member of `extensions` in a 402, a payment and a settlement. */
 export const offerReceipt = 'offer-receipt'
-
-/** What a seller asks for a resource, until `validUntil` in unix seconds. `amount` is in atomic units. */
-export type OfferPayload = {
-  readonly version: 1
-  readonly resourceUrl: string
-  readonly scheme: string
-  /** CAIP-2. */
-  readonly network: string
-  readonly asset: string
-  readonly payTo: string
-  readonly amount: string
-  readonly validUntil: number
-}
-
-/** What a seller was paid for. `issuedAt` is in unix seconds; `transaction` is the hash on the chain. */
-export type ReceiptPayload = {
-  readonly version: 1
-  readonly network: string
-  readonly resourceUrl: string
-  readonly payer: string
-  readonly issuedAt: number
-  readonly transaction: string
-}
-
-export type SignedOffer = {
-  readonly format: 'eip712'
-  /** Index in `accepts`. */
-  readonly acceptIndex: number
-  readonly payload: OfferPayload
-  readonly signature: Hex
-}
-export type SignedReceipt = { readonly format: 'eip712'; readonly payload: ReceiptPayload; readonly signature: Hex }
 
 const WORD_BYTES = 32
 const UINT64_AT = 24
@@ -55,23 +24,59 @@ const structHash = (type: string, values: readonly (string | number)[]): Uint8Ar
   keccak_256(concatBytes(wordOf(type), ...values.map(wordOf)))
 
 const DOMAIN = 'EIP712Domain(string name,string version,uint256 chainId)'
-const OFFER =
-  'Offer(uint256 version,string resourceUrl,string scheme,string network,string asset,string payTo,string amount,uint256 validUntil)'
-const RECEIPT =
-  'Receipt(uint256 version,string network,string resourceUrl,string payer,uint256 issuedAt,string transaction)'
-const offerDomain = structHash(DOMAIN, ['x402 offer', '1', 1])
-const receiptDomain = structHash(DOMAIN, ['x402 receipt', '1', 1])
+const text = ['string', z.string()] as const
+const integer = ['uint256', z.int().nonnegative()] as const
+type Fields = Readonly<Record<string, typeof text | typeof integer>>
+type Payload<F extends Fields> = { readonly [K in keyof F]: z.infer<F[K][1]> }
 
-/** The digest that the seller signs, 32 bytes. */
-export function offerDigest(offer: OfferPayload): Uint8Array {
-  const { version, resourceUrl, scheme, network, asset, payTo, amount, validUntil } = offer
-  const values = [version, resourceUrl, scheme, network, asset, payTo, amount, validUntil]
-  return typedDigest(offerDomain, structHash(OFFER, values))
+/** A signed struct: its digest, 32 bytes, and the form in which it is sent. */
+function signed<F extends Fields>(name: 'Offer' | 'Receipt', fields: F) {
+  const domain = structHash(DOMAIN, [`x402 ${name.toLowerCase()}`, '1', 1])
+  const type = `${name}(${Object.entries(fields).map(([member, [kind]]) => `${kind} ${member}`)})`
+  const payload = z.object(Object.fromEntries(Object.entries(fields).map(([member, [, schema]]) => [member, schema])))
+  return {
+    digest: (values: Payload<F>) =>
+      typedDigest(
+        domain,
+        structHash(
+          type,
+          Object.keys(fields).map((member) => values[member] as string | number), // members of the fields
+        ),
+      ),
+    sent: z.object({
+      format: z.literal('eip712'),
+      payload: payload as unknown as z.ZodType<Payload<F>>, // the same members
+      signature: z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]{130}$/.test(value)),
+    }),
+  }
 }
 
-/** The digest that the seller signs, 32 bytes. */
-export function receiptDigest(receipt: ReceiptPayload): Uint8Array {
-  const { version, network, resourceUrl, payer, issuedAt, transaction } = receipt
-  const values = [version, network, resourceUrl, payer, issuedAt, transaction]
-  return typedDigest(receiptDomain, structHash(RECEIPT, values))
+const offer = signed('Offer', {
+  ...{ version: integer, resourceUrl: text, scheme: text, network: text, asset: text, payTo: text, amount: text },
+  validUntil: integer,
+})
+const receipt = signed('Receipt', {
+  ...{ version: integer, network: text, resourceUrl: text, payer: text, issuedAt: integer, transaction: text },
+})
+
+/** What a seller asks for a resource, until `validUntil` in unix seconds. `acceptIndex`: which entry of `accepts`. */
+export const SignedOffer = offer.sent.extend({ acceptIndex: z.int().default(0) })
+export type SignedOffer = z.infer<typeof SignedOffer>
+/** What a seller was paid for, at `issuedAt` in unix seconds. */
+export const SignedReceipt = receipt.sent
+export type SignedReceipt = z.infer<typeof SignedReceipt>
+
+export const offerDigest = offer.digest
+export const receiptDigest = receipt.digest
+
+/** A member of the extension, as sent. @param extensions - of a 402 or a settlement */
+export function proofIn(extensions: unknown, member: 'offers' | 'receipt'): unknown {
+  return Object(Object(Object(extensions)[offerReceipt]).info)[member]
+}
+
+/** The signed offer for the payment option at `index`, if it has one. Other formats are not read. */
+export function signedOfferOf(extensions: unknown, index: number): SignedOffer | undefined {
+  const offers = proofIn(extensions, 'offers')
+  const read = Array.isArray(offers) ? offers.map((one) => SignedOffer.safeParse(one).data) : []
+  return read.find((one) => one?.acceptIndex === index)
 }

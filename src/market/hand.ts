@@ -176,7 +176,12 @@ function openPurse(stage: Stage): Purse {
   }
 }
 
-const uncounted: Hold = { release: () => undefined, settle: () => undefined, refuse: () => undefined }
+const uncounted: Hold = {
+  release: () => undefined,
+  settle: () => undefined,
+  refuse: () => undefined,
+  keep: () => undefined,
+}
 
 /** Records the result in the hold: settled for a success, refused for an error. @throws AppError for an error */
 function taken(hold: Hold, answer: RawAnswer): RawAnswer {

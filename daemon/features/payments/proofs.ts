@@ -1,15 +1,7 @@
 import { acceptsV2, paymentIdentifier } from '../../../src/api/endpoint/x402.ts'
 import { networks, type PaymentRequirement } from '../../../src/core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../../src/core/hex.ts'
-import {
-  type OfferPayload,
-  offerDigest,
-  offerReceipt,
-  type ReceiptPayload,
-  receiptDigest,
-  type SignedOffer,
-  type SignedReceipt,
-} from '../../../src/core/offer-receipt.ts'
+import { offerDigest, offerReceipt, receiptDigest, type SignedOffer } from '../../../src/core/offer-receipt.ts'
 import { dropOldest } from '../../../src/core/record.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -63,7 +55,7 @@ function schemaOf(member: string, type: string): Record<string, unknown> {
   return { type: 'object', properties: { [member]: { type } }, required: [member] }
 }
 
-async function signOffer(ctx: Context, payload: OfferPayload): Promise<SignedOffer> {
+async function signOffer(ctx: Context, payload: SignedOffer['payload']): Promise<SignedOffer> {
   const { key, offers } = proofs.of(ctx)
   const digest = offerDigest(payload)
   const name = Buffer.from(digest).toString('latin1')
@@ -84,7 +76,7 @@ export async function signReceipt(
     transaction,
   }: { readonly payer: Wallet; readonly resourceUrl: string; readonly transaction: Hex },
 ): Promise<Record<string, unknown>> {
-  const payload: ReceiptPayload = {
+  const payload = {
     version: 1,
     network: networks[ctx.chain.network].caip2,
     resourceUrl,
@@ -93,6 +85,6 @@ export async function signReceipt(
     transaction,
   }
   const { digest } = await proofs.of(ctx).key()
-  const receipt: SignedReceipt = { format: 'eip712', payload, signature: digest(receiptDigest(payload)) }
+  const receipt = { format: 'eip712', payload, signature: digest(receiptDigest(payload)) }
   return { [offerReceipt]: { info: { receipt }, schema: schemaOf('receipt', 'object') } }
 }

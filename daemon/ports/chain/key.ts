@@ -4,7 +4,7 @@ import { addressOfPublicKey } from '../../../src/core/authorization.ts'
 import { type Hex, toBytes32, type Wallet } from '../../../src/core/hex.ts'
 
 /** A private key that signs digests; never logged or shown. */
-export type Key = {
+export type SigningKey = {
   readonly address: Wallet
   sign(hash: Uint8Array): { readonly r: Uint8Array; readonly s: Uint8Array; readonly parity: number }
   /** Signs 32 bytes as `r ‖ s ‖ v` with low s, as tokens require. */
@@ -12,7 +12,7 @@ export type Key = {
 }
 
 /** @param key - 32 bytes hex, with or without `0x`. @throws RangeError, whose message does not contain the key */
-export async function openKey(key: string): Promise<Key> {
+export async function openKey(key: string): Promise<SigningKey> {
   const digits = key.trim()
   const hex = toBytes32(digits.startsWith('0x') ? digits : `0x${digits}`)
   const secp256k1 = await instantiateSecp256k1()
@@ -23,7 +23,7 @@ export async function openKey(key: string): Promise<Key> {
   const publicKey = secp256k1.derivePublicKeyUncompressed(secret)
   if (typeof publicKey === 'string') throw new RangeError('this is not a valid private key')
 
-  const sign: Key['sign'] = (hash) => {
+  const sign: SigningKey['sign'] = (hash) => {
     const signed = secp256k1.signMessageHashRecoverableCompact(secret, hash)
     if (typeof signed === 'string') throw new Error('the signature could not be made')
     return { r: signed.signature.slice(0, 32), s: signed.signature.slice(32), parity: signed.recoveryId }

@@ -8,6 +8,7 @@ import { readText } from '../../client/files.ts'
 import type { PayPolicy } from '../../client/pay.ts'
 import { getRemote } from '../../client/remotes.ts'
 import { LOCAL } from '../../client/settings.ts'
+import type { Hold } from '../../client/spending/gate.ts'
 import { type NamedWallet, unlockWallet } from '../../client/wallets.ts'
 import { isId } from '../../client/wire-id.ts'
 import type { Network } from '../../core/authorization.ts'
@@ -15,6 +16,7 @@ import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { isObject } from '../../core/json.ts'
 import { staysHere } from '../../core/loopback.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
+import type { SignedOffer } from '../../core/offer-receipt.ts'
 import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 import { isUnauthorized, type RawCall, type Session, type SessionHost } from '../session.ts'
@@ -246,8 +248,24 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
   if (answer.status === PAYMENT_REQUIRED) {
     throw clockFault(answer, host.system.now()) ?? notAccepted(answer, { wallet, price: offer.price, network })
   }
+  if (signed.offer) await keepProof(host, hold, { offer: signed.offer, payer: wallet.address, answer })
   const by = { method: 'x402' as const, offer: { ...offer, price: signed.price }, payer: wallet.address, stated }
   return { answer, payment: await paidBy(host, answer, by) }
+}
+
+type Proved = { readonly offer: SignedOffer; readonly payer: Hex; readonly answer: RawAnswer }
+
+/** Keeps the signed offer and receipt with the payment. A receipt that proves nothing is told, and not kept. */
+async function keepProof({ io }: SessionHost, hold: Hold, { offer, payer, answer }: Proved): Promise<void> {
+  const { proofOf } = await import('../../client/spending/proofs.ts')
+  const { extensions } = settlementOf(answer)
+  try {
+    hold.keep(await proofOf(offer, payer, extensions))
+  } catch (error) {
+    io.warn(
+      `! the receipt of this payment proves nothing: ${error instanceof Error ? error.message : 'it is unreadable'}`,
+    )
+  }
 }
 
 type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick<RawCall, 'method' | 'path' | 'body'> }

@@ -3,7 +3,7 @@ import { formatPrice, type Usdc } from '../../core/money.ts'
 import type { Places } from '../paths.ts'
 import { type Chosen, MAX_WINDOW_SECONDS, type PayingAccount, type SignedPayment } from '../pay.ts'
 import type { Budget } from './budget.ts'
-import { markSpend, reserveSpend, spentBefore } from './ledger.ts'
+import { keepProof, markSpend, reserveSpend, spentBefore } from './ledger.ts'
 import {
   type Broken,
   brokenRule,
@@ -14,6 +14,7 @@ import {
   type Recipient,
   type SpendPolicy,
 } from './policy.ts'
+import type { Proof } from './proofs.ts'
 import { SpendRefused } from './refused.ts'
 
 const MS_PER_SECOND = 1_000
@@ -48,6 +49,8 @@ export type Hold = {
   release(): void
   /** Paid. */
   settle(): void
+  /** Keeps what the seller signed. */
+  keep(proof: Proof): void
   /**
    * Records a refusal. If the local daemon refused, a balance charge no longer counts, and a signature counts until it
    * expires. If another instance refused, the payment still counts, since it could still be charged.
@@ -123,6 +126,7 @@ function holdOf({ places, budget }: Spender, { id, method, price }: Counted): Ho
   return {
     release: () => markSpend(places, id, 'released'),
     settle: () => markSpend(places, id, 'settled'),
+    keep: (proof) => keepProof(places, id, JSON.stringify(proof)),
     refuse(isTrusted) {
       // A refused charge to the balance cannot happen later; a refused signature can still be used.
       if (isTrusted || method === 'balance') budget.refuse(price)

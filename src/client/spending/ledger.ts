@@ -37,6 +37,8 @@ export type SpendEntry = {
   /** Method and path of the call. */
   readonly call: string
   readonly payee: Recipient
+  /** Signed offer and receipt, as JSON (`Proof`); null if there is none. */
+  readonly proof: string | null
 }
 
 type Config = Pick<Places, 'config'>
@@ -52,6 +54,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS folded (
     wallet TEXT PRIMARY KEY, count INTEGER NOT NULL, amount INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS proofs (spend INTEGER PRIMARY KEY, proof TEXT NOT NULL) STRICT;
 `
 /** SQL condition for the entries that count against the limits. */
 const COUNTS = `(state IN ('sent', 'settled') OR (state = 'reserved' AND until > :now))`
@@ -107,7 +110,7 @@ function amountIn(value: unknown): Usdc {
   return usdc(typeof value === 'bigint' ? value : 0n)
 }
 
-export type Reserving = Omit<SpendEntry, 'id' | 'state'> & { readonly wallet: string }
+export type Reserving = Omit<SpendEntry, 'id' | 'state' | 'proof'> & { readonly wallet: string }
 
 /**
  * Counts a payment before it is signed.
@@ -139,7 +142,15 @@ function foldOldest(db: DatabaseSync, now: number): void {
     `INSERT INTO folded SELECT wallet, COUNT(*), SUM(amount) FROM spends WHERE id IN (${oldest}) AND ${COUNTS}
      GROUP BY wallet ON CONFLICT (wallet) DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`,
   ).run(given)
-  db.prepare(`DELETE FROM spends WHERE id IN (${oldest})`).run({ since: given.since })
+  for (const [table, key] of [
+    ['proofs', 'spend'],
+    ['spends', 'id'],
+  ])
+    db.prepare(`DELETE FROM ${table} WHERE ${key} IN (${oldest})`).run({ since: given.since })
+}
+
+export function keepProof(places: Config, spend: number, proof: string): void {
+  within(places, (db) => db.prepare('INSERT OR REPLACE INTO proofs VALUES (:spend, :proof)').run({ spend, proof }))
 }
 
 export function markSpend(places: Config, id: number, state: SpendState): void {
@@ -180,7 +191,9 @@ export function readSpending(places: Config, { wallet, now }: Window, limit: num
       )
       .all({ wallet, now, since })
     const rows = db
-      .prepare('SELECT * FROM spends WHERE wallet = :wallet ORDER BY id DESC LIMIT :limit')
+      .prepare(
+        'SELECT * FROM spends LEFT JOIN proofs ON spend = id WHERE wallet = :wallet ORDER BY id DESC LIMIT :limit',
+      )
       .all({ wallet, limit })
     return {
       entries: rows.map(entryOf),
@@ -214,5 +227,6 @@ function entryOf(row: Readonly<Record<string, unknown>>): SpendEntry {
       subject: text(row.subject),
       payTo: text(row.payee),
     },
+    proof: text(row.proof),
   }
 }

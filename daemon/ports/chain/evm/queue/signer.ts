@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { serializeTransaction } from 'viem'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
-import { type Key, openKey } from '../../key.ts'
+import { openKey, type SigningKey } from '../../key.ts'
 
 /** An EIP-1559 transaction without value and access list. */
 export type Unsigned = {
@@ -19,7 +19,7 @@ export type Unsigned = {
 export type SignedTx = { readonly raw: Hex; readonly hash: Hex }
 
 /** An operator key; never logged or shown. */
-export type KeySigner = Pick<Key, 'address' | 'digest'> & { transaction(unsigned: Unsigned): SignedTx }
+export type KeySigner = Pick<SigningKey, 'address' | 'digest'> & { transaction(unsigned: Unsigned): SignedTx }
 
 /** @param key - 32 bytes hex, with or without `0x`. @throws RangeError, whose message does not contain the key */
 export async function openSigner(key: string): Promise<KeySigner> {
