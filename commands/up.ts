@@ -19,6 +19,7 @@ import {
   lastLaunch,
   launchWords,
   NO_SEED,
+  notifyOf,
   portOf,
   saidOf,
   storeOf,
@@ -197,10 +198,13 @@ async function bringUp(context: Context): Promise<Up> {
 /** Launch options: typed ones override saved ones. If there is data, its chain and port are used. */
 function launchAs(context: Context, said: Typed): Launch {
   const { places } = context
-  // Takes a password off the list of processes.
-  if (said.store !== undefined) process.title = 'souk up'
+  // Takes passwords off the list of processes.
+  if (said.store !== undefined || said.notify !== undefined) process.title = 'souk up'
   const last = lastLaunch(places)
-  const launch = withDaemonSettings(places, Launch.parse({ ...said, ...compact({ store: storeOf(context, said) }) }))
+  const launch = withDaemonSettings(
+    places,
+    Launch.parse({ ...said, ...compact({ store: storeOf(context, said), notify: notifyOf(context, said) }) }),
+  )
   checkStore(launch)
   const kept = keptChain(launch, launch.ephemeral || !hasStore(context) ? undefined : last)
   return { ...kept, ...compact({ port: kept.port ?? last.port }) }
@@ -315,7 +319,8 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   )
   if (others.length === 0) return
   const names = others.map(([name]) => `--${kebab(name)}`).join(', ')
-  const words = [...launchWords(said), ...(said.store === undefined ? [] : ['--store=URL'])].map(shellWord).join(' ')
+  const secret = [said.store && '--store=URL', said.notify && '--notify=TARGET'].filter((one) => one !== undefined)
+  const words = [...launchWords(said), ...secret].map(shellWord).join(' ')
   throw new CliError('conflict', `The daemon is already running with different ${names}.`, {
     facts: [`pid ${registration.pid} at ${registration.url}; nothing was changed`],
     next: others.every(([name]) => changeable.has(name))
@@ -326,7 +331,7 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
 
 /** An option as words of the command line, with absolute file paths, so that two options can be compared. */
 function wordsOf(name: string, value: unknown): readonly string[] {
-  return name === 'store' ? [String(value)] : launchWords({ [name]: value ?? undefined })
+  return name === 'store' || name === 'notify' ? [String(value)] : launchWords({ [name]: value ?? undefined })
 }
 
 function otherSeed(has: string, wanted: string): CliError {

@@ -13,9 +13,11 @@ import { openThreads } from './engines/schemas.ts'
 import { eventsRead, eventsRoutes } from './events/own.ts'
 import { eventCollections } from './events/rows.ts'
 import { eventSignal, openEventSignal } from './events/signal.ts'
-import { attentionRoutes } from './features/attention/routes.ts'
+import { attentionCollections } from './features/attention/alarm-rows.ts'
+import { openAlarms } from './features/attention/alarms.ts'
+import { attentionOf, attentionRoutes } from './features/attention/routes.ts'
 import { auditRoutes } from './features/audit/routes.ts'
-import { backups, openBackups } from './features/backup/archive.ts'
+import { backups, noteBackup, openBackups } from './features/backup/archive.ts'
 import { storage } from './features/backup/storage.ts'
 import { catalogAdminRoutes } from './features/catalog/admin-routes.ts'
 import { openCatalogOver } from './features/catalog/feed.ts'
@@ -238,7 +240,11 @@ const parts = {
     open: openCatalogOver,
   },
   backup: { open: openBackup },
-  attention: { routes: attentionRoutes },
+  attention: {
+    collections: attentionCollections,
+    routes: attentionRoutes,
+    open: (ctx) => openAlarms(ctx, (from) => attentionOf(from, from.clock.now())),
+  },
   figures: {
     collections: figuresCollections,
     routes: figuresRoutes,
@@ -365,7 +371,8 @@ function openEndpoint(ctx: Context): void {
 
 async function openBackup(ctx: Context, outside: Outside): Promise<void> {
   storage.open(ctx, outside.storage)
-  backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup }))
+  const note = () => noteBackup(ctx, ctx.clock.now())
+  backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup, note }))
 }
 
 export async function saveCounts(ctx: Context): Promise<void> {

@@ -9,7 +9,8 @@ import type { Config, History, HistoryOutcome, RepairReport, ReportStart } from 
 import { allCollections, handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { readClockSetting } from './crons/timeline.ts'
-import { openBackups, withUnpacked } from './features/backup/archive.ts'
+import { alarms } from './features/attention/alarms.ts'
+import { noteBackup, openBackups, withUnpacked } from './features/backup/archive.ts'
 import { type CopiedStore, copyStore, type StoreMove } from './features/backup/copy-store.ts'
 import { type Imported, importState, type StateImport } from './features/backup/import-state.ts'
 import { openStore } from './features/backup/open-store.ts'
@@ -257,6 +258,7 @@ async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker:
   const edge = createEdge({ ctx, handlers }, taken)
   ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
   await deliveryWorker.of(ctx).start(ticker)
+  alarms.of(ctx).start(ticker)
   followEngines(ctx)
   await startFirstParty(ctx)
   if (ctx.config.crons) scheduler.of(ctx).start(ticker)
@@ -357,7 +359,9 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir, allCollections)
   try {
-    const { next } = await openBackups({ dataDir, backup: store.backup })
+    const { now } = movableClock(systemClock, (await store.read(readClockSetting)) ?? UNMOVED)
+    const note = () => noteBackup({ store, entropy: systemEntropy() }, now())
+    const { next } = await openBackups({ dataDir, backup: store.backup, note })
     yield* next('').chunks()
   } finally {
     await store.close()

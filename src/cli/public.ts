@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { Places } from '../client/paths.ts'
 import { readSettings } from '../client/settings.ts'
+import { readAlarmTarget, readQuietHours, splitAlarmTargets } from '../core/alarm-target.ts'
 import { httpUrl } from '../core/loopback.ts'
 import { compact } from '../core/record.ts'
 import { kebab } from '../text/text.ts'
@@ -12,6 +13,7 @@ import * as z from './params.ts'
 /** Form of a `Host` header: dotted labels with an optional port. */
 const HOST_NAME = /^(?=.{1,253}(?::|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?(:\d{1,5})?$/i
 const MOST_NAMES = 50
+const MOST_TARGETS = 10
 export const DEFAULT_PORT = 4_020
 export const PORT_MAX = 65_535
 const BITS = { 4: 32, 6: 128 } as const
@@ -19,9 +21,16 @@ const BITS = { 4: 32, 6: 128 } as const
 /** A URL with no path: the paths of endpoints are appended to it. */
 const PublicUrl = z.string().refine(isOrigin, 'must be like https://souk.example.org: no path, query or credentials')
 const HostName = z.string().regex(HOST_NAME, 'must be a host name like souk.example.org, with a port if it has one')
+const AlarmTargetText = z
+  .string()
+  .refine(
+    (text) => readAlarmTarget(text) !== undefined,
+    'must be exec:COMMAND, webhook:https://… or smtp://HOST?to=ADDRESS',
+  )
+const QuietHours = z.string().refine((text) => readQuietHours(text) !== undefined, 'must be like 22:00-07:00')
 const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 or a block like 10.0.0.0/24')
 
-/** Options that make a daemon reachable from other machines. */
+/** Options that make a daemon reachable from other machines, and reach others itself. */
 export const publicOptions = {
   port: z
     .int()
@@ -43,6 +52,15 @@ export const publicOptions = {
     .max(MOST_NAMES)
     .default([])
     .meta({ description: 'proxy whose X-Forwarded-* headers are trusted', value: 'address' }),
+  notify: z.array(AlarmTargetText).max(MOST_TARGETS).default([]).meta({
+    description:
+      'target of alarms: exec:COMMAND, webhook:URL or smtp://USER:PASSWORD@HOST?to=ADDRESS (default: SOUK_NOTIFY)',
+    value: 'target',
+  }),
+  quietHours: QuietHours.optional().meta({
+    description: 'local hours in which only alarms that stop sales are sent, such as 22:00-07:00',
+    value: 'hours',
+  }),
   plainPayments: z.flag({ description: 'accept payments over plain HTTP from other machines' }),
   publicFaucet: z.flag({ description: 'also give test money to clients on other machines' }),
 } as const
@@ -58,6 +76,8 @@ export const daemonSettings: readonly Setting[] = [
   { key: 'publicUrl', flags: '--public-url <url>', summary: 'public URL for souk up and souk restart' },
   { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'additional host names for souk up and souk restart' },
   { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies for souk up and souk restart' },
+  { key: 'notify', flags: '--notify <a,b>', summary: 'targets of alarms for souk up and souk restart' },
+  { key: 'quietHours', flags: '--quiet-hours <hours>', summary: 'hours with few alarms for souk up and souk restart' },
 ]
 
 /** @throws CliError `usage` for an invalid value */
@@ -88,23 +108,30 @@ export function withoutDaemonSettings<L extends Public>(places: Places, launch: 
   return { ...launch, ...Object.fromEntries(none) }
 }
 
-const lists: ReadonlySet<Setting['key']> = new Set(['allowHost', 'trustProxy'])
+const lists: ReadonlySet<Setting['key']> = new Set(['allowHost', 'trustProxy', 'notify'])
 
 function typed({ key }: Setting, value: string): unknown {
   const one = key === 'port' ? Number(value) : value
-  const parsed = publicOptions[key].safeParse(lists.has(key) ? value.split(',').map((part) => part.trim()) : one)
+  const parsed = publicOptions[key].safeParse(lists.has(key) ? listIn(key, value) : one)
   if (parsed.success) return parsed.data
   throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
 }
 
+function listIn(key: Setting['key'], value: string): string[] {
+  return (key === 'notify' ? splitAlarmTargets(value) : value.split(',')).map((part) => part.trim())
+}
+
 /** The part of the daemon's configuration that these options set. */
-export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public) {
+export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet, ...alarms }: Public) {
+  const { notify, quietHours } = alarms
   return {
     ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl).origin }),
     ...(allowHost.length === 0 ? {} : { hosts: allowHost }),
     ...(trustProxy.length === 0 ? {} : { trustedProxies: trustProxy }),
     ...(plainPayments ? { plainPayments } : {}),
     ...(publicFaucet ? { publicFaucet } : {}),
+    ...(notify.length === 0 ? {} : { notify }),
+    ...compact({ quietHours }),
   }
 }
 
@@ -125,8 +152,8 @@ type SavedSettings = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
 /** Options of the last launch, except where a new flag or a saved setting gives another value. */
 export function relaunched<L extends Public>(places: Places, last: L, said: SavedSettings): L {
-  const { port, publicUrl, allowHost = [], trustProxy = [] } = said
-  const flags = { allowHost, trustProxy, ...compact({ port, publicUrl }) }
+  const { port, publicUrl, quietHours, allowHost = [], trustProxy = [], notify = [] } = said
+  const flags = { allowHost, trustProxy, notify, ...compact({ port, publicUrl, quietHours }) }
   const asked = withDaemonSettings(places, {
     ...flags,
     plainPayments: last.plainPayments,

@@ -41,6 +41,10 @@ export const chainOptions = {
     description: 'amount in USDC above which payments wait for more confirmations (default: 100.00)',
     value: 'usdc',
   }),
+  hotCeiling: Amount.optional().meta({
+    description: 'balance of the pay-to wallet in USDC above which an alarm is raised',
+    value: 'usdc',
+  }),
   walletFactory: z.array(Factory).max(MOST_FACTORIES).default([]).meta({
     description: 'wallet factory whose wallets are deployed with their first payment',
     value: 'address',

@@ -7,6 +7,7 @@ import { DEFAULT_PORT, publicOptions } from '../cli/public.ts'
 import { registeredDaemon } from '../client/discover.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
+import { splitAlarmTargets } from '../core/alarm-target.ts'
 import { isAddress, toWallet } from '../core/hex.ts'
 import { formatAmount, parseAmount } from '../core/money.ts'
 import { compact } from '../core/record.ts'
@@ -187,9 +188,10 @@ export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
   return host ?? (tls ? '0.0.0.0' : '127.0.0.1')
 }
 
-/** The daemon's configuration for the sanctions list and the payees. File paths become absolute. */
-export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {
+/** The daemon's configuration for the sanctions list, the payees and the money on hand. File paths become absolute. */
+export function moneyConfig({ sdnSource, sdnAcceptShrink, payees, hotCeiling }: Launch) {
   return {
+    ...compact({ hotCeiling: parseAmount(hotCeiling ?? '') }),
     ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
     ...(sdnAcceptShrink ? { sdnAcceptShrink } : {}),
     ...(payees === undefined ? {} : { payees: payeesOf(payees) }),
@@ -235,6 +237,13 @@ export function storeOf(host: Pick<CommandContext<unknown, unknown>, 'places' | 
   return said.store ?? host.system.env['SOUK_STORE'] ?? last
 }
 
+/** Targets of alarms: the typed ones, else those of the environment. */
+export function notifyOf({ system }: Pick<CommandContext<unknown, unknown>, 'system'>, { notify }: Typed) {
+  if (notify !== undefined && notify.length > 0) return notify
+  const { SOUK_NOTIFY: said } = system.env
+  return said ? launchOptions.notify.parse(splitAlarmTargets(said)) : undefined
+}
+
 /** Checks what a database cannot do. @throws CliError `usage` */
 export function checkStore({ store, spare, ephemeral, seed, rows }: Launch): void {
   if (store === undefined && spare) throw usage('--spare needs a database that daemons share: add --store.')
@@ -245,8 +254,11 @@ export function checkStore({ store, spare, ephemeral, seed, rows }: Launch): voi
     throw usage('The demo history is written into files: omit --store and SOUK_STORE, or use --seed house.')
 }
 
-/** Options as command line words for the child process. The store is none of them: other users would see its password. */
-export function launchWords({ store: _, ...launch }: Typed): string[] {
+/**
+ * Options as command line words for the child process, without those that may have a password, which other users would
+ * see: store and targets of alarms.
+ */
+export function launchWords({ store: _, notify: __, ...launch }: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []
     const flag = `--${kebab(name)}`

@@ -24,6 +24,7 @@ import {
   keepLaunch,
   type Launch,
   moneyConfig,
+  notifyOf,
   portOf,
   storeOf,
 } from './launch.ts'
@@ -48,7 +49,9 @@ type Hooks = {
  */
 export async function runDaemon(given: Context, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
-  const host = { ...given, options: { ...given.options, ...compact({ store: storeOf(given, given.options) }) } }
+  const { options: typed } = given
+  const inherited = compact({ store: storeOf(given, typed), notify: notifyOf(given, typed) })
+  const host = { ...given, options: { ...typed, ...inherited } }
   const start = beginStart(host, host.options)
   try {
     start.report('program')

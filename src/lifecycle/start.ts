@@ -109,7 +109,12 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
     return spawn(program, [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])], {
       cwd: '/',
       detached: true,
-      env: { ...keptOf(system.env), ...memoryVariables, ...compact({ SOUK_STORE: launch.store }) },
+      env: {
+        ...keptOf(system.env),
+        ...memoryVariables,
+        ...compact({ SOUK_STORE: launch.store }),
+        SOUK_NOTIFY: launch.notify.join('\n'),
+      },
       stdio: ['ignore', output, output, 'ipc'],
     })
   } finally {

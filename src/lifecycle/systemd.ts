@@ -22,15 +22,19 @@ export function unitOf({ places, system }: Context, launch: Launch): Unit {
     `--config=${places.config}`,
     ...(chosenData === undefined ? [] : [`--data=${chosenData}`]),
   ]
+  const secret = [
+    ...(launch.store === undefined ? [] : ['SOUK_STORE=postgres://…']),
+    ...(launch.notify.length === 0 ? [] : ['SOUK_NOTIFY=smtp://…']),
+  ]
   const lines = [
     '[Unit]',
     `Description=souk, a marketplace for agent services (${instance})`,
     '',
     '[Service]',
     'Type=exec',
-    ...(launch.store === undefined
+    ...(secret.length === 0
       ? []
-      : [`# SOUK_STORE=postgres://…, mode 600`, `EnvironmentFile=${join(places.config, 'store.env')}`]),
+      : [`# ${secret.join(', ')}, mode 600`, `EnvironmentFile=${join(places.config, 'store.env')}`]),
     `ExecStart=${words.map(quoted).join(' ')}`,
     'Restart=on-failure',
     'RestartSec=2',

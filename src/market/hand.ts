@@ -145,7 +145,7 @@ export async function personOf(
   }
 }
 
-function transportTo({ url, fingerprint, inTheClear }: Stage): Transport {
+export function transportTo({ url, fingerprint, inTheClear }: Stage): Transport {
   return createTransport({
     baseUrl: url,
     fingerprint,

@@ -1,4 +1,5 @@
 import type { chainNetworks } from '../core/authorization.ts'
+import type { Usdc } from '../core/money.ts'
 import type { EngineConfig } from './engines/config.ts'
 import type { ChainSetup, FacilitatorConfig } from './payment.ts'
 import type { LogLevel, Payee } from './words.ts'
@@ -59,6 +60,12 @@ export type Config = {
   readonly profile: 'local' | 'observed'
   readonly checkoutV2?: boolean
   readonly crons: boolean
+  /** Targets of alarms: `exec:COMMAND`, `webhook:URL` or `smtp://…`. */
+  readonly notify?: readonly string[]
+  /** Local time in which only alarms that stop sales are sent, such as `22:00-07:00`. */
+  readonly quietHours?: string
+  /** Balance of the pay-to wallet above which an alarm is raised. */
+  readonly hotCeiling?: Usdc
   /** Interval of the check for due work (default: 1 s). */
   readonly tickMs?: number
   /** Who shares the marketplace's revenue (default: the operator gets all; decisions §5). */

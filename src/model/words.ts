@@ -94,6 +94,7 @@ export const attentionKinds = [
   'disk',
   'chain',
   'reversed',
+  'hot_balance',
   'payout',
   'dispute',
   'overdue',
@@ -106,6 +107,9 @@ export const attentionKinds = [
   'cron',
   'engine',
   'sanctions_list',
+  'alarm',
+  'certificate',
+  'backup',
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
 

@@ -21,6 +21,7 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   disk: { word: 'disk', screen: 'logs' },
   chain: { word: 'chain', screen: 'money' },
   reversed: { word: 'reversed', screen: 'money' },
+  hot_balance: { word: 'hot balance', screen: 'money' },
   payout: { word: 'payout', screen: 'money', mend: { act: 'runCron', verb: 'try now' } },
   dispute: { word: 'dispute', screen: 'jobs', mend: { act: 'decide', verb: 'decide' } },
   overdue: {
@@ -60,6 +61,9 @@ export const attentionWords: Readonly<Record<AttentionKind, KindWords>> = {
   cron: { word: 'cron', screen: 'crons', mend: { act: 'runCron', verb: 'run now' } },
   engine: { word: 'engine', screen: 'services' },
   sanctions_list: { word: 'list', screen: 'compliance', mend: { act: 'runCron', verb: 'fetch now' } },
+  alarm: { word: 'alarm', screen: 'logs' },
+  certificate: { word: 'certificate', screen: 'endpoints' },
+  backup: { word: 'backup', screen: 'logs' },
 }
 
 /** What each kind of problem is. */
@@ -70,6 +74,7 @@ export const attentionMeans: Readonly<Record<AttentionKind, string>> = {
   disk: 'The disk is full, so writes are rejected.',
   chain: 'The chain has a fault, the books differ from it, or a server asks for another token.',
   reversed: 'The chain reverted a settled payment.',
+  hot_balance: 'The pay-to wallet holds more than its ceiling.',
   payout: 'A payout lacks a key, or was on hold for a blocked wallet.',
   dispute: 'A dispute waits for your decision.',
   overdue: 'A job is past its promised time.',
@@ -82,6 +87,9 @@ export const attentionMeans: Readonly<Record<AttentionKind, string>> = {
   cron: 'A scheduled job failed or is overdue.',
   engine: 'A program that services need fails or is missing.',
   sanctions_list: 'The sanctions list is stale.',
+  alarm: 'A target of alarms does not accept them.',
+  certificate: 'The certificate of this daemon ends soon.',
+  backup: 'The last backup is too old.',
 }
 
 type Item = WireAnswer<Api['getAttention']>['items'][number]

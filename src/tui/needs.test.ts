@@ -2,10 +2,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { alarms } from '../../daemon/features/attention/alarms.ts'
 import { createDaemon, type Daemon } from '../../daemon/index.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
+import { type MailSink, openMailSink } from '../../fixtures/kit/mail-sink.ts'
+import { openProvider, type Provider } from '../../fixtures/kit/provider.ts'
 import { readAnswer, wordsOf } from '../client/call.ts'
 import { createTransport } from '../client/transport.ts'
+import { usdc } from '../core/money.ts'
+import { before } from '../core/record.ts'
 import { type Opened as Cast, joinCast } from '../market/cast.ts'
 import type { Stage } from '../market/hand.ts'
 import { type Triggered, trigger, triggers } from '../market/situations/run.ts'
@@ -18,13 +23,20 @@ import type { Ui } from './shell/ui.ts'
 
 let folder: string
 let daemon: Daemon
+let hook: Provider
+let mail: MailSink
+/** More than the demo has, and less than the faucet gives a day. */
+const CEILING = usdc(900_000_000n)
 let stage: Stage
 let cast: Cast
 let open: Opened | undefined
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'souk-needs-'))
-  daemon = await createDaemon({ ...configDefaults, dataDir: folder, crons: true })
+  hook = await openProvider()
+  mail = await openMailSink()
+  const notify = [`webhook:${hook.url}`, `smtp://127.0.0.1:${mail.port}?to=ops@example.org`]
+  daemon = await createDaemon({ ...configDefaults, dataDir: folder, crons: true, notify, hotCeiling: CEILING })
   const adminKey = (await readFile(join(folder, 'admin.key'), 'utf8')).trim()
   stage = { url: daemon.url, adminKey, wall: () => Date.now() }
   cast = await joinCast(stage, () => undefined)
@@ -32,6 +44,8 @@ beforeAll(async () => {
 afterAll(async () => {
   open?.close()
   await daemon.stop()
+  await hook.close()
+  await mail.close()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -83,7 +97,10 @@ const isOpen = async (id: string) => (await cast.operator.call('getAttention', {
 
 /** A command line that says what it was asked to run. */
 const commandLine: OpenOptions['commandLine'] = {
-  commands: ['facilitator show', 'admin subs list'].map((name) => ({ name, summary: '' })),
+  commands: ['facilitator show', 'admin subs list', 'admin payouts', 'admin backup'].map((name) => ({
+    name,
+    summary: '',
+  })),
   split: (line) => line.split(' '),
   complete: async () => [],
   run: async (words) => ({ ok: true, value: words.join(' ') }),
@@ -135,6 +152,8 @@ const landings: Readonly<Partial<Record<AttentionKind, Landing>>> = {
   endpoint: { screen: 'services', view: { shopView: 'services' } },
   cron: { screen: 'crons', shows: 'reputation' },
   sanctions_list: { screen: 'compliance', shows: 'Sanctions list' },
+  hot_balance: { screen: 'overview', shows: 'souk admin payouts' },
+  backup: { screen: 'overview', shows: 'souk admin backup' },
 }
 
 /** Opens the chosen row and finds there what the row is about. */
@@ -159,6 +178,16 @@ describe.each(attentionKinds)('%s', (kind) => {
     expect(problem === undefined).toBe('why' in triggers[`attention.${kind}`])
     if (problem) expect(await isOpen(problem.id)).toBe(true)
     else expect(triggers[`attention.${kind}`]).toMatchObject({ next: expect.stringMatching(/^souk /) })
+  })
+
+  test('is told once by a webhook and a mail', async () => {
+    if (problem === undefined) return
+    const { id } = problem
+    for (let turns = 0; turns < 2; turns += 1) await alarms.of(daemon.ctx).turn()
+    const { sentence } = (await cast.operator.call('getAttention', {})).items.find((one) => one.id === id) ?? {}
+    const told = hook.received.flatMap(({ body }) => body.raised).flatMap(({ items }) => items)
+    expect(told.filter((item) => item.id === id).map((item) => item.sentence)).toEqual([sentence])
+    expect(mail.received.filter((text) => before(text, 'OVER').includes(`${sentence}`)).length).toBe(1)
   })
 
   test('is looked at where it is', async () => {

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Extract, extract, type Pack, pack } from 'tar-stream'
+import { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
 import { makeFolder } from '../../../src/core/folder.ts'
 import type { Streamed } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
+import { putSetting, settings } from '../../kernel/rows.ts'
+import { commit } from '../../store/draw.ts'
 import type { BackupReport } from '../../store/lowdb/backup.ts'
 
 /** Name prefix of temporary backup folders. */
@@ -23,12 +27,29 @@ type Parts = {
   readonly dataDir: string
   /** Copies the running store to a new folder. */
   readonly backup: (target: string) => Promise<BackupReport>
+  /** Called when a backup was sent whole. */
+  readonly note: () => Promise<void>
+}
+
+const LAST_BACKUP = 'last_backup'
+
+/** Stores the business time of a backup. */
+export async function noteBackup(ctx: Parameters<typeof commit>[0], at: number): Promise<void> {
+  await commit(ctx, (t) => putSetting(t, LAST_BACKUP, at))
+}
+
+/** Business time of the last backup; undefined if there was none. */
+export async function lastBackup({ store }: Pick<Context, 'store'>): Promise<number | undefined> {
+  return z
+    .int()
+    .optional()
+    .parse((await store.table(settings).get(LAST_BACKUP))?.value)
 }
 
 export const backups = defineResource<Backups>('backups')
 
 /** Prepares backups of the running store, each sent as a tar. First removes files that an interrupted backup left. */
-export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> {
+export async function openBackups({ dataDir, backup, note }: Parts): Promise<Backups> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(FOLDER)) await rm(join(dataDir, name), { recursive: true, force: true })
   }
@@ -40,6 +61,7 @@ export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> 
       const store = join(folder, 'store')
       await backup(store)
       yield* tarOf(store)
+      await note()
     } finally {
       isRunning = false
       await rm(folder, { recursive: true, force: true })

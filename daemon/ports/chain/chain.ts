@@ -95,6 +95,8 @@ export type ChainFaultCode =
   | 'gas_empty'
   | 'gas_low'
   | 'node_down'
+  | 'node_behind'
+  | 'reorged'
   | 'facilitator'
   | 'head_late'
   | 'stuck'

@@ -42,4 +42,34 @@ export const attentionApi = {
     }),
     summary: 'list problems, each with the action that fixes it',
   }),
+
+  getAlarms: adminEndpoint({
+    path: '/dashboard/api/admin/alarms',
+    reply: json({
+      targets: z.array(
+        z.strictObject({
+          target: z.string().meta({ description: 'without its password or token' }),
+          open: z.int().meta({ description: 'open problems that the target was told of' }),
+          sent_at: Time.nullable().meta({ description: 'last message that arrived' }),
+          failing_since: Time.nullable(),
+          error: z.string().nullable().meta({ description: 'why the last message did not arrive' }),
+        }),
+      ),
+      quiet_hours: z.string().nullable().meta({ description: 'in the local time of the daemon' }),
+      hot_ceiling: Amount.nullable().meta({
+        description: 'balance of the pay-to wallet above which an alarm is raised',
+      }),
+      webhook_secret: z.string().nullable().meta({ description: 'signs alarms to webhooks' }),
+    }),
+    summary: 'list the targets of alarms and whether they receive them',
+  }),
+
+  testAlarms: adminEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/alarms/test',
+    reply: json({
+      results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), detail: z.string() })),
+    }),
+    summary: 'send a test alarm to every target',
+  }),
 }

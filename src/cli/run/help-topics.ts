@@ -35,6 +35,7 @@ const environment = [
   `${OUTPUT_VARIABLE.padEnd(VARIABLE_COLUMNS)}output format without a format flag: human, json, ndjson, tsv`,
   `${'SOUK_PASSPHRASE_FILE'.padEnd(VARIABLE_COLUMNS)}file with the passphrase of an encrypted wallet`,
   `${'SOUK_STORE'.padEnd(VARIABLE_COLUMNS)}PostgreSQL address for the data of souk up (default: files in the data folder)`,
+  `${'SOUK_NOTIFY'.padEnd(VARIABLE_COLUMNS)}targets of alarms for souk up, separated by commas (default: none)`,
   `${'SOUK_WEBHOOK_SECRET'.padEnd(VARIABLE_COLUMNS)}secret for souk webhooks verify (default: the saved one)`,
   `${'SOUK_PAGER'.padEnd(VARIABLE_COLUMNS)}pager for long output (default: $PAGER)`,
   `${'SOUK_THEME'.padEnd(VARIABLE_COLUMNS)}cockpit theme: dark, light or a skin (default: ask the terminal)`,

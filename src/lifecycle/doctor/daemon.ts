@@ -18,11 +18,12 @@ type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 /** For each check: the kinds of attention items that it reports, and its text if there are no such items. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
   webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
-  chain: { kinds: ['chain', 'reversed'], none: 'it responds, and its balance matches the books' },
+  chain: { kinds: ['chain', 'reversed', 'hot_balance'], none: 'it responds, and its balance matches the books' },
   payouts: { kinds: ['payout'], none: 'no open problems' },
   jobs: { kinds: ['overdue', 'unserved_period'], none: 'none is overdue' },
   journal: { kinds: ['disk', 'journal'], none: 'writes are accepted' },
   platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
+  upkeep: { kinds: ['alarm', 'certificate', 'backup'], none: 'alarms arrive; certificate and backup are recent' },
 }
 
 export const runningProbes: readonly Examination[] = [

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { CliError } from '../../cli/exit.ts'
 import { DAY_MS, HOUR_MS, unixSeconds } from '../../core/time.ts'
 import type { AttentionKind } from '../../model/words.ts'
+import { transportTo } from '../hand.ts'
 import { marketSituations, unserved } from './market.ts'
 import { earningsBlocked, GONE, soldTo } from './people.ts'
-import { found, type Makeable, made, type Scene, type Situation } from './scene.ts'
+import { found, type Makeable, made, type Scene, type Situation, visitor } from './scene.ts'
 import { story, workSituations } from './work.ts'
 
 const BROKEN = 500
@@ -13,6 +15,7 @@ const PAYMENT_SECONDS = 60
 const [OTHER_TOKEN, SIGNATURE] = [`0x${'ab'.repeat(20)}`, `0x${'00'.repeat(65)}`]
 /** So dear that an hour of it is worth some cents. */
 const DEAR = '30.00'
+const OLD_MS = 31 * DAY_MS
 
 /** A shop that is set up for another token asks for the verification of its buyer's payment. */
 async function wrongToken({ stage, cast }: Scene): Promise<void> {
@@ -45,6 +48,28 @@ async function deadDelivery(scene: Scene): Promise<void> {
 async function unservedHour(scene: Scene): Promise<void> {
   await unserved({ ...scene, told: { price: DEAR, ...scene.told } })
   await scene.advance(HOUR_MS)
+}
+
+/** Deposits more than the pay-to wallet should hold. */
+async function tooMuch(scene: Scene): Promise<void> {
+  const { hot_ceiling: ceiling } = await scene.operator.call('getAlarms', {})
+  if (ceiling === null) {
+    throw new CliError('conflict', 'There is no ceiling that a deposit could pass.', {
+      next: ['souk down', 'souk up --hot-ceiling 10.00'],
+    })
+  }
+  const who = await visitor(scene)
+  await scene.operator.call('faucet', { body: { wallet: who.address, amount: ceiling } })
+  await who.pay('deposit', { body: { amount: ceiling } })
+  await who.pay('deposit', { body: { amount: '1.00' } })
+}
+
+async function oldBackup(scene: Scene): Promise<void> {
+  const { adminKey } = scene.stage
+  const headers = { authorization: `Bearer ${adminKey}` }
+  const answer = await transportTo(scene.stage)({ method: 'GET', path: '/dashboard/api/admin/backup', headers })
+  for await (const _ of answer.file());
+  await scene.advance(OLD_MS)
 }
 
 /** Pauses a cron and forgets it. `act` happens then. */
@@ -85,6 +110,7 @@ export const attentionSituations: Readonly<Record<AttentionKind, Situation & { r
     why: 'it needs a chain that reverts a settled payment, which the sandbox cannot do',
     next: 'souk up --instance chain --chain devnet',
   },
+  hot_balance: { ...made(tooMuch), once: true },
   payout: made(earningsBlocked),
   dispute: workSituations['job.disputed'],
   overdue: { ...story(undefined, { ware: 'palette', moves: 2 * HOUR_MS }), about: [] },
@@ -97,4 +123,10 @@ export const attentionSituations: Readonly<Record<AttentionKind, Situation & { r
   cron: { ...forgotten('reputation', HOUR_MS), once: true },
   engine: { why: 'it depends on the programs of this machine', next: 'souk doctor --only engines' },
   sanctions_list: { ...forgotten('ofac-sdn-refresh', 2 * DAY_MS + HOUR_MS), once: true },
+  alarm: { why: 'it needs a target that fails; a failed test shows the same', next: 'souk admin alarms test' },
+  certificate: {
+    why: 'it needs a certificate at its end, and the time of the machine cannot be moved',
+    next: 'souk doctor --only upkeep',
+  },
+  backup: { ...made(oldBackup, { moves: OLD_MS }), once: true },
 }

@@ -21,7 +21,7 @@ const LATE_BLOCKS = 10
 const FEW_PAYMENTS = 100
 const MOST_PAYMENTS = 1_000_000_000n
 const STUCK_MS = MINUTE_MS
-/** How long a reverted transaction is reported. */
+/** How long a reverted transaction, and a reorganisation, is reported. */
 const FAILED_MS = HOUR_MS
 const REVERSED_MS = 7 * DAY_MS
 const PAYMENT_GAS = 80_000n
@@ -98,7 +98,7 @@ function statusOf(parts: StatusParts, { last, failed: misses, lastError }: Looks
   const { waiting, inFlight, resent, replaced, reorged, reversed, failed, foreignNonces, tokenPaused } = queue
   return {
     health: healthOf(down, slow),
-    faults: [...down, ...(isSilent ? [] : nodeFaults(nodes)), ...slow],
+    faults: [...down, ...(isSilent ? [] : notices(parts)), ...slow],
     nodes: nodes.map(({ node, head: seen = null, error = null }) => ({ node, head: seen, error })),
     head,
     lagBlocks: lagOf(parts.rpc.health()),
@@ -151,11 +151,18 @@ function fault(code: ChainFault['code'], isSo: boolean, sentence: string): Chain
   return isSo ? [{ code, sentence }] : []
 }
 
-/** Reports failed nodes. This is only a notice, because other nodes answer. */
-function nodeFaults(nodes: RpcHealth['nodes']): ChainFault[] {
-  const dead = nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
+/** Failed nodes, a slow node and reorganisations. These are only notices, because other nodes and later blocks help. */
+function notices({ rpc, queue, wall }: StatusParts): ChainFault[] {
+  const health = rpc.health()
+  const [lag, { reorged, reorgedAt }] = [lagOf(health), queue.status()]
+  const dead = health.nodes.filter(({ error }) => error !== undefined).map(({ node }) => node)
   const many = `${dead.join(', ')} ${dead.length === 1 ? 'does' : 'do'}`
-  return fault('node_down', dead.length > 0, `--rpc-url: ${many} not respond correctly.`)
+  const again = `A reorganisation of the chain dropped transactions: ${reorged} were sent again since the start.`
+  return [
+    ...fault('node_down', dead.length > 0, `--rpc-url: ${many} not respond correctly.`),
+    ...fault('node_behind', lag > LATE_BLOCKS, `--rpc-url: the first node is ${lag} blocks behind the others.`),
+    ...fault('reorged', reorged > 0 && wall() - reorgedAt < FAILED_MS, again),
+  ]
 }
 
 type Slow = {

@@ -206,6 +206,7 @@ export type Core = {
   readonly counts: Counts
   lastError: QueueStatus['lastError']
   lastFailed: QueueStatus['lastFailed']
+  reorgedAt: number
   reversedAt: number
   readonly listeners: Set<(reversal: Reversal) => void>
   readonly pump: QueueSignal

@@ -52,6 +52,8 @@ export type QueueStatus = {
   readonly resent: number
   readonly replaced: number
   readonly reorged: number
+  /** Time of the latest reorganisation that dropped a transaction, epoch milliseconds; 0 if none. */
+  readonly reorgedAt: number
   readonly reversed: number
   /** Time of the latest permanent reversal, epoch milliseconds; 0 if none. */
   readonly reversedAt: number

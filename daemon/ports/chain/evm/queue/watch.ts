@@ -325,6 +325,7 @@ async function sendAgain(core: Core, gone: readonly OpenTx[]): Promise<void> {
   for (const tx of gone.toSorted((a, b) => a.row.nonce - b.row.nonce)) {
     core.flying.add(tx)
     core.counts.reorged += 1
+    core.reorgedAt = wall()
     observe?.({ kind: 'reorged' })
     tx.resends = 0
     transmit(core, tx)
