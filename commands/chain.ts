@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { andJson, defineCommand } from '../src/cli/command.ts'
+import { andJson, defineCall, defineCommand } from '../src/cli/command.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { bold, cyan, green, red, yellow } from '../src/text/text.ts'
@@ -94,6 +94,7 @@ export const chainStatus = defineCommand({
   },
 })
 
+const ACT_COLUMNS = 10
 const MAX_ID_CHARS = 80
 
 const txColumns: readonly Column<{ from: string; to: string; amount: string; nonce: string; state: string }>[] = [
@@ -126,5 +127,37 @@ export const chainTx = defineCommand({
     for (const hash of hashes) io.line(`  hash      ${hash === mined ? cyan(hash) : hash}`)
     io.line(`  calls     ${to}${call === null ? '' : `   ${call}`}`)
     if (items.length > 0) printRows(io, txColumns, items)
+  },
+})
+
+const costColumns: readonly Column<WireAnswer<Api['getChainCosts']>['sales'][number]>[] = [
+  { title: 'SALE', value: ({ kind }) => kind },
+  { title: 'ACTS', value: ({ acts }) => acts.join(', '), flexible: true },
+  { title: 'GAS', value: ({ cost }) => cost && `$${cost}`, plain: ({ cost }) => cost, align: 'right' },
+  {
+    title: 'BREAK EVEN',
+    value: (one) => one.break_even && `$${one.break_even}`,
+    plain: (one) => one.break_even,
+    align: 'right',
+  },
+]
+
+export const chainCosts = defineCall({
+  name: 'chain costs',
+  summary: 'show gas per act and the price at which a sale pays for it',
+  description:
+    'Measured from own transactions of the last 30 days; what was not measured follows from the gas price of the node. Values in USDC need `souk up --eth-price`. Payouts of several sales share one, so a sale costs at most what is shown. Needs the admin key of the instance.',
+  asks: 'getChainCosts',
+  examples: andJson('souk chain costs'),
+  rows: ({ sales }) => sales,
+  columns: costColumns,
+  view({ acts, sales, below, gas, fees, gas_wei: wei, eth_price: price, from }, io) {
+    printRows(io, costColumns, sales)
+    for (const { act, count, wei: average } of acts)
+      io.line(`  ${act.padEnd(ACT_COLUMNS)}${average === null ? 'unknown' : `${average} wei`}   ${count} measured`)
+    io.line(`  since     ${from}: gas ${gas === null ? `${wei} wei` : `$${gas}`}, fees $${fees}`)
+    for (const one of below)
+      io.line(`  ${yellow('!')} ${one.name} at $${one.price} is below $${one.break_even}   ${one.service_id}`)
+    if (price === null) io.note(`  next      ${cyan(io.hint('souk up --eth-price 3000.00'))} to value gas`)
   },
 })

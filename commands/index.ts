@@ -47,6 +47,7 @@ export const entries = entriesOf({
   ],
   Daemon: [
     ['attention', 'list problems, each with the command that fixes it', () => import('./attention.ts')],
+    ['chain costs', 'show gas per act and the price at which a sale pays for it', () => import('./chain.ts')],
     ['chain queue', 'list transactions that are not final, oldest first', () => import('./chain.ts')],
     ['chain status', 'show chain status: head, nodes, gas key, pending transactions', () => import('./chain.ts'), { isDefault: true }],
     ['chain tx', 'show one transaction of the gas key: contents and outcome', () => import('./chain.ts')],
@@ -254,6 +255,8 @@ export const entries = entriesOf({
   ],
   Other: [
     ['__complete', 'list completions for a partial command line (used by shells)', () => import('./__complete.ts'), { hidden: true }],
+    ['admin alarms list', 'list the targets of alarms and whether they receive them', () => import('./admin/alarms.ts'), { isDefault: true }],
+    ['admin alarms test', 'send a test alarm to every target', () => import('./admin/alarms.ts')],
     ['completion', 'print the shell completion script', () => import('./completion.ts')],
     ['help', 'explain a command or a topic', () => import('./help.ts')],
     ['man', 'show the manual page of a command, or write all of them', () => import('./man.ts')],

@@ -61,6 +61,8 @@ export const servicesCreate = defineCommand({
     const sign = isDead ? yellow('!') : green('✓')
     io.line(`${sign} ${bold(id)} listed   ${name}   you get ${net.fixed ?? 'what you quote'}`)
     if (isDead) io.line('  not for sale yet: an instant listing needs a working endpoint')
+    if (listing.break_even !== undefined)
+      io.line(`  below ${listing.break_even}, the gas of a sale costs the marketplace more than its fee`)
     const next = [isDead ? `souk services edit ${id} --set webhook_url=URL` : `souk services view ${id}`]
     if (listing.fulfillment_type === 'automated') next.push(`souk provide ${id} --exec COMMAND`)
     // Printed on stderr even in a pipe, so that script authors see the next step.

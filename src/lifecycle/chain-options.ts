@@ -45,6 +45,7 @@ export const chainOptions = {
     description: 'balance of the pay-to wallet in USDC above which an alarm is raised',
     value: 'usdc',
   }),
+  ethPrice: Amount.optional().meta({ description: 'price of one ETH in USDC, to value gas', value: 'usdc' }),
   walletFactory: z.array(Factory).max(MOST_FACTORIES).default([]).meta({
     description: 'wallet factory whose wallets are deployed with their first payment',
     value: 'address',

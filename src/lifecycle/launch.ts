@@ -189,9 +189,9 @@ export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
 }
 
 /** The daemon's configuration for the sanctions list, the payees and the money on hand. File paths become absolute. */
-export function moneyConfig({ sdnSource, sdnAcceptShrink, payees, hotCeiling }: Launch) {
+export function moneyConfig({ sdnSource, sdnAcceptShrink, payees, hotCeiling, ethPrice }: Launch) {
   return {
-    ...compact({ hotCeiling: parseAmount(hotCeiling ?? '') }),
+    ...compact({ hotCeiling: parseAmount(hotCeiling ?? ''), ethPrice: parseAmount(ethPrice ?? '') }),
     ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
     ...(sdnAcceptShrink ? { sdnAcceptShrink } : {}),
     ...(payees === undefined ? {} : { payees: payeesOf(payees) }),
@@ -238,7 +238,10 @@ export function storeOf(host: Pick<CommandContext<unknown, unknown>, 'places' | 
 }
 
 /** Targets of alarms: the typed ones, else those of the environment. */
-export function notifyOf({ system }: Pick<CommandContext<unknown, unknown>, 'system'>, { notify }: Typed) {
+export function notifyOf(
+  { system }: Pick<CommandContext<unknown, unknown>, 'system'>,
+  { notify }: { notify?: string[] | undefined },
+) {
   if (notify !== undefined && notify.length > 0) return notify
   const { SOUK_NOTIFY: said } = system.env
   return said ? launchOptions.notify.parse(splitAlarmTargets(said)) : undefined

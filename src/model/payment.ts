@@ -64,5 +64,13 @@ export type ChainSetup = {
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
 export type ChainTxState = (typeof chainTxStates)[number]
 
+/** What gas pays for: payments of buyers, payouts and refunds, calls of the escrow contract, all other calls. */
+export const gasActs = ['sale', 'payout', 'escrow', 'other'] as const
+export type GasAct = (typeof gasActs)[number]
+
+/** Kinds of sale that differ in gas: by the house; instant or with escrow, by signature; and from a balance. */
+export const saleCostKinds = ['first_party', 'instant', 'escrowed', 'balance'] as const
+export type SaleCostKind = (typeof saleCostKinds)[number]
+
 /** Metric whose label `engine` names the engine that recovers signers. */
 export const RECOVERY_METRIC = 'souk_signature_recovery'

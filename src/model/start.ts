@@ -66,6 +66,8 @@ export type Config = {
   readonly quietHours?: string
   /** Balance of the pay-to wallet above which an alarm is raised. */
   readonly hotCeiling?: Usdc
+  /** Price of one ETH, to value gas. */
+  readonly ethPrice?: Usdc
   /** Interval of the check for due work (default: 1 s). */
   readonly tickMs?: number
   /** Who shares the marketplace's revenue (default: the operator gets all; decisions §5). */

@@ -3,7 +3,9 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { readAnswer } from '../client/call.ts'
 import type { Place } from '../client/link.ts'
+import { tableOf } from '../core/record.ts'
 import { accountKinds } from '../model/ledger.ts'
+import { attentionKinds } from '../model/words.ts'
 import { type FakeLink, fakeLink, NOW } from './cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
@@ -146,26 +148,7 @@ const waiting = [
   }),
 ]
 
-const noneOfEach = {
-  journal: 0,
-  disk: 0,
-  payout: 0,
-  dispute: 0,
-  overdue: 0,
-  stuck: 0,
-  past_due: 0,
-  inquiry: 0,
-  unserved_period: 0,
-  chain: 0,
-  reversed: 0,
-  delivery: 0,
-  endpoint: 0,
-  cron: 0,
-  engine: 0,
-  sanctions_list: 0,
-  platform: 0,
-  escrow: 0,
-} satisfies Attention['counts']
+const noneOfEach: Attention['counts'] = tableOf(attentionKinds, () => 0)
 
 export const attention: Attention = {
   items: waiting,

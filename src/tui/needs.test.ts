@@ -10,7 +10,6 @@ import { openProvider, type Provider } from '../../fixtures/kit/provider.ts'
 import { readAnswer, wordsOf } from '../client/call.ts'
 import { createTransport } from '../client/transport.ts'
 import { usdc } from '../core/money.ts'
-import { before } from '../core/record.ts'
 import { type Opened as Cast, joinCast } from '../market/cast.ts'
 import type { Stage } from '../market/hand.ts'
 import { type Triggered, trigger, triggers } from '../market/situations/run.ts'
@@ -97,7 +96,7 @@ const isOpen = async (id: string) => (await cast.operator.call('getAttention', {
 
 /** A command line that says what it was asked to run. */
 const commandLine: OpenOptions['commandLine'] = {
-  commands: ['facilitator show', 'admin subs list', 'admin payouts', 'admin backup'].map((name) => ({
+  commands: ['facilitator show', 'admin subs list', 'admin payouts'].map((name) => ({
     name,
     summary: '',
   })),
@@ -152,8 +151,8 @@ const landings: Readonly<Partial<Record<AttentionKind, Landing>>> = {
   endpoint: { screen: 'services', view: { shopView: 'services' } },
   cron: { screen: 'crons', shows: 'reputation' },
   sanctions_list: { screen: 'compliance', shows: 'Sanctions list' },
-  hot_balance: { screen: 'overview', shows: 'souk admin payouts' },
-  backup: { screen: 'overview', shows: 'souk admin backup' },
+  hot_balance: { screen: 'money', shows: 'Payouts' },
+  backup: { screen: 'logs', shows: 'POST' },
 }
 
 /** Opens the chosen row and finds there what the row is about. */
@@ -185,9 +184,12 @@ describe.each(attentionKinds)('%s', (kind) => {
     const { id } = problem
     for (let turns = 0; turns < 2; turns += 1) await alarms.of(daemon.ctx).turn()
     const { sentence } = (await cast.operator.call('getAttention', {})).items.find((one) => one.id === id) ?? {}
-    const told = hook.received.flatMap(({ body }) => body.raised).flatMap(({ items }) => items)
-    expect(told.filter((item) => item.id === id).map((item) => item.sentence)).toEqual([sentence])
-    expect(mail.received.filter((text) => before(text, 'OVER').includes(`${sentence}`)).length).toBe(1)
+    const told = (part: 'raised' | 'over') =>
+      hook.received.flatMap(({ body }) => body[part]).flatMap(({ items }) => items.filter((item) => item.id === id))
+    expect(told('raised').length - told('over').length).toBe(1)
+    expect(told('raised').at(-1).sentence).toBe(sentence)
+    expect(mail.received.filter((text) => text.includes(`${sentence}`))).not.toEqual([])
+    expect(mail.received.length).toBe(hook.received.length)
   })
 
   test('is looked at where it is', async () => {

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../../fixtures/kit/depth.ts'
+import { tableOf } from '../../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { type AttentionKind, attentionKinds } from '../../../src/model/words.ts'
 import { installation } from '../../kernel/identity.ts'
 import { closeResources } from '../../kernel/resource.ts'
 import { openMemoryStore } from '../../store/memory/open.testkit.ts'
@@ -50,7 +52,7 @@ async function play(turns: readonly Turn[]) {
   const heard: Heard[] = []
   let [wall, seed] = [Date.UTC(2026, 0, 15), 0]
   let turn = quietTurn
-  const entropy = (count: number) => Buffer.alloc(count, `${++seed}`)
+  const entropy = (count: number) => Buffer.alloc(count, String(++seed).padStart(count, '0'))
   const open = () => {
     const stopping = new AbortController()
     const ctx = {
@@ -67,12 +69,9 @@ async function play(turns: readonly Turn[]) {
       throw new Error('the daemon ended')
     }
     const look = async () => {
-      const counts = Object.fromEntries(
-        Map.groupBy(turn.open, ({ kind }) => kind)
-          .entries()
-          .map(([k, l]) => [k, l.length]),
-      )
-      return { items: turn.open, counts: { ...counts, dispute: (counts['dispute'] ?? 0) + turn.unlisted } }
+      const numberOf = (kind: AttentionKind) => turn.open.filter((one) => one.kind === kind).length
+      const counts = tableOf(attentionKinds, numberOf)
+      return { items: turn.open, counts: { ...counts, dispute: counts.dispute + turn.unlisted } }
     }
     openAlarms(ctx, look, send)
     return ctx

@@ -39,7 +39,7 @@ async function postTo(ctx: Context, { url }: Of<'webhook'>, { mail, secret, sign
   if (error !== null) throw new Error(error)
 }
 
-const shell = openProgram('/bin/sh', { deadlineMs: SEND_MS, atOnce: 10 })
+const shell = openProgram('/bin/sh', { deadlineMs: SEND_MS, atOnce: 10, isOwn: true })
 
 async function runWith({ command, shown }: Of<'exec'>, { body }: AlarmMail, signal: AbortSignal): Promise<void> {
   try {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MailSink, openMailSink } from '../../../fixtures/kit/mail-sink.ts'
 import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
+import { at } from '../../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { signedHeaders } from '../../../src/core/webhook-signature.ts'
 import { alarms, allRows } from './alarms.ts'
@@ -72,7 +73,7 @@ test('a problem is told once by every way, and once when it is over', async () =
 test('an alarm to a webhook is signed like every webhook message', async () => {
   const { hook: endpoint, admin } = opened()
   const { webhook_secret: secret } = (await admin('GET', '/dashboard/api/admin/alarms')).body
-  const { headers, raw: body } = endpoint.received.at(-1) ?? { headers: {}, raw: '' }
+  const { headers, raw: body } = at(endpoint.received, endpoint.received.length - 1)
   const wall = Number(headers['webhook-timestamp']) * 1000
   expect(headers).toMatchObject(signedHeaders({ id: String(headers['webhook-id']), body, secrets: [secret], wall }))
 })
@@ -89,17 +90,17 @@ test('a target that fails is told to the others, and gets one message when it an
   await turn()
   const failing = {
     kind: 'alarm',
-    items: [{ sentence: expect.stringMatching(/ops@example\.org: .*550 the box is full/) }],
+    items: [expect.objectContaining({ sentence: expect.stringMatching(/ops@example\.org: .*550 the box is full/) })],
   }
-  expect(endpoint.received.at(-1)?.body.raised).toMatchObject([failing])
+  expect(endpoint.received.at(-1)?.body.raised).toContainEqual(expect.objectContaining(failing))
   const { targets } = (await admin('GET', '/dashboard/api/admin/alarms')).body
   expect(targets[2]).toMatchObject({ target: 'smtp:ops@example.org', error: expect.stringContaining('box is full') })
   sink.refusal = undefined
   own.pass(HOUR_MS, { wall: true })
   await turn()
   await turn()
-  expect(sink.received.slice(told)).toEqual([expect.stringContaining('Subject: souk: 1 new (platform)')])
-  expect(endpoint.received.at(-1)?.body.over).toMatchObject([{ kind: 'alarm' }])
+  expect(sink.received.slice(told).filter((text) => text.includes('Paid activity is paused'))).toHaveLength(1)
+  expect(endpoint.received.at(-1)?.body.over).toContainEqual(expect.objectContaining({ kind: 'alarm' }))
 })
 
 test('a message that fails again and again gives way to a new one', async () => {

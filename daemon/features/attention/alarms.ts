@@ -74,7 +74,7 @@ export function openAlarms(ctx: Context, look: Look, send: typeof sendAlarm = se
   }
   alarms.open(ctx, { targets, secret, start, turn, test }, async () => {
     unfollow?.()
-    await running?.catch(() => undefined)
+    await running?.catch(() => undefined) // the tick logs it
   })
 }
 

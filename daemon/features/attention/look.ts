@@ -1,4 +1,5 @@
-import { usdc } from '../../../src/core/money.ts'
+import { formatAmount, usdc } from '../../../src/core/money.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
 import type { AttentionKind } from '../../../src/model/words.ts'
 import { type CronView, scheduler } from '../../crons/scheduler.ts'
 import { engineBoard } from '../../engines/engines.ts'
@@ -13,6 +14,7 @@ import { type DealRow, waitingDeals } from '../escrow/rows.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { jobs } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
+import { gasValue, recentGas } from '../payouts/gas-costs.ts'
 import { GAS_ACTS_TOLD, gasActsToday } from '../payouts/withdrawals.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 import { type FoundItems, foundItems, type ItemWords, MAX_OF_A_KIND } from './find.ts'
@@ -64,6 +66,7 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
             fix: 'souk money audit',
           }),
         ]),
+    ...(await lossOf(ctx)).map((sentence) => itemOf('gas', { sentence, fix: 'souk chain costs' })),
     ...(freeActs < GAS_ACTS_TOLD
       ? []
       : [itemOf('free acts', { sentence: freeActsSentence(freeActs), fix: 'souk chain queue --all' })]),
@@ -82,6 +85,15 @@ export async function chainOf(ctx: Context): Promise<FoundItems> {
     ),
   ]
   return foundItems('chain', { rows: items }, (words) => words)
+}
+
+/** Says that the gas of a day cost more than the fees of that day. */
+async function lossOf(ctx: Context): Promise<string[]> {
+  if (ctx.config.ethPrice === undefined) return []
+  const report = await recentGas(ctx, DAY_MS)
+  const [gas, { fees }] = [gasValue(ctx, report.wei), report]
+  if (gas === null || gas <= fees) return []
+  return [`Gas of the last 24 hours cost $${formatAmount(gas)}, and fees earned $${formatAmount(fees)}.`]
 }
 
 function freeActsSentence(count: number): string {

@@ -1,4 +1,4 @@
-/** The part of nodemailer that alarms use. The package has no types of its own. */
+/** The part of nodemailer that alarms use. The package's own types are wider. */
 declare module 'nodemailer' {
   type Mail = { from: string; to: string; subject: string; text: string; messageId: string }
   export function createTransport(options: object): { sendMail(mail: Mail): Promise<unknown>; close(): void }

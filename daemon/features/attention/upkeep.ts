@@ -29,7 +29,7 @@ async function hotBalanceOf({ chain, config: { hotCeiling } }: Context): Promise
   const balance = hotCeiling && (await chain.balanceOf(chain.payTo).catch(() => undefined))
   if (!hotCeiling || !balance || balance <= hotCeiling) return undefined
   const sentence = `The pay-to wallet holds $${formatAmount(balance)}, more than --hot-ceiling ${formatAmount(hotCeiling)}.`
-  const subject = { kind: 'wallet', id: chain.payTo }
+  const subject = { kind: 'chain', id: 'hot_balance' }
   return { id: 'hot_balance', subject, amount: balance, sentence, fix: 'souk admin payouts' }
 }
 

@@ -22,6 +22,7 @@ import { bids, postings } from '../postings/rows.ts'
 import { refuseCovered } from '../subscriptions/coverage.ts'
 import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/messages.ts'
 import { threads } from '../threads/rows.ts'
+import { breakEvenNote } from './break-even.ts'
 import { ownListingView } from './view.ts'
 
 /** Maximum conversations, and bids, searched for an open one. With more, the listing counts as having an open one. */
@@ -90,7 +91,8 @@ const createService: FreeHandler<typeof listingsApi.createService> = async ({ bo
   await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const fields = readListing(body)
   const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
-  return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
+  const view = await ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
+  return { ...view, ...(await breakEvenNote(ctx, row)) }
 }
 
 const updateService: FreeHandler<typeof listingsApi.updateService> = async (

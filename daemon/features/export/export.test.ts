@@ -37,6 +37,7 @@ const notExported: Readonly<Record<string, string>> = {
   rollups: 'sums of the installation by hour and day',
   grant_days: 'daily counts, kept for two days',
   gas_days: 'daily counts, kept for two days',
+  alarm_targets: 'what targets of alarms were told, of no one',
   facilitator_settlements: 'settlements by API key, each a transfer on the chain; removed a month after they expire',
   facilitator_days: 'daily counts, kept for two days',
   facilitated_resources: 'public list of resources declared by other servers',

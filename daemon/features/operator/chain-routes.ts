@@ -3,10 +3,14 @@ import type { ChainTx, chainApi } from '../../../src/api/sections/chain.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { usdc } from '../../../src/core/money.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import { gasActs, saleCostKinds } from '../../../src/model/payment.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ChainPort, ChainStatus, ChainTransaction } from '../../ports/chain/chain.ts'
 import { driftOf } from '../audit/drift.ts'
+import { listingsBelow } from '../catalog/break-even.ts'
+import { actsOf, gasValue, recentGas, saleCosts, weiOf } from '../payouts/gas-costs.ts'
 
 const GWEI_DIGITS = 9
 
@@ -110,4 +114,27 @@ function gweiText(wei: bigint): string {
   return `${digits.slice(0, -GWEI_DIGITS)}${rest === '' ? '' : `.${rest}`}`
 }
 
-export const chainRoutes: FreeHandlers<typeof chainApi> = { getChain }
+const COST_DAYS = 30
+
+const getChainCosts: FreeHandler<typeof chainApi.getChainCosts> = async (_input, { ctx }) => {
+  const report = await recentGas(ctx, COST_DAYS * DAY_MS)
+  const costs = saleCosts(ctx, report)
+  return {
+    from: report.from,
+    eth_price: ctx.config.ethPrice ?? null,
+    acts: gasActs.map((act) => {
+      const wei = weiOf(ctx, report, act)
+      return { act, count: report.acts[act].count, wei: wei === null ? null : String(wei), cost: gasValue(ctx, wei) }
+    }),
+    sales: saleCostKinds.map((kind) => {
+      const { cost, breakEven } = costs[kind]
+      return { kind, acts: [...actsOf[kind]], cost, break_even: breakEven }
+    }),
+    gas_wei: String(report.wei),
+    gas: gasValue(ctx, report.wei),
+    fees: report.fees,
+    below: await listingsBelow(ctx, costs),
+  }
+}
+
+export const chainRoutes: FreeHandlers<typeof chainApi> = { getChain, getChainCosts }

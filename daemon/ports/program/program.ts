@@ -39,6 +39,8 @@ export type ProgramLimits = {
   /** Concurrent runs. */
   readonly atOnce: number
   readonly maxWaiting: number
+  /** A program of the operator: it keeps the user of the daemon, and has no limits but time and output. */
+  readonly isOwn: boolean
 }
 
 /** A local program that processes untrusted data. */
@@ -49,7 +51,10 @@ export type SystemProgram = {
   readonly run: (run: ProgramRun) => Promise<{ readonly stdout: Buffer; readonly stderr: string }>
 }
 
-const DEFAULT_LIMITS: ProgramLimits = { deadlineMs: 60 * SECOND_MS, maxMemoryMb: 1_024, atOnce: 2, maxWaiting: 32 }
+const DEFAULT_LIMITS: ProgramLimits = {
+  ...{ deadlineMs: 60 * SECOND_MS, maxMemoryMb: 1_024, atOnce: 2, maxWaiting: 32 },
+  isOwn: false,
+}
 const MAX_SAID_BYTES = 64 * 1024
 const KB_A_MB = 1_024
 /** User id of `nobody`, who owns no files, for programs that process untrusted data. */
@@ -162,7 +167,8 @@ async function ended(
 }
 
 async function begun(file: string, { args, stdin, file: read }: ProgramRun, limits: ProgramLimits) {
-  const [command, words] = isWindows ? [file, args] : limited([file, ...args], limits, stdin !== undefined)
+  const [command, words] =
+    isWindows || limits.isOwn ? [file, args] : limited([file, ...args], limits, stdin !== undefined)
   try {
     return await starter.start({
       file: command,
@@ -170,7 +176,7 @@ async function begun(file: string, { args, stdin, file: read }: ProgramRun, limi
       cwd: isWindows ? undefined : '/',
       env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' },
       descriptors: ['in', 'out', 'out', ...(read === undefined ? [] : [{ file: read }])],
-      ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
+      ...(IS_ROOT && !limits.isOwn ? { uid: NOBODY, gid: NOBODY } : {}),
     })
   } catch (error) {
     throw new ProgramError('absent', error instanceof Error ? error.message : String(error))

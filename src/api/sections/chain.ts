@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address, Amount, namedObject } from '../../core/codecs.ts'
-import { chainTxStates } from '../../model/payment.ts'
+import { chainTxStates, gasActs, saleCostKinds } from '../../model/payment.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
 import { adminEndpoint, json } from '../endpoint/define.ts'
 
@@ -103,5 +103,38 @@ export const chainApi = {
     }),
     errors: ['invalid_request', 'not_found'],
     summary: 'chain head, queue, keys, drift',
+  }),
+
+  getChainCosts: adminEndpoint({
+    path: '/dashboard/api/admin/chain/costs',
+    reply: json({
+      from: Time.meta({
+        description: 'start of the time that the report covers: 30 days, or less with many transactions',
+      }),
+      eth_price: Amount.nullable().meta({ description: 'set by --eth-price; without it, gas has no value in USDC' }),
+      acts: z.array(
+        z.strictObject({
+          act: z.enum(gasActs),
+          count: z.int().meta({ description: 'number measured; 0: wei follows from the gas price of the node' }),
+          wei: z.string().nullable().meta({ description: 'average gas fee of one act' }),
+          cost: Amount.nullable(),
+        }),
+      ),
+      sales: z.array(
+        z.strictObject({
+          kind: z.enum(saleCostKinds),
+          acts: z.array(z.enum(gasActs)).meta({ description: 'acts of one sale at most' }),
+          cost: Amount.nullable(),
+          break_even: Amount.nullable().meta({ description: 'least price whose fee pays the gas' }),
+        }),
+      ),
+      gas_wei: z.string(),
+      gas: Amount.nullable().meta({ description: 'value of all gas' }),
+      fees: Amount.meta({ description: 'fees earned in the same time' }),
+      below: z
+        .array(z.strictObject({ service_id: z.string(), name: z.string(), price: Amount, break_even: Amount }))
+        .meta({ description: 'active listings below their break-even price' }),
+    }),
+    summary: 'gas per act, and the price at which a sale pays for its gas',
   }),
 }

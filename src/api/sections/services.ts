@@ -164,7 +164,12 @@ export const ListingChange = NewListing.partial().extend({ status: z.enum(['acti
 export type NewListing = z.output<typeof NewListing>
 export type ListingChange = z.output<typeof ListingChange>
 
-export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
+export const OwnListing = Listing.extend({
+  webhook_url: z.string().nullable(),
+  break_even: Price.optional().meta({
+    description: 'only when a listing is created at a lower price: the least whose fee pays the gas of a sale',
+  }),
+}).meta({ id: 'OwnListing' })
 
 /** A step of the guide, with a request that runs on this marketplace. */
 const GuideStep = z.strictObject({

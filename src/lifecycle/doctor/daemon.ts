@@ -35,6 +35,7 @@ export const runningProbes: readonly Examination[] = [
   { id: 'disputes', look: disputesOf },
   { id: 'sanctions', look: sanctionsOf },
   { id: 'signatures', look: signaturesOf },
+  { id: 'prices', look: pricesOf },
   { id: 'engines', look: enginesOf, parts: eachEngine },
   ...Object.entries(attended).map(([id, { kinds, none }]) => ({
     id,
@@ -188,6 +189,16 @@ async function rowsOf(host: Examined): Promise<string> {
   if (Number.isNaN(bytes)) return 'in files, all rows in memory'
   const front = `${last - reflected} newer transactions (${read('store_front_changes')} rows) in memory and journal`
   return `in files, rows on disk: ${(bytes / MB).toFixed(1)} MB up to transaction ${reflected}, ${front}`
+}
+
+/** Listings whose fee does not pay the gas of a sale. */
+async function pricesOf(host: Examined): Promise<Diagnosis> {
+  const { below, eth_price: price } = await (await host.session()).call('getChainCosts', {})
+  const [first] = below
+  if (first === undefined)
+    return fine(price === null ? 'not compared with gas: no --eth-price' : 'every fee pays its gas')
+  const detail = `${below.length} listings cost more gas than their fee, such as "${first.name}" below $${first.break_even}`
+  return { status: 'warning', detail, fix: 'souk chain costs' }
 }
 
 /** Signature recovery engine. */

@@ -217,6 +217,15 @@ describe('money', () => {
     const { rows } = await money({ 'GET /dashboard/api/admin/chain': told })
     expect(rows().join('\n')).toContain(' ✓ chain  devnet   block 41, 2 s   2 queued, 1 not in a block yet')
     open?.close()
+    const sale = { kind: 'instant', acts: ['sale', 'payout'], cost: '0.002', break_even: '0.04' }
+    const costs = {
+      ...{ from: '2026-01-01T00:00:00.000Z', eth_price: '3000.00', acts: [], sales: [sale], below: [] },
+      ...{ gas_wei: '1', gas: '1.25', fees: '8.00' },
+    }
+    const priced = { 'GET /dashboard/api/admin/chain': told, 'GET /dashboard/api/admin/chain/costs': costs }
+    const dear = await money(priced, { columns: 120, rows: 30 })
+    expect(dear.rows().join('\n')).toContain('break even: instant $0.04   30 days: gas $1.25, fees $8.00')
+    open?.close()
     const faults = [{ code: 'gas_empty', sentence: 'The gas key is empty.' }]
     const down = await money({ 'GET /dashboard/api/admin/chain': { ...told, health: 'down', faults } })
     expect(down.rows().join('\n')).toContain(' ✗ chain  The gas key is empty.')

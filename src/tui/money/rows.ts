@@ -22,6 +22,17 @@ export const fetchChain = (link: Link) => (signal: AbortSignal) =>
     return { health, words: `${text(mode)}   ${at}   ${waits}${left}`, fault: text(faults[0]?.sentence) }
   })
 
+/** Fetches what sales cost in gas; null in a sandbox, or without a price of ETH. */
+export const fetchCosts = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'getChainCosts', asked: { signal } }, ({ sales, gas, fees, below }): string | null => {
+    if (gas === null) return null
+    const least = sales.map(
+      ({ kind, break_even: price }) => `${kind.replace('_', '-')} ${price === null ? '?' : `$${price}`}`,
+    )
+    const low = below.length === 0 ? '' : `   ${below.length} listings below`
+    return `break even: ${least.join(', ')}${low}   30 days: gas $${gas}, fees $${fees}`
+  })
+
 export type Audit = { readonly ok: boolean; readonly words: string }
 
 /** Recomputes the books. Costly, so it runs only on request. */

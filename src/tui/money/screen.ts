@@ -23,7 +23,7 @@ import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type MoneyView, moneyViews, unnarrowed } from '../shell/ui.ts'
 import { booksLines } from './books.ts'
-import { audit, type ChainHead, fetchChain } from './rows.ts'
+import { audit, type ChainHead, fetchChain, fetchCosts } from './rows.ts'
 
 const id = 'money'
 /** The views of money. Each is a list with its own hooks. */
@@ -60,6 +60,7 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { moneyView } = view.ui
   const books = useQuery(fetchRiver(host.link), { name: 'river books', every: SLOW_EVERY_MS })
   const chain = useQuery(fetchChain(host.link), { name: 'chain head', every: SLOW_EVERY_MS })
+  const costs = useQuery(fetchCosts(host.link), { name: 'chain costs', every: SLOW_EVERY_MS })
   const standing = useStanding(host.link)
   const crons = useQuery(fetchCrons(host.link), { name: 'crons', every: SLOW_EVERY_MS })
   const failed = useQuery(fetchFailedPayouts(host.link), { name: 'payouts failed', every: SLOW_EVERY_MS })
@@ -72,7 +73,7 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
     tabs: [dim('e json')],
     above: ({ width, height }) => [
       ...booksLines(books, { width, height, keys: view.keys, notes }),
-      ...chainLines(chain.value ?? null, width),
+      ...chainLines(chain.value ?? null, costs.value ?? null, width),
     ],
     beside: (area) => standingLines(standing, { ...area, now }),
     actions: (rows: readonly object[], ids) => ({
@@ -114,10 +115,12 @@ async function check(host: Host): Promise<void> {
 
 const chainSigns = { ok: good('✓'), degraded: warn('!'), down: bad('✗') } as const
 
-/** State of the chain: its problem, or its newest block and queue. */
-function chainLines(chain: ChainHead | null, width: number): Line[] {
+/** State of the chain: its problem, or its newest block and queue; and what sales cost in gas. */
+function chainLines(chain: ChainHead | null, costs: string | null, width: number): Line[] {
   if (chain === null) return []
-  return [[' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, Math.max(1, width - 10))}`]]
+  const room = Math.max(1, width - 10)
+  const line: Line = [' ', chainSigns[chain.health], ` chain  ${clip(chain.fault || chain.words, room)}`]
+  return costs === null ? [line] : [line, [`   gas    ${clip(costs, room)}`]]
 }
 
 const viewTitles: Readonly<Record<MoneyView, string>> = {
