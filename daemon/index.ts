@@ -8,7 +8,7 @@ import type { Entropy } from '../src/core/hex.ts'
 import type { Config, History, HistoryOutcome, RepairReport, ReportStart } from '../src/model/start.ts'
 import { allCollections, handlers, openResources, saveCounts } from './app.ts'
 import { scheduler } from './crons/scheduler.ts'
-import { readClockSetting } from './crons/timeline.ts'
+import { storedClock } from './crons/timeline.ts'
 import { alarms } from './features/attention/alarms.ts'
 import { noteBackup, openBackups, withUnpacked } from './features/backup/archive.ts'
 import { type CopiedStore, copyStore, type StoreMove } from './features/backup/copy-store.ts'
@@ -250,8 +250,7 @@ async function finishEarlierRun(ctx: Context, step: ReportStart): Promise<void> 
 
 /** Opens the business clock. With real money it is never moved, whatever the store says. */
 async function openClock(store: Store, chain: ChainPort, machine: Clock): Promise<MovableClock> {
-  const setting = isTestMoney(chain) ? await store.read(readClockSetting) : undefined
-  return movableClock(machine, setting ?? UNMOVED)
+  return isTestMoney(chain) ? storedClock(store, machine) : movableClock(machine, UNMOVED)
 }
 
 async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker: Ticker): Promise<Daemon> {
@@ -359,10 +358,8 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir, allCollections)
   try {
-    const { now } = movableClock(systemClock, (await store.read(readClockSetting)) ?? UNMOVED)
-    const note = () => noteBackup({ store, entropy: systemEntropy() }, now())
-    const { next } = await openBackups({ dataDir, backup: store.backup, note })
-    yield* next('').chunks()
+    const note = async () => noteBackup({ store, entropy: systemEntropy() }, (await storedClock(store, systemClock)).now())
+    yield* (await openBackups({ dataDir, backup: store.backup, note })).next('').chunks()
   } finally {
     await store.close()
   }

@@ -3,9 +3,9 @@ import type { CronRun } from '../../src/model/delivery.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { putSetting, settings } from '../kernel/rows.ts'
-import type { ClockSetting, MovableClock } from '../ports/clock.ts'
+import { type Clock, type ClockSetting, type MovableClock, movableClock, UNMOVED } from '../ports/clock.ts'
 import { commit, type Draw } from '../store/draw.ts'
-import type { ReadTx, Tx } from '../store/port.ts'
+import type { ReadTx, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
 import { createScheduler, type Scheduler, scheduler, type Within } from './scheduler.ts'
 import { openCronState } from './state.ts'
@@ -18,9 +18,14 @@ const StoredSetting = z.strictObject({
   frozen_at: z.int().nullable(),
 }) satisfies z.ZodType<ClockSetting>
 
-export async function readClockSetting(t: ReadTx): Promise<ClockSetting | undefined> {
+async function readClockSetting(t: ReadTx): Promise<ClockSetting | undefined> {
   const row = await t.table(settings).get(CLOCK)
   return row && StoredSetting.parse(row.value)
+}
+
+/** The business clock, as the store has it. */
+export async function storedClock(store: Pick<Store, 'read'>, machine: Clock): Promise<MovableClock> {
+  return movableClock(machine, (await store.read(readClockSetting)) ?? UNMOVED)
 }
 
 /** Maximum number of jumps when the clock moves to a time. After them, one last jump goes there directly. */

@@ -51,28 +51,27 @@ async function runWith({ command, shown }: Of<'exec'>, { body }: AlarmMail, sign
 }
 
 async function mailTo({ url, from, to }: Of<'smtp'>, { id, subject, text }: AlarmMail, stop: AbortSignal) {
-  const { createTransport } = await import('nodemailer')
   const secure = url.protocol === 'smtps:'
   const auth = url.username === '' ? undefined : { user: decoded(url.username), pass: decoded(url.password) }
-  const transport = createTransport({
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port) || (secure ? SMTPS_PORT : SMTP_PORT),
-    secure,
-    // A password never crosses a network in plain text.
-    requireTLS: auth !== undefined && !isLoopback(url.hostname),
-    ...compact({ auth }),
-    ...{ connectionTimeout: SEND_MS, greetingTimeout: SEND_MS, socketTimeout: SEND_MS, dnsTimeout: SEND_MS },
-    ...{ disableFileAccess: true, disableUrlAccess: true },
-  })
   const signal = AbortSignal.any([stop, AbortSignal.timeout(SEND_MS)])
   const { promise: late, reject } = Promise.withResolvers<never>()
   const onLate = () => reject(new Error(`the mail server did not answer within ${SEND_MS / SECOND_MS} s`))
   signal.addEventListener('abort', onLate, { once: true })
   try {
+    const { createTransport } = await import('nodemailer')
+    const transport = createTransport({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port) || (secure ? SMTPS_PORT : SMTP_PORT),
+      secure,
+      // A password never crosses a network in plain text.
+      requireTLS: auth !== undefined && !isLoopback(url.hostname),
+      ...compact({ auth }),
+      ...{ connectionTimeout: SEND_MS, greetingTimeout: SEND_MS, socketTimeout: SEND_MS, dnsTimeout: SEND_MS },
+      ...{ disableFileAccess: true, disableUrlAccess: true },
+    })
     await Promise.race([late, transport.sendMail({ from, to, subject, text, messageId: `<${id}@souk>` })])
   } finally {
     signal.removeEventListener('abort', onLate)
-    transport.close()
   }
 }
 
