@@ -358,7 +358,7 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
   await undoHalfReplaced(dataDir)
   const store = await openStopped(dataDir, allCollections)
   try {
-    const note = async () => noteBackup({ store, entropy: systemEntropy() }, (await storedClock(store, systemClock)).now())
+    const note = async () => noteBackup({ store, entropy: systemEntropy() }, (await storedClock(store)).now())
     yield* (await openBackups({ dataDir, backup: store.backup, note })).next('').chunks()
   } finally {
     await store.close()

@@ -3,7 +3,7 @@ import type { CronRun } from '../../src/model/delivery.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { putSetting, settings } from '../kernel/rows.ts'
-import { type Clock, type ClockSetting, type MovableClock, movableClock, UNMOVED } from '../ports/clock.ts'
+import { type ClockSetting, type MovableClock, movableClock, systemClock, UNMOVED } from '../ports/clock.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { ReadTx, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
@@ -24,7 +24,7 @@ async function readClockSetting(t: ReadTx): Promise<ClockSetting | undefined> {
 }
 
 /** The business clock, as the store has it. */
-export async function storedClock(store: Pick<Store, 'read'>, machine: Clock): Promise<MovableClock> {
+export async function storedClock(store: Pick<Store, 'read'>, machine = systemClock): Promise<MovableClock> {
   return movableClock(machine, (await store.read(readClockSetting)) ?? UNMOVED)
 }
 
