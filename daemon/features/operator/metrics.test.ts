@@ -6,13 +6,22 @@ import { registered } from '../../../fixtures/market/people.ts'
 
 let market: Marketplace
 beforeAll(async () => {
-  market = await openMarketplace({ metricsOpen: true, durability: 'full' })
+  market = await openMarketplace({ metricsOpen: true, durability: 'full', rows: 'disk' })
 })
 afterAll(() => market.close())
 
 test('what came through a proxy needs the key, also where figures are open', async () => {
   const { status } = await market.call('GET', '/metrics', { headers: { 'X-Forwarded-For': '203.0.113.9' } })
   expect(status).toBe(401)
+})
+
+test('with rows on the disk, it says how far the disk is behind', async () => {
+  const [last, reflected] = [
+    await countOf('souk_store_transactions', {}),
+    await countOf('souk_store_disk_transactions', {}),
+  ]
+  expect(last).toBeGreaterThan(reflected)
+  expect(await countOf('souk_store_front_changes', {})).toBeGreaterThan(0)
 })
 
 const TIMES = 'souk_http_request_duration_seconds'

@@ -8,6 +8,7 @@ import { type RowIndex, shapeTable, type TableShape, uniqueValues } from '../eng
 import { StoreDamaged } from '../errors.ts'
 import type { AnyCollection, Scalar } from '../port.ts'
 import { behind, bytesOf, endOfScalar, latin, scalarKey, textBytes, textKey, textOf } from './bytes.ts'
+import { countCache, rowCache } from './caches.ts'
 import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
 
 /** Number of index entries per asynchronous read. */
@@ -16,8 +17,6 @@ const ENTRIES_AT_ONCE = 1_024
 const ROWS_AT_ONCE = 128
 /** Number of rows encoded, with all their index entries, before writers may run. */
 const ENCODED_AT_ONCE = 96
-/** Number of decoded rows that a table keeps in memory, such as those of accounts and services in use. */
-const ROWS_CACHED = 500
 const CRC_BYTES = 4
 const NUMBER_BYTES = 2
 
@@ -92,7 +91,10 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
       await writeBatch(db, batch)
       records = left
       reflects = upTo
-      for (const table of tables.values()) table.forget()
+      for (const [name, { single, totals }] of tables) {
+        single.clear()
+        totals.change(name, staged)
+      }
       taken()
     } finally {
       view.frozen = undefined
@@ -241,7 +243,7 @@ function levelTable(view: View, parts: Parts) {
   const keys = keysOf(parts)
   const { encode, decode, jsonOf } = valueCodec(shape, dir, keys.nameOf)
   const seen = () => compact({ snapshot: view.frozen })
-  const single = cacheOver((name) => {
+  const single = rowCache((name) => {
     const key = keys.row(name)
     return decode(key, db.getSync(key, seen()))
   })
@@ -261,7 +263,7 @@ function levelTable(view: View, parts: Parts) {
       return rows.map((row, n) => row ?? missing(dir, shape, entries[n] as Buffer))
     })
 
-  const count = (index: RowIndex, prefix: readonly Scalar[]): Promise<number> =>
+  const totals = countCache(({ index, prefix }) =>
     during(view, async (snapshot) => {
       const from = keys.place(index, { values: prefix })
       const entries = db.keys({ gte: from, lt: behind(from), snapshot })
@@ -270,13 +272,14 @@ function levelTable(view: View, parts: Parts) {
         more = await entries.nextv(ENTRIES_AT_ONCE)
       await entries.close()
       return found
-    })
+    }),
+  )
 
   const reads: TableReads = {
     shape,
     rows: (names) => (names.length === 1 ? [single.of(names[0] as string)] : rowsAt(names.map(keys.row))),
     page,
-    count,
+    count: (index, prefix) => totals.of(latin(keys.place(index, { values: prefix })), { index, prefix }),
     unique(index, values) {
       const key = db.getSync(keys.unique(index, values), seen())
       return key && single.of(textOf(key))
@@ -289,21 +292,7 @@ function levelTable(view: View, parts: Parts) {
     )
   const change = changes(keys, encode)
   const build = () => buildEntries(db, shape, { rows: walk(refuse), change })
-  return { ...reads, change, walk, build, forget: single.forget }
-}
-
-/** Keeps rows that were read. Reads one row synchronously, because it is often kept or known to be absent. */
-function cacheOver(read: (name: string) => AnyRow | undefined) {
-  const cached = new Map<string, AnyRow>()
-  return {
-    of(name: string): AnyRow | undefined {
-      const row = cached.get(name) ?? read(name)
-      if (cached.size >= ROWS_CACHED) cached.clear()
-      if (row !== undefined) cached.set(name, row)
-      return row
-    },
-    forget: () => cached.clear(),
-  }
+  return { ...reads, change, walk, build, single, totals }
 }
 
 type Change = (batch: Batch, staged: Staged) => void

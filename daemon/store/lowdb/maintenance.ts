@@ -17,6 +17,8 @@ const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
 const REST_MS = 200
 const FLUSH_ABOVE = 2
 const WAIT_ABOVE = 3
+/** Above this share of the limit, a stop flushes, so that the next start has little to replay. */
+const FLUSH_AT_STOP_ABOVE = 0.1
 
 /** Runs snapshots and backups, one at a time, while transactions go on. */
 export type Maintenance = {
@@ -31,7 +33,7 @@ export type Maintenance = {
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
   /** Runs work without a concurrent compaction or backup. */
   alone<T>(work: () => Promise<T>): Promise<T>
-  /** Cancels a running snapshot, and waits until all other work has ended. */
+  /** Cancels a running snapshot, and waits until all other work has ended. Writes what waits for LevelDB. */
   stop(): Promise<void>
   /** Records the last transaction of a stopped store. */
   recordStop(): Promise<void>
@@ -51,16 +53,11 @@ export type MaintenanceOptions = {
 }
 
 export function createMaintenance(options: MaintenanceOptions): Maintenance {
-  const { journal, space, lastSeq, compactAboveBytes, kept } = options
+  const { journal, lastSeq, kept } = options
   const turn = createMutex()
   const files = openFiles(options)
   const fold = () => (isBehind(kept) ? flush(files, options, kept) : snapshot(files, options, kept))
   let folding: Promise<void> = Promise.resolve()
-  /** Journal size above which a compaction is tried; higher if the disk had no room for the last compaction. */
-  let dueAtBytes = 0
-
-  /** Size limit of the journal. */
-  const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
 
   function compact(): Promise<void> {
     folding = turn.run(fold)
@@ -68,26 +65,47 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     return folding
   }
 
-  function room(): Promise<void> | undefined {
-    if (!isBehind(kept) || journal.bytes() <= limit() * WAIT_ABOVE) return undefined
+  const pace = paceOf(options, files, compact)
+  return {
+    manifest: files.manifest,
+    consider: pace.consider,
     // If the compaction fails, the journal reports it to writers.
-    return folding.catch(() => undefined)
+    room: () => (pace.isFull() ? folding.catch(() => undefined) : undefined),
+    compact,
+    shrink: pace.compactIfItFits,
+    alone: turn.run,
+    whileHeld: (work) =>
+      turn.run(async () => {
+        await files.endSegment()
+        return work(files.manifest())
+      }),
+    recordStop: () => recordStop(files, kept, lastSeq()),
+    stop: async () => {
+      await pace.stop()
+      files.stop()
+      await turn.run(() => Promise.resolve())
+    },
   }
+}
+
+/** Decides when the journal is compacted. */
+function paceOf(
+  { journal, space, compactAboveBytes, kept }: MaintenanceOptions,
+  files: Files,
+  compact: () => Promise<void>,
+) {
+  /** Journal size above which a compaction is tried; higher if the disk had no room for the last compaction. */
+  let dueAtBytes = 0
+  let rest: NodeJS.Timeout | undefined
+  const isLevel = isBehind(kept)
+
+  /** Size limit of the journal. */
+  const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
 
   async function compactIfItFits(): Promise<void> {
-    const sizeBytes = journal.bytes()
-    if (await space.fits(files.snapshotBytes() + sizeBytes)) await compact()
-    dueAtBytes = limit() + journal.bytes()
-  }
-
-  let rest: NodeJS.Timeout | undefined
-
-  function consider(): void {
-    clearTimeout(rest)
-    const dueBytes = Math.max(limit(), dueAtBytes)
-    if (journal.bytes() <= dueBytes) return
-    if (isBehind(kept) && journal.bytes() <= dueBytes * FLUSH_ABOVE) rest = setTimeout(begin, REST_MS).unref()
-    else begin()
+    const hasRoom = await space.fits(files.snapshotBytes() + journal.bytes())
+    if (hasRoom) await compact()
+    dueAtBytes = hasRoom && isLevel ? 0 : limit() + journal.bytes()
   }
 
   function begin(): void {
@@ -97,22 +115,19 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   }
 
   return {
-    manifest: files.manifest,
-    consider,
-    room,
-    compact,
-    shrink: compactIfItFits,
-    alone: turn.run,
-    whileHeld: (work) =>
-      turn.run(async () => {
-        await files.endSegment()
-        return work(files.manifest())
-      }),
-    recordStop: () => recordStop(files, kept, lastSeq()),
-    stop: async () => {
+    compactIfItFits,
+    isFull: () => isLevel && journal.bytes() > limit() * WAIT_ABOVE,
+    consider(): void {
       clearTimeout(rest)
-      files.stop()
-      await turn.run(() => Promise.resolve())
+      const dueBytes = Math.max(limit(), dueAtBytes)
+      if (journal.bytes() <= dueBytes) return
+      if (isLevel && journal.bytes() <= dueBytes * FLUSH_ABOVE) rest = setTimeout(begin, REST_MS).unref()
+      else begin()
+    },
+    async stop(): Promise<void> {
+      clearTimeout(rest)
+      const isDue = isLevel && journal.bytes() > limit() * FLUSH_AT_STOP_ABOVE
+      if (isDue && journal.failure() === undefined) await compactIfItFits()
     },
   }
 }

@@ -31,11 +31,17 @@ const migrated = [
   { ...account('c', { balance: micro(70_000) }), version: 1 },
 ]
 
-test('a store of an older format is migrated when it opens, and only once', async () => {
+test.each([
+  ['in memory', {}],
+  ['on disk', { levelFrom: 0 }],
+])('a store of an older format is migrated when it opens, and only once, rows %s', async (_where, kind) => {
   const dir = await fixture()
-  const first = await openTemp(dir, { migrations: steps })
+  const first = await openTemp(dir, { migrations: steps, ...kind })
   expect((await first.table(accounts).page('open', [], { limit: 9 })).rows).toEqual(migrated)
-  expect(JSON.parse(await readFile(`${dir}/MANIFEST.json`, 'utf8'))).toMatchObject({ format: 3, store: 'fixture' })
+  expect(JSON.parse(await readFile(`${dir}/MANIFEST.json`, 'utf8'))).toMatchObject({
+    format: 'levelFrom' in kind ? 4 : 3,
+    store: 'fixture',
+  })
   await seed(first, [account('d')])
   await first.close()
   const second = await openTemp(dir, { migrations: steps })
