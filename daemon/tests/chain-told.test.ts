@@ -58,6 +58,10 @@ test('health, the row of the chain and the metrics tell its head, nodes, queue a
     const [byNonce] = (await chainOf(`?tx=${transactions[0].nonce}`)).transactions
     expect(byNonce.id).toBe(transactions[0].id)
   }
+  const { gasUsed, effectiveGasPrice: price } = await bench.rpc('eth_getTransactionReceipt', transaction)
+  const { acts, gas_wei: all } = (await market.admin('GET', `${CHAIN}/costs`)).body
+  expect(acts[0]).toMatchObject({ act: 'sale', count: 1, wei: String(BigInt(gasUsed) * BigInt(price)) })
+  expect(BigInt(all)).toBeGreaterThanOrEqual(BigInt(acts[0].wei))
   expect((await market.admin('GET', `${CHAIN}?tx=999999`)).status).toBe(404)
   const { text } = await market.admin('GET', '/metrics')
   for (const name of ['txs_total', 'batch_items', 'inclusion_seconds', 'in_flight', 'oldest_seconds', 'rpc_seconds']) {
