@@ -58,7 +58,8 @@ test('health, the row of the chain and the metrics tell its head, nodes, queue a
     const [byNonce] = (await chainOf(`?tx=${transactions[0].nonce}`)).transactions
     expect(byNonce.id).toBe(transactions[0].id)
   }
-  const { gasUsed, effectiveGasPrice: price } = await bench.rpc('eth_getTransactionReceipt', transaction)
+  const receipt = (await bench.rpc('eth_getTransactionReceipt', transaction)) as Record<string, string>
+  const { gasUsed = '', effectiveGasPrice: price = '' } = receipt
   const { acts, gas_wei: all } = (await market.admin('GET', `${CHAIN}/costs`)).body
   expect(acts[0]).toMatchObject({ act: 'sale', count: 1, wei: String(BigInt(gasUsed) * BigInt(price)) })
   expect(BigInt(all)).toBeGreaterThanOrEqual(BigInt(acts[0].wei))

@@ -185,7 +185,9 @@ describe.each(attentionKinds)('%s', (kind) => {
     for (let turns = 0; turns < 2; turns += 1) await alarms.of(daemon.ctx).turn()
     const { sentence } = (await cast.operator.call('getAttention', {})).items.find((one) => one.id === id) ?? {}
     const told = (part: 'raised' | 'over') =>
-      hook.received.flatMap(({ body }) => body[part]).flatMap(({ items }) => items.filter((item) => item.id === id))
+      hook.received
+        .flatMap(({ body }) => body[part])
+        .flatMap(({ items }) => items.filter((item: { id: string }) => item.id === id))
     expect(told('raised').length - told('over').length).toBe(1)
     expect(told('raised').at(-1).sentence).toBe(sentence)
     expect(mail.received.filter((text) => text.includes(`${sentence}`))).not.toEqual([])
