@@ -7,9 +7,10 @@ import { startChild } from '../../../fixtures/kit/child.ts'
 import { hasPostgres, testServer } from '../../../fixtures/kit/postgres.ts'
 import { allCollections } from '../../app.ts'
 import { counters } from '../../kernel/rows.ts'
+import { openLowdbStore } from '../../store/lowdb/open.ts'
 import { connectPrimary } from '../../store/postgres/connection.ts'
 import { copyStore } from './copy-store.ts'
-import { openStopped } from './replace.ts'
+import { openStopped, STORE_FOLDER } from './replace.ts'
 
 // @deep a hundred thousand rows, and kills
 
@@ -62,6 +63,21 @@ describe.skipIf(!hasPostgres())('a store of a hundred thousand rows', () => {
     for (const { rows, files, sha256 } of [back, again])
       expect([rows, files, sha256]).toEqual([there.rows, there.files, there.sha256])
     await copy('files', store)
+  })
+
+  test('with its rows on disk is the same after a copy to a database and back', async () => {
+    const options = {
+      dir: join(dataDir, STORE_FOLDER),
+      collections: allCollections,
+      now: Date.now,
+      onFatal: () => undefined,
+    }
+    const onDisk = await openLowdbStore({ ...options, levelFrom: 0 })
+    const { records, disk } = onDisk.stats()
+    await onDisk.close()
+    const { store } = await freshSchema()
+    expect([disk !== undefined, (await copy('database', store)).rows]).toEqual([true, records])
+    expect((await copy('files', store)).rows).toBe(records)
   })
 
   test('a copy that is killed leaves no table but those of a whole copy, and the files stay in use', async () => {
