@@ -134,3 +134,13 @@ test('in quiet hours only what stops sales is told; the rest waits for the morni
       .toSorted(),
   )
 })
+
+test('a problem that makes room in the list for others of its kind is not over', async () => {
+  const open = all.filter(({ id }) => id === 'dispute a')
+  const { heard } = await play([
+    { ...quietTurn, open },
+    { ...quietTurn, unlisted: 3 },
+    { ...quietTurn, open },
+  ])
+  expect(heard.map(({ raised, over }) => [idsOf(raised), idsOf(over)])).toEqual([[['dispute a'], []]])
+})
