@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
-import { compact } from '../../../src/core/record.ts'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
 import { type AnyRow, type IndexPlace, indexedValue } from '../engine/order.ts'
@@ -242,7 +241,7 @@ function levelTable(view: View, parts: Parts) {
   const { shape } = parts
   const keys = keysOf(parts)
   const { encode, decode, jsonOf } = valueCodec(shape, dir, keys.nameOf)
-  const seen = () => compact({ snapshot: view.frozen })
+  const seen = () => (view.frozen === undefined ? {} : { snapshot: view.frozen })
   const single = rowCache((name) => {
     const key = keys.row(name)
     return decode(key, db.getSync(key, seen()))
