@@ -9,7 +9,8 @@ const FROM_NODE =
 
 /** Values that the build reckons once: the program does not load what they are reckoned from. */
 const RECKONED = ['src/client/answers.ts', 'src/client/endpoints.ts']
-const reckoned = new Map(await Promise.all(RECKONED.map(valuesOf)))
+const COMMANDS = fileURLToPath(new URL('../commands/index.ts', import.meta.url))
+const reckoned = new Map([...(await Promise.all(RECKONED.map(valuesOf))), [COMMANDS, await commandsText()]])
 
 async function valuesOf(file: string): Promise<readonly [path: string, text: string]> {
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
@@ -19,6 +20,19 @@ async function valuesOf(file: string): Promise<readonly [path: string, text: str
     return `export const ${name} = ${JSON.stringify(value)}`
   })
   return [path, lines.join('\n')]
+}
+
+/** The commands with their names and summaries, each beside the file that it is loaded from when it runs. */
+async function commandsText(): Promise<string> {
+  const { table }: typeof import('../commands/index.ts') = await import(COMMANDS)
+  const headings = [...table].map(([heading, rows]) => {
+    const shown = rows.map(([name, summary, file, marks]) => {
+      const [is, says, from, about] = [name, summary, `./${file}`, marks].map((value) => JSON.stringify(value))
+      return `[${is}, ${says}, () => import(${from}), ${about}]`
+    })
+    return `${JSON.stringify(heading)}: [${shown.join(',')}]`
+  })
+  return `import { entriesOf } from '../src/cli/command.ts'\nexport const entries = entriesOf({${headings.join(',')}})`
 }
 
 // `import { z } from 'zod'` names an object that holds the whole library, all its languages with it; a namespace

@@ -1,265 +1,80 @@
-// Written by `npm run commands` from the command files; a test fails when it is stale.
-import { entriesOf } from '../src/cli/command.ts'
+import { readdirSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { api } from '../src/api/index.ts'
+import { type Command, commandsIn, type Entry, entriesOf } from '../src/cli/command.ts'
+import { groups } from '../src/cli/run/groups.ts'
+import { formatPrice } from '../src/core/money.ts'
 
-export const entries = entriesOf({
-  People: [
-    ['account edit', 'change your own profile', () => import('./account.ts')],
-    ['account register', 'register the wallet as agent, provider or both ($0.01)', () => import('./account.ts'), { pays: true }],
-    ['account rotate-key', 'replace your API key; the old one stops working immediately ($0.001)', () => import('./account.ts'), { pays: true }],
-    ['account show', 'show your own profile', () => import('./account.ts')],
-    ['as', 'run a command as another wallet: `souk as NAME COMMAND`', () => import('./as.ts')],
-    ['export', 'export your records, or a complete marketplace, as NDJSON', () => import('./export.ts')],
-    ['identity link', 'link the ERC-8004 identity that your wallet owns', () => import('./identity/link.ts')],
-    ['participants identity', 'print the ERC-8004 registration file of a participant', () => import('./participants.ts')],
-    ['participants list', 'browse the public directory', () => import('./participants.ts')],
-    ['participants profile', 'show the public profile of a participant: trust, webhook health, identity, links', () => import('./participants.ts')],
-    ['participants view', 'show a participant by id or wallet', () => import('./participants.ts')],
-    ['provider onboard', 'register and list services in one call ($0.01)', () => import('./provider/onboard.ts'), { pays: true }],
-    ['terms accept', 'accept the terms (required of providers on some instances)', () => import('./terms.ts')],
-    ['terms show', 'read the terms of the instance', () => import('./terms.ts'), { isDefault: true }],
-    ['trace record', 'record one purchase attempt, allowed or denied', () => import('./trace/record.ts')],
-    ['trust evidence', 'show the evidence behind a score', () => import('./trust.ts')],
-    ['trust feedback', 'show the ERC-8004 feedback file of a job', () => import('./trust.ts')],
-    ['trust onchain', 'show the on-chain reputation of a wallet ($0.005)', () => import('./trust.ts'), { pays: true }],
-    ['trust show', 'show the trust verdict on wallets', () => import('./trust.ts'), { isDefault: true }],
-    ['verify approve', 'approve an identity in the sandbox', () => import('./verify.ts')],
-    ['verify consent', 'consent to a verification, as the responsible human', () => import('./verify.ts')],
-    ['verify reject', 'reject an identity in the sandbox', () => import('./verify.ts')],
-    ['verify start', 'start an identity verification', () => import('./verify.ts')],
-    ['verify status', 'show your verification tier and current attempt', () => import('./verify.ts')],
-  ],
-  Money: [
-    ['balance deposit', 'add money from the wallet to the balance', () => import('./balance.ts'), { pays: true }],
-    ['balance history', 'list balance transactions, newest first', () => import('./balance.ts')],
-    ['balance show', 'show your prepaid balance and the USDC in your wallet', () => import('./balance.ts'), { isDefault: true }],
-    ['balance withdraw', 'withdraw your balance to your wallet', () => import('./balance.ts')],
-    ['earnings', 'show what you earned by selling', () => import('./earnings.ts')],
-    ['money audit', 'recompute the books and report differences', () => import('./money.ts')],
-    ['money river', "show today's cash flow: paid in, held in escrow, paid out", () => import('./money.ts')],
-    ['receipts list', 'list receipts of what you paid, newest first', () => import('./receipts.ts')],
-    ['receipts view', 'show the receipt of a payment that you made or received', () => import('./receipts.ts')],
-    ['referrals code', 'show your referral code', () => import('./referrals.ts')],
-    ['referrals earnings', 'list your referral earnings, sale by sale', () => import('./referrals.ts')],
-    ['referrals list', 'list your referrals and their earnings', () => import('./referrals.ts')],
-    ['referrals program', 'show the rates and rules of the referral program', () => import('./referrals.ts')],
-    ['referrals withdraw', 'move referral earnings to your balance or wallet', () => import('./referrals.ts')],
-    ['statement', 'list every movement of your money, with totals', () => import('./statement.ts')],
-  ],
-  Daemon: [
-    ['attention', 'list problems, each with the command that fixes it', () => import('./attention.ts')],
-    ['chain costs', 'show gas per act and the price at which a sale pays for it', () => import('./chain.ts')],
-    ['chain queue', 'list transactions that are not final, oldest first', () => import('./chain.ts')],
-    ['chain status', 'show chain status: head, nodes, gas key, pending transactions', () => import('./chain.ts'), { isDefault: true }],
-    ['chain tx', 'show one transaction of the gas key: contents and outcome', () => import('./chain.ts')],
-    ['clock advance', 'move business time ahead; due events happen in order', () => import('./clock.ts')],
-    ['clock freeze', 'freeze business time', () => import('./clock.ts')],
-    ['clock run', 'resume business time', () => import('./clock.ts')],
-    ['clock set', 'set business time; it cannot move back', () => import('./clock.ts')],
-    ['clock show', 'show business time and real time', () => import('./clock.ts')],
-    ['crons list', 'list scheduled jobs and their state', () => import('./crons.ts')],
-    ['crons pause', 'pause a scheduled job', () => import('./crons.ts')],
-    ['crons resume', 'resume a scheduled job', () => import('./crons.ts')],
-    ['crons run', 'run a scheduled job now', () => import('./crons.ts')],
-    ['crons view', 'show one scheduled job with its last runs', () => import('./crons.ts')],
-    ['daemon serve', 'run the daemon in the foreground (used by `souk up`)', () => import('./daemon/serve.ts'), { hidden: true }],
-    ['doctor', 'find and fix problems on this machine', () => import('./doctor.ts')],
-    ['down', 'stop the local daemon; kill it if it does not stop in time', () => import('./down.ts')],
-    ['facilitator list', 'list settlements made for other servers, newest first', () => import('./facilitator.ts')],
-    ['facilitator sellers', 'list the settlements of each API key today, busiest key first', () => import('./facilitator.ts')],
-    ['facilitator show', 'print the server code that uses this facilitator', () => import('./facilitator.ts'), { isDefault: true }],
-    ['import', 'create a local marketplace from an export', () => import('./import.ts')],
-    ['logs', 'show the daemon log and its requests', () => import('./logs.ts')],
-    ['reset', 'delete all data of the local daemon; keeps wallets and settings (see --keep)', () => import('./reset.ts')],
-    ['restart', 'restart the local daemon with the same options', () => import('./restart.ts')],
-    ['restore', 'replace local data with a backup', () => import('./restore.ts')],
-    ['seed demo', 'fill an untouched local marketplace with sellers, buyers and months of trade', () => import('./seed.ts')],
-    ['seed load', 'load users, services and actions from a file into a sandbox instance', () => import('./seed.ts'), { isDefault: true }],
-    ['seed traffic', 'make the demo users buy and sell until ctrl-c', () => import('./seed.ts')],
-    ['snapshots list', 'list saved copies of the local data, newest first', () => import('./snapshots.ts')],
-    ['snapshots restore', 'restore the local data from a saved copy', () => import('./snapshots.ts')],
-    ['snapshots save', 'save a named copy of the local data', () => import('./snapshots.ts')],
-    ['status', 'show whether the daemon runs, and its state', () => import('./status.ts')],
-    ['store copy', 'move the local data between files and a PostgreSQL database', () => import('./store.ts')],
-    ['tour', 'make a first purchase step by step: daemon, wallet, price, payment, result', () => import('./tour.ts')],
-    ['trigger', 'cause an event or a problem with the demo users, in a sandbox', () => import('./trigger.ts')],
-    ['tui', 'open the full-screen cockpit', () => import('./tui.ts')],
-    ['up', 'start the local daemon; does nothing if it runs', () => import('./up.ts')],
-    ['why', 'trace an id: request, payment, job, deliveries, payout', () => import('./why.ts')],
-  ],
-  Market: [
-    ['jobs dispute', 'dispute a delivery; money in escrow stays there ($0.005)', () => import('./jobs.ts'), { pays: true }],
-    ['jobs list', 'list your jobs as buyer and provider, newest first', () => import('./jobs.ts')],
-    ['jobs messages', 'show the conversation of a job', () => import('./jobs.ts')],
-    ['jobs send', 'send a message in the conversation of a job', () => import('./jobs.ts')],
-    ['jobs update', 'update or deliver a job, as its provider', () => import('./jobs.ts')],
-    ['jobs verify', 'accept a delivery and release the payment to the provider ($0.001)', () => import('./jobs.ts'), { pays: true }],
-    ['jobs view', 'show a job: status, money, deliverable ($0.001 if it is not yours)', () => import('./jobs.ts'), { pays: true }],
-    ['jobs watch', 'wait until a job ends', () => import('./jobs.ts')],
-    ['listen', 'follow your events; forward them to a URL or a command', () => import('./listen.ts')],
-    ['plans create', 'create a subscription plan for your services', () => import('./plans.ts')],
-    ['plans delete', 'delete one of your plans', () => import('./plans.ts')],
-    ['plans edit', 'change one of your plans', () => import('./plans.ts')],
-    ['plans list', 'browse plans, newest first', () => import('./plans.ts')],
-    ['plans subscribe', 'subscribe to a plan: pay the first period, then use its services for free', () => import('./plans.ts'), { pays: true }],
-    ['plans view', 'show one plan: price, services, provider', () => import('./plans.ts')],
-    ['products buy', 'buy a product; download it with -o', () => import('./products.ts'), { pays: true }],
-    ['products create', 'create a product: sell a file', () => import('./products.ts')],
-    ['products delete', 'delete a product; buyers keep their files', () => import('./products.ts')],
-    ['products download', 'download a product that you bought or sell', () => import('./products.ts')],
-    ['products edit', 'edit a product, or put a draft up for sale', () => import('./products.ts')],
-    ['products list', 'browse digital products', () => import('./products.ts')],
-    ['products view', 'show a product: description, price, file', () => import('./products.ts')],
-    ['provide', 'sell services: run a command for each job', () => import('./provide.ts')],
-    ['purchases list', 'list products that you bought', () => import('./purchases/list.ts')],
-    ['postings award', 'accept a bid: pay it into escrow and open the job', () => import('./requests.ts'), { hidden: true, pays: true, aliasOf: 'requests award' }],
-    ['requests award', 'accept a bid: pay it into escrow and open the job', () => import('./requests.ts'), { pays: true }],
-    ['postings bid', 'bid on a request', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests bid' }],
-    ['requests bid', 'bid on a request', () => import('./requests.ts')],
-    ['postings bids', 'list bids on your request', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests bids' }],
-    ['requests bids', 'list bids on your request', () => import('./requests.ts')],
-    ['postings cancel', 'cancel one of your requests', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests cancel' }],
-    ['requests cancel', 'cancel one of your requests', () => import('./requests.ts')],
-    ['postings create', 'create a request for work that providers can bid on', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests create' }],
-    ['requests create', 'create a request for work that providers can bid on', () => import('./requests.ts')],
-    ['postings list', 'list requests for work, oldest first', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests list' }],
-    ['requests list', 'list requests for work, oldest first', () => import('./requests.ts')],
-    ['postings notifications', 'show or change notifications about new requests', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests notifications' }],
-    ['requests notifications', 'show or change notifications about new requests', () => import('./requests.ts')],
-    ['postings view', 'show a request for work', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests view' }],
-    ['requests view', 'show a request for work', () => import('./requests.ts')],
-    ['postings withdraw', 'withdraw one of your bids', () => import('./requests.ts'), { hidden: true, aliasOf: 'requests withdraw' }],
-    ['requests withdraw', 'withdraw one of your bids', () => import('./requests.ts')],
-    ['services advertised', 'buy from an advertised path, such as site-audit', () => import('./services/advertised.ts'), { pays: true }],
-    ['buy', 'buy a service: show the price, sign, get the result', () => import('./services/buy.ts'), { pays: true, aliasOf: 'services buy' }],
-    ['services buy', 'buy a service: show the price, sign, get the result', () => import('./services/buy.ts'), { pays: true }],
-    ['services create', 'create a listing', () => import('./services.ts')],
-    ['services delete', 'remove one of your listings', () => import('./services.ts')],
-    ['services discover', 'get the complete catalog with runnable example requests ($0.001)', () => import('./services.ts'), { pays: true }],
-    ['services doctor', 'check a listing for problems, each with the command that fixes it', () => import('./services.ts')],
-    ['services edit', 'change one of your listings', () => import('./services.ts')],
-    ['services inquire', 'ask a provider about a service; opens a conversation ($0.001)', () => import('./services.ts'), { pays: true }],
-    ['services list', 'browse the catalog', () => import('./services/list.ts')],
-    ['services test', 'send a test message to the endpoint of your listing and show what came back', () => import('./services/test.ts')],
-    ['services view', 'show one service', () => import('./services/view.ts')],
-    ['subs cancel', 'cancel a subscription at the end of its paid period', () => import('./subs.ts')],
-    ['subs list', 'list subscriptions, yours and those to your plans, newest first', () => import('./subs.ts')],
-    ['subs pause', 'pause a subscription: no further charges; the paid period continues', () => import('./subs.ts')],
-    ['subs resume', 'resume a paused subscription, or undo a cancellation', () => import('./subs.ts')],
-    ['subs view', 'show a subscription: period, access, next charge', () => import('./subs.ts')],
-    ['threads accept', 'accept the offered price and pay it into escrow', () => import('./threads.ts'), { pays: true }],
-    ['threads attach', 'attach files to a conversation', () => import('./threads.ts')],
-    ['threads decline', 'end a negotiation, or cancel a job that is not delivered', () => import('./threads.ts')],
-    ['threads dispute', 'dispute a delivery; money in escrow stays there', () => import('./threads.ts')],
-    ['threads download', 'download a file of a conversation', () => import('./threads.ts')],
-    ['threads list', 'list your conversations, most recently changed first', () => import('./threads/list.ts')],
-    ['threads propose', 'offer a price, as the provider; replaces your earlier offer', () => import('./threads.ts')],
-    ['threads send', 'send a message in a conversation', () => import('./threads.ts')],
-    ['threads update', 'update a job, as its provider: started, delivered or failed', () => import('./threads.ts')],
-    ['threads verify', 'accept a delivery and pay the provider ($0.001)', () => import('./threads.ts'), { pays: true }],
-    ['threads view', 'show a conversation: state, price, messages', () => import('./threads.ts')],
-    ['webhooks list', 'list webhook deliveries to your endpoints, newest first', () => import('./webhooks.ts'), { isDefault: true }],
-    ['webhooks replay', 'resend webhook deliveries with their original ids', () => import('./webhooks.ts')],
-    ['webhooks secret', 'print the secret that signs your webhooks', () => import('./webhooks.ts')],
-    ['webhooks tail', 'follow each try to deliver a webhook, live', () => import('./webhooks/tail.ts')],
-    ['webhooks verify', 'check the signature of a received webhook, and explain a failure', () => import('./webhooks/verify.ts')],
-    ['webhooks view', 'show one webhook delivery with every try and response', () => import('./webhooks.ts')],
-  ],
-  Administration: [
-    ['admin adjust', 'move money between a balance and the operator', () => import('./admin.ts')],
-    ['admin backup', 'back up a running instance to one tar file', () => import('./admin.ts')],
-    ['admin disputes default', 'show or set the default outcome of undecided disputes', () => import('./admin/disputes/default.ts')],
-    ['admin escrow pause', 'pause escrow: no new holds and no releases', () => import('./admin/escrow.ts')],
-    ['admin escrow status', 'show whether escrow is paused, since when and why', () => import('./admin/escrow.ts')],
-    ['admin escrow unpause', 'resume escrow', () => import('./admin/escrow.ts')],
-    ['admin features list', 'show feature switches, terms and the checkout cutover', () => import('./admin/features.ts'), { isDefault: true }],
-    ['admin features set', 'turn a feature or a switch on or off', () => import('./admin/features.ts')],
-    ['admin holds', 'list held money: owner, reason and what happens next', () => import('./admin.ts')],
-    ['admin jobs bundle', 'collect the evidence of a dispute in one document', () => import('./admin/jobs.ts')],
-    ['admin jobs emergency-withdraw', 'refund a job from escrow to its buyer, even while escrow is paused', () => import('./admin/jobs.ts')],
-    ['admin jobs list', 'list all jobs, newest first', () => import('./admin/jobs.ts')],
-    ['admin jobs resolve', 'decide a dispute: pay the provider, refund the buyer, or split', () => import('./admin/jobs.ts')],
-    ['admin log', 'list administrator actions, newest first', () => import('./admin.ts')],
-    ['admin metrics', 'show Prometheus metrics', () => import('./admin.ts')],
-    ['admin named-services list', 'list advertised paths with their listings', () => import('./admin/named-services.ts'), { isDefault: true }],
-    ['admin named-services set', 'set which listing or plan an advertised path sells, or disable the path', () => import('./admin/named-services.ts')],
-    ['admin participants list', 'list all participants, public or not, newest first', () => import('./admin/participants.ts')],
-    ['admin participants suspend', 'suspend a participant: read-only access, listings hidden', () => import('./admin/participants.ts')],
-    ['admin participants tier', 'set the verification tier of a participant', () => import('./admin/participants.ts')],
-    ['admin participants unsuspend', 'end a suspension and restore the listings that it hid', () => import('./admin/participants.ts')],
-    ['admin payees', 'list providers with sales, earnings, payouts, and amounts due and held', () => import('./admin.ts')],
-    ['admin payouts', 'list payouts on the chain, newest first', () => import('./admin.ts')],
-    ['admin plans list', 'list all plans; filter and sort by any field', () => import('./admin.ts')],
-    ['admin platform pause', 'pause all paid activity', () => import('./admin/platform.ts')],
-    ['admin platform status', 'show whether paid activity is paused, since when and why', () => import('./admin/platform.ts')],
-    ['admin platform unpause', 'resume all paid activity', () => import('./admin/platform.ts')],
-    ['admin products list', 'list all products; filter and sort by any field', () => import('./admin.ts')],
-    ['admin requests list', 'list all requests for work; filter and sort by any field', () => import('./admin.ts')],
-    ['admin sdn add', 'block a wallet that is not on the sanctions list', () => import('./admin/sdn.ts')],
-    ['admin sdn list', 'list the sanctioned wallets', () => import('./admin/sdn.ts')],
-    ['admin sdn remove', 'unblock a wallet that was added by hand', () => import('./admin/sdn.ts')],
-    ['admin services list', 'list all listings; filter and sort by any field', () => import('./admin.ts')],
-    ['admin subs list', 'list all subscriptions; filter and sort by any field', () => import('./admin.ts')],
-    ['admin threads list', 'list all conversations, most recently changed first', () => import('./admin/threads.ts')],
-    ['admin threads send', 'answer an inquiry about a house listing', () => import('./admin/threads.ts')],
-    ['admin threads view', 'show any conversation: state, price, messages', () => import('./admin/threads.ts')],
-    ['admin verification list', 'list identity verification attempts, newest first', () => import('./admin.ts'), { isDefault: true }],
-    ['admin webhooks list', 'list webhook deliveries of all participants, newest first', () => import('./admin/webhooks.ts'), { isDefault: true }],
-    ['admin webhooks replay', 'resend a webhook delivery of any participant', () => import('./admin/webhooks.ts')],
-  ],
-  'Health and interface': [
-    ['api', 'send an API request by path or operation name', () => import('./api.ts')],
-    ['compliance screen', 'check wallets against the sanctions list', () => import('./compliance.ts')],
-    ['compliance show', 'show the sanctions list and refused requests', () => import('./compliance.ts'), { isDefault: true }],
-    ['discovery guide', 'print the guide for agents (/llms.txt)', () => import('./discovery.ts')],
-    ['discovery list', 'list the paid endpoints that x402 clients can discover', () => import('./discovery.ts'), { isDefault: true }],
-    ['discovery manifest', 'show the x402 manifest: payee, chain and paid endpoints', () => import('./discovery.ts')],
-    ['discovery search', 'search paid endpoints, as x402 clients do', () => import('./discovery.ts')],
-    ['endpoints list', 'list API endpoints and their status', () => import('./endpoints.ts')],
-    ['endpoints view', 'show one API endpoint with its description', () => import('./endpoints.ts')],
-    ['health', 'show the health report', () => import('./health.ts')],
-    ['openapi', 'print the OpenAPI description, or compare it with the health report', () => import('./openapi.ts')],
-    ['stats calls', 'show calls, errors and latency of each endpoint', () => import('./stats.ts')],
-    ['stats event', 'record one explorer page view', () => import('./stats.ts')],
-    ['stats series', 'show calls, latency, sales and money over time', () => import('./stats.ts')],
-    ['stats watching', 'show daily lookups of participants', () => import('./stats.ts')],
-  ],
-  'Wallets and remotes': [
-    ['config edit', 'edit the settings in your editor', () => import('./config.ts')],
-    ['config get', 'show one setting', () => import('./config.ts')],
-    ['config list', 'list default settings and where each comes from', () => import('./config.ts')],
-    ['config path', 'print the paths of config, data and logs', () => import('./config.ts')],
-    ['config set', 'save a default setting', () => import('./config.ts')],
-    ['config unset', 'reset a setting to its default', () => import('./config.ts')],
-    ['mcp install', 'print the MCP configuration for an agent program', () => import('./mcp.ts')],
-    ['mcp serve', 'run an MCP server for an agent, on stdin and stdout', () => import('./mcp.ts'), { isDefault: true }],
-    ['remote add', 'add a remote instance by its URL', () => import('./remote/add.ts')],
-    ['remote check', 'check a remote: reachable, unchanged, credentials valid', () => import('./remote.ts')],
-    ['remote list', 'list remotes and where their credentials are stored', () => import('./remote.ts')],
-    ['remote protect', 'require typing the name of a remote before changes', () => import('./remote.ts')],
-    ['remote remove', 'remove a remote and its credentials', () => import('./remote.ts')],
-    ['remote show', 'show the current instance: status, network, token, id', () => import('./remote.ts')],
-    ['remote use', 'set the default remote', () => import('./remote.ts')],
-    ['wallet export', 'write the private key of a wallet to a file, for another program', () => import('./wallet/export.ts')],
-    ['wallet fund', 'give a wallet test USDC from the faucet', () => import('./wallet.ts')],
-    ['wallet import', 'add a wallet by its private key, from a file or stdin', () => import('./wallet.ts')],
-    ['wallet list', 'list the wallets of this machine and what they hold', () => import('./wallet.ts')],
-    ['wallet new', 'create a wallet, or import a private key', () => import('./wallet.ts')],
-    ['wallet policy set', 'set the spending limits of a wallet', () => import('./wallet/policy.ts')],
-    ['wallet policy show', 'show the spending limits of a wallet', () => import('./wallet/policy.ts'), { isDefault: true }],
-    ['wallet policy test', 'test a payment: whether the policy allows it, and which rule refuses it', () => import('./wallet/policy.ts')],
-    ['wallet remove', 'delete the key of a wallet from this machine', () => import('./wallet.ts')],
-    ['wallet show', 'show one wallet and what it holds; the key itself is never shown', () => import('./wallet.ts')],
-    ['wallet sign', 'sign a payment or a message with the wallet and print the signature', () => import('./wallet/sign.ts')],
-    ['wallet spend', 'list payments that a wallet authorised, with daily and total sums', () => import('./wallet/spend.ts')],
-    ['wallet use', 'set the default wallet', () => import('./wallet.ts')],
-  ],
-  Other: [
-    ['__complete', 'list completions for a partial command line (used by shells)', () => import('./__complete.ts'), { hidden: true }],
-    ['admin alarms list', 'list the targets of alarms and whether they receive them', () => import('./admin/alarms.ts'), { isDefault: true }],
-    ['admin alarms test', 'send a test alarm to every target', () => import('./admin/alarms.ts')],
-    ['completion', 'print the shell completion script', () => import('./completion.ts')],
-    ['help', 'explain a command or a topic', () => import('./help.ts')],
-    ['man', 'show the manual page of a command, or write all of them', () => import('./man.ts')],
-    ['version', 'print the version of souk, the commit it was built from, and the version of Node', () => import('./version.ts')],
-  ],
-})
+/* All commands, as the files of this folder declare them. The build stores the table, and loads a file to run it. */
+
+/** Headings that are not first in the help, in order. */
+const HEADINGS = ['Daemon', 'Market', 'Administration', 'Health and interface', 'Wallets and remotes', 'Other']
+const NOT_COMMANDS: ReadonlySet<string> = new Set(['index.ts', 'start.ts'])
+
+type Marks = Pick<Entry, 'hidden' | 'isDefault' | 'pays' | 'aliasOf'>
+type Row = readonly [name: string, summary: string, file: string, marks: Marks]
+type Found = { readonly rank: string; readonly heading: string; readonly row: Row }
+
+/** The rows of each heading, in help order. */
+export const table: ReadonlyMap<string, readonly Row[]> = await tableOfFiles()
+
+export const entries = entriesOf(
+  Object.fromEntries(
+    [...table].map(([heading, rows]) => [
+      heading,
+      rows.map(([name, summary, file, marks]) => [name, summary, () => loaded(file), marks] as const),
+    ]),
+  ),
+)
+
+function loaded(file: string): Promise<Readonly<Record<string, unknown>>> {
+  return import(join(import.meta.dirname, file))
+}
+
+async function tableOfFiles(): Promise<ReadonlyMap<string, readonly Row[]>> {
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll(sep, '/'))
+    .filter((file) => /^[^.]+\.ts$/.test(file) && !NOT_COMMANDS.has(file))
+  const found = await Promise.all(
+    files.map(async (file) => commandsIn(await loaded(file)).flatMap((command) => rowsOf(file, command))),
+  )
+  const sorted = found.flat().sort((one, other) => (one.rank < other.rank ? -1 : 1))
+  const byHeading = Map.groupBy(sorted, ({ heading }) => heading)
+  return new Map([...byHeading].map(([heading, all]) => [heading, all.map(({ row }) => row)]))
+}
+
+/** A command by each of its names. */
+function rowsOf(file: string, command: Command): readonly Found[] {
+  return [command.name, ...(command.aliases ?? [])].map((name) => {
+    const heading = headingOf(file, command)
+    const price = priceOf(command)
+    const marks: Marks = {
+      ...(command.hidden || isOtherNoun(name) ? { hidden: true } : {}),
+      ...(command.isDefault ? { isDefault: true } : {}),
+      ...(price === undefined ? {} : { pays: true }),
+      ...(name === command.name ? {} : { aliasOf: command.name }),
+    }
+    const rank = `${HEADINGS.indexOf(heading) + 1} ${command.name.replaceAll(' ', '/')}.ts ${name}`
+    return { rank, heading, row: [name, command.summary + (price ?? ''), file, marks] }
+  })
+}
+
+/** What the summary says of the price: nothing if it varies. Undefined for a command that does not pay. */
+function priceOf({ pays, prints }: Command): string | undefined {
+  const endpoint = pays ?? prints
+  const access = endpoint && api[endpoint].access
+  if (access?.kind === 'paid') return access.price === 'varies' ? '' : ` (${formatPrice(access.price)})`
+  return pays && access?.kind === 'key_or_paid' ? ` (${formatPrice(access.price)} if it is not yours)` : undefined
+}
+
+/** Another word for a noun: it works, and the help lists the noun itself. */
+function isOtherNoun(name: string): boolean {
+  const [noun = '', verb] = name.split(' ')
+  return verb !== undefined && !groups.some((one) => one.name === noun)
+}
+
+function headingOf(file: string, { name, heading }: Command): string {
+  const noun = name.includes(' ') ? name.slice(0, name.lastIndexOf(' ')) : undefined
+  const group = groups.find((one) => one.name === noun)
+  return heading ?? group?.heading ?? (file.startsWith('daemon/') ? 'Daemon' : 'Other')
+}

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { commandIndex } from '../bin/command-index.ts'
 import { runLine, shellWords } from '../fixtures/kit/command-line.testkit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import { groups } from '../src/cli/run/groups.ts'
@@ -15,10 +12,6 @@ import { entries } from './index.ts'
 const run = (line: string) => runLine({ entries, groups }, shellWords(line).slice(1))
 
 describe('the list of commands', () => {
-  it('is what the files say; `npm run commands` writes it anew', async () => {
-    expect(readFileSync(join(import.meta.dirname, 'index.ts'), 'utf8')).toBe(await commandIndex())
-  })
-
   it('has a text for every noun, and no noun without a command', () => {
     const nouns = entries
       .filter(({ hidden }) => !hidden)

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable } from '../client/asked.ts'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
@@ -58,7 +57,7 @@ export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet
   /** Runnable examples; a test runs them. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
-  /** Endpoint that the command pays for; `npm run commands` adds its price to the summary (default: `prints`). */
+  /** Endpoint that the command pays for; `commands/index.ts` adds its price to the summary (default: `prints`). */
   readonly pays?: Callable
   /** Endpoint whose response `--json` prints unchanged. */
   readonly prints?: Callable
@@ -93,7 +92,7 @@ export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
 }
 
 type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
-  Wordless<Command<A, O, WireAnswer<Api[K]>, R>>,
+  Wordless<Command<A, O, WireAnswer<K>, R>>,
   'run' | 'prints'
 > & {
   readonly asks: K
@@ -108,8 +107,8 @@ export function defineCall<A extends ParamSet, O extends ParamSet, K extends Cal
   asked,
   confirms,
   ...command
-}: Call<A, O, K, R>): Command<A, O, WireAnswer<Api[K]>, R> {
-  return defineCommand<A, O, WireAnswer<Api[K]>, R>({
+}: Call<A, O, K, R>): Command<A, O, WireAnswer<K>, R> {
+  return defineCommand<A, O, WireAnswer<K>, R>({
     ...command,
     prints: asks,
     async run(context) {
