@@ -82,7 +82,7 @@ const everywhere: readonly string[] = ['advisories', 'dns', 'grants', 'rdap', 's
 /** What is offered on a machine with nothing installed, by an operator who names nobody. */
 function bareOffer(): string {
   const isOffered = (slug: HouseFunction) =>
-    firstPartyServices.get(slug)?.lacking((names) => names.filter((name) => !everywhere.includes(name))).length === 0
+    firstPartyServices.get(slug)?.needs.every((name) => everywhere.includes(name))
   const others = houseOrder.filter((slug) => !isOffered(slug)).map((slug) => `\`${slug}\``)
   return `With nothing installed and nobody named, ${houseOrder.length - others.length} of them are offered: \`style_guide\` too, which then reads
 style sheets, and says so in its result. The others are ${others.slice(0, -1).join(', ')}
@@ -108,9 +108,8 @@ function engineOf(slug: HouseFunction): string {
 function needsOf(slug: HouseFunction): string {
   const service = firstPartyServices.get(slug)
   if (!service) return 'not in this build'
-  const { needs, wants, oneOf } = service
-  const others = wants.filter((name) => !oneOf.includes(name)).map((name) => `${name} if there`)
-  return [...needs, oneOf.join(' or '), ...others].filter(Boolean).join(', ') || 'nothing'
+  const { needs, wants } = service
+  return [...needs, ...wants.map((name) => `${name} if there`)].join(', ') || 'nothing'
 }
 
 /** As it is typed: with what the listing asks for, each as its schema has it for an example. */
@@ -173,8 +172,7 @@ const ENGINES = `## Engines
 
 | Engine | Comes by | Without it |
 |---|---|---|
-| browser | the Debian package \`chromium-headless-shell\`, or Chromium | the style guide is made of what sheets say; five functions are not offered, or four with \`dom\` |
-| dom | \`npm install jsdom\` beside the program and \`dom: {}\`, or \`dom.jsdom\`: its folder | without a browser accessibility is not offered |
+| browser | the Debian package \`chromium-headless-shell\`, or Chromium | the style guide is made of what sheets say; five functions are not offered |
 | audio | the package \`ffmpeg\`, or \`audio.ffmpeg\`: its path | loudness is not offered; speech comes as WAV |
 | speech | English: part of this program; other languages: the package \`espeak-ng\`; natural voices by \`speech.url\`, \`.key\`, \`.voices\` | — |
 | translator | the packages \`apertium\` and a pair such as \`apertium-eng-spa\`; full quality by \`translate.provider\`: \`libretranslate\`, \`deepl\` or \`llm\` | translation is not offered |
@@ -182,7 +180,7 @@ const ENGINES = `## Engines
 | advisories, grants, rdap | the public interfaces, or \`advisories.url\`, \`grants.url\`, \`rdap.url\` | — |
 | weather, geocoding | \`weather.url\`, \`weather.geocoding_url\` | weather is not offered |
 | coins | \`coins.url\`, \`coins.key\`, \`coins.plan\` | coin prices are not offered |
-| market | \`market.url\`, \`market.key\`; \`market.provider\`: \`twelvedata\` (the default) or \`alphavantage\` | share prices are not offered |
+| market | \`market.url\`, \`market.key\` of Twelve Data | share prices are not offered |
 | dns, tls | part of this program | — |
 
 A model sees what the functions named in \`llm.use\` work with, and nothing of others. Numbers, quotes, addresses and paths that the

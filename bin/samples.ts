@@ -24,9 +24,9 @@ const market = await openMarketplace({}, world.ports)
 const { ctx } = market.daemon
 const board = engineBoard.of(ctx)
 await board.ready
-for (const { slug, lacking: lackingOf } of firstPartyServices.values()) {
+for (const { slug, needs } of firstPartyServices.values()) {
   if (wanted.length > 0 && !wanted.includes(slug)) continue
-  const lacking = lackingOf(board.lacking)
+  const lacking = board.lacking(needs)
   if (lacking.length > 0) console.log(`${slug}: kept, without ${lacking.join(', ')}`)
   else await write(slug)
 }

@@ -57,7 +57,7 @@ async function buy({ slug, input, isFaulty }: Order): Promise<Bought> {
 
 async function offered(): Promise<string[]> {
   const { lacking } = engineBoard.of(shop.market.daemon.ctx)
-  const there = [...firstPartyServices.values()].filter((one) => one.lacking(lacking).length === 0)
+  const there = [...firstPartyServices.values()].filter((one) => lacking(one.needs).length === 0)
   return there.map(({ slug }) => slug)
 }
 

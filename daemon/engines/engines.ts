@@ -1,13 +1,12 @@
 import { SECOND_MS } from '../../src/core/time.ts'
-import type { EngineConfig, MarketProvider } from '../../src/model/engines/config.ts'
-import type { Board, Engines, Market } from '../features/first-party/service/engines.ts'
+import type { EngineConfig } from '../../src/model/engines/config.ts'
+import type { Board, Engines } from '../features/first-party/service/engines.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
 import { web } from '../kernel/web.ts'
 import { openAudio } from '../ports/audio/audio.ts'
 import { openBrowsers } from '../ports/browser/browser.ts'
 import { openDns } from '../ports/dns/dns.ts'
-import { openDom } from '../ports/dom/dom.ts'
 import { builtIn, type Engine, openBoard } from '../ports/engine.ts'
 import { type Llm, openLlm } from '../ports/llm/llm.ts'
 import { openSpeech } from '../ports/speech/speech.ts'
@@ -48,7 +47,6 @@ function enginesOf(around: Around): EngineSet {
   return {
     audio,
     browser: openBrowsers({ web, path, isSandboxed: sandbox !== false }),
-    dom: openDom({ isAllowed: config.dom !== undefined, ...(config.dom?.jsdom ? { folder: config.dom.jsdom } : {}) }),
     llm,
     dns: builtIn(dns, `resolvers: ${dns.servers().join(', ') || 'none on this machine'}`),
     rdap: builtIn(rdap, "asks the registry of the domain's top-level domain at each purchase", rdap.reach),
@@ -145,7 +143,7 @@ const GRANTS_BYTES = 4 * 1024 * 1024
 /** Engines for external APIs. An API without a default address is off until the operator configures one. */
 function upstreamsOf(around: Around) {
   const { web, wall, config } = around
-  const { advisories, coins, grants, weather } = config
+  const { advisories, coins, grants, market, weather } = config
   const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
     upstreamEngine(openUpstream({ web, wall, ...options }))
   const forecasts = { base: weather?.url, fix: 'set weather.url in the engines file' }
@@ -170,20 +168,13 @@ function upstreamsOf(around: Around) {
       maxBytes: GRANTS_BYTES,
       fix: 'set grants.url in the engines file',
     }),
-    market: marketOf(around),
+    market: open({
+      name: 'Twelve Data',
+      base: market?.url,
+      headers: { authorization: `apikey ${market?.key}` },
+      fix: 'set market.url and market.key in the engines file',
+    }),
     geocoding: open({ name: 'The geocoder', ...forecasts, base: weather?.geocoding_url }),
     weather: open({ name: 'Open-Meteo', ...forecasts }),
   }
-}
-
-/** Opens the market data API. Alpha Vantage accepts its key in the URL only. */
-function marketOf({ web, wall, config: { market } }: Around): Engine<Market> {
-  const { provider = 'twelvedata', url, key } = market ?? {}
-  const ways = {
-    twelvedata: { name: 'Twelve Data', headers: { authorization: `apikey ${key}` } },
-    alphavantage: { name: 'Alpha Vantage', query: { apikey: `${key}` } },
-  } as const satisfies Record<MarketProvider, object>
-  const fix = 'set market.url and market.key in the engines file'
-  const engine = upstreamEngine(openUpstream({ web, wall, base: url, fix, ...ways[provider] }))
-  return { ...engine, port: { ...engine.port, provider } }
 }

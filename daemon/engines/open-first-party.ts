@@ -28,7 +28,7 @@ function servicesOver(means: Means): FirstParties {
     const service = firstPartyServices.get(slug)
     return (
       service && {
-        lacking: () => service.lacking(engines.lacking),
+        lacking: () => engines.lacking(service.needs),
         check: (input) =>
           service.check(input as JsonInput, {
             web,

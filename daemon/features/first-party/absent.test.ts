@@ -13,7 +13,7 @@ import type { EngineName } from './service/engines.ts'
 const FUNDS = '1.00'
 const functions = [...firstPartyServices.values()]
 /** Everything that some function needs, or needs one of. */
-const needed = [...new Set(functions.flatMap(({ needs, oneOf }) => [...needs, ...oneOf]))].sort()
+const needed = [...new Set(functions.flatMap(({ needs }) => needs))].sort()
 
 const absent = new Set<string>()
 /** The same port; whether it is there is for the test to say. */
@@ -43,7 +43,7 @@ async function lose(...names: readonly string[]): Promise<{ readonly lost: strin
   expect((await market.admin('POST', '/dashboard/api/admin/engines/check')).status).toBe(200)
   const { lacking } = engineBoard.of(market.daemon.ctx)
   const [lost, offered] = [true, false].map((isLost) =>
-    functions.filter((one) => one.lacking(lacking).length > 0 === isLost).map(({ slug }) => slug),
+    functions.filter((one) => lacking(one.needs).length > 0 === isLost).map(({ slug }) => slug),
   )
   await expect
     .poll(async () => (await market.call('GET', '/v1/services/catalog?limit=100')).body.total)
@@ -71,7 +71,7 @@ describe('functions of the house', () => {
     expect(world.asked()).toEqual([])
   })
 
-  it.each(needed.filter((name) => name !== 'dom' && name !== 'llm'))(
+  it.each(needed.filter((name) => name !== 'llm'))(
     'without %s are not sold, and who looks is told what is missing and what brings it',
     async (name) => {
       const { lost } = await lose(name)

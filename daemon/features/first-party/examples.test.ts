@@ -72,7 +72,7 @@ async function bought(id: string, input: unknown) {
 }
 
 /** What a function waits for on this machine. */
-const lackingTo = (service: FirstPartyService) => service.lacking(engineBoard.of(market.daemon.ctx).lacking)
+const lackingTo = ({ needs }: FirstPartyService) => engineBoard.of(market.daemon.ctx).lacking(needs)
 
 test.skipIf(absent.length > 0)('with every program there is, all functions are offered', () => {
   expect([...firstPartyServices.values()].filter((one) => lackingTo(one).length > 0)).toEqual([])

@@ -7,7 +7,6 @@ import { chromium, openVictim } from '../../ports/browser/browser.testkit.ts'
 import { type BrowserEngine, openBrowsers } from '../../ports/browser/browser.ts'
 import { openNameServer } from '../../ports/dns/dns.testkit.ts'
 import { openDns } from '../../ports/dns/dns.ts'
-import { openDom } from '../../ports/dom/dom.ts'
 import { openTls } from '../../ports/tls/tls.ts'
 import { openRdap } from '../../ports/upstream/rdap.ts'
 import { openUpstream } from '../../ports/upstream/upstream.ts'
@@ -23,7 +22,6 @@ import type { FirstPartyService, JsonInput } from './service/service.ts'
 /* What a stranger names is fetched under one set of rules, whichever function fetches it: all of them, by their listings. */
 
 const audio = openAudio().port
-const dom = openDom({ isAllowed: true }).port
 let site: Site
 /** Stands where no function may go: on this machine, at a port that nobody exempted. */
 let victim: Awaited<ReturnType<typeof openVictim>>
@@ -96,7 +94,7 @@ function buy({ service, field, isWithoutBrowser }: Fetching, url: string, web: W
   }
   const engine = openBrowsers({ web })
   browsers.push(engine)
-  const engines = isWithoutBrowser ? { dom } : { audio, browser: engine.port }
+  const engines = isWithoutBrowser ? {} : { audio, browser: engine.port }
   const input: JsonInput = { use_case: 'read ducks', [field]: address }
   return Promise.resolve()
     .then(() => service.check(input, { web: plain, engines }))

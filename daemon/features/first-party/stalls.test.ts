@@ -175,7 +175,7 @@ test.for([...firstPartyServices.keys()].map((slug, at) => [slug, at] as const))(
   '%s holds up nobody, whatever it is given to read',
   async ([slug, at], { skip }) => {
     const service = firstPartyServices.get(slug)
-    const lacks = service?.lacking(engineBoard.of(market.daemon.ctx).lacking) ?? []
+    const lacks = service ? engineBoard.of(market.daemon.ctx).lacking(service.needs) : []
     skip(lacks.length > 0, `needs ${lacks.join(', ')}`)
     const paths = await askedBy(slug)
     const all = [...inputCases(slug), ...paths.flatMap((path) => answerCases(slug, path))]

@@ -28,8 +28,6 @@ export type UpstreamOptions = {
   readonly base: string | undefined
   /** Headers of all requests, which may contain the API key. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Query parameters of all requests, for APIs whose key is in the URL. Not part of the cache key. */
-  readonly query?: Readonly<Record<string, string>>
   readonly maxBytes?: number
   /** Response limit (default: `TIMEOUT_MS`). */
   readonly timeoutMs?: number
@@ -204,10 +202,8 @@ async function once(options: UpstreamOptions, { path, body, signal, accept = 'ap
   }
 }
 
-function addressOf({ base = '', query }: UpstreamOptions, path: string): string {
-  const url = `${base.replace(/\/$/, '')}${path}`
-  if (!query) return url
-  return `${url}${url.includes('?') ? '&' : '?'}${new URLSearchParams(query)}`
+function addressOf({ base = '' }: UpstreamOptions, path: string): string {
+  return `${base.replace(/\/$/, '')}${path}`
 }
 
 const TOO_MANY = 429

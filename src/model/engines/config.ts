@@ -14,9 +14,6 @@ const DEFAULT_TOKENS = 200_000
 /** First-party services that can use a model. */
 const modelFunctions = ['structured_web_extraction', 'summarization', 'translation'] as const
 const MAX_NAMES = 50
-/** Supported sources of share prices. */
-const marketProviders = ['twelvedata', 'alphavantage'] as const
-export type MarketProvider = (typeof marketProviders)[number]
 const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-"')
 
 /** Addresses and keys of external APIs, chosen by the operator, so any address is allowed. */
@@ -30,8 +27,6 @@ export const EngineConfig = z.strictObject({
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
-  /** jsdom checks accessibility without a browser: `{}` if it is next to the program, else `jsdom` is its folder. */
-  dom: z.strictObject({ jsdom: Path.exactOptional() }).exactOptional(),
   /** Grants.gov-like API (default: Grants.gov). */
   grants: z.strictObject({ url: Url }).exactOptional(),
   /** OpenAI-like language model. It sees only the data of the first-party services in `use`. */
@@ -44,8 +39,8 @@ export const EngineConfig = z.strictObject({
       tokens_per_day: z.int().min(1).default(DEFAULT_TOKENS),
     })
     .exactOptional(),
-  /** Share prices (default: Twelve Data); resale rights depend on the account. */
-  market: z.strictObject({ provider: z.enum(marketProviders).exactOptional(), url: Url, key: Key }).exactOptional(),
+  /** Share prices of Twelve Data; resale rights depend on the account. */
+  market: z.strictObject({ url: Url, key: Key }).exactOptional(),
   /** RFC 9224 registry list (default: IANA's). */
   rdap: z.strictObject({ url: Url }).exactOptional(),
   /** ElevenLabs-like voices; the first voice and model are defaults. */

@@ -39,9 +39,9 @@ const Report = z.object({
 export type AxeReport = z.output<typeof Report>
 
 /** Script for an isolated world, where the page's policy and scripts do not affect it. It fetches nothing. */
-export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.run(document, {
+const AXE_RUN = `axe.run(document, {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
-  rules: ${rules},
+  rules: { 'target-size': { enabled: true } },
   preload: false,
   iframes: false,
 }).then(({ violations, passes, incomplete, testEngine }) => ({
@@ -63,7 +63,7 @@ export const AXE_RUN = (rules = "{ 'target-size': { enabled: true } }") => `axe.
 
 /** Violations on a page and in its same-site frames, by rule. */
 export async function runAxe(page: BrowserPage): Promise<AxeReport> {
-  script ??= axeSource().then((source) => prepared(`${source};${AXE_RUN()}`))
+  script ??= axeSource().then((source) => prepared(`${source};${AXE_RUN}`))
   const [main, ...frames] = await page.evaluateInFrames(await script, Report)
   const inside = frames.map(({ url, answer }) => ({
     ...answer,
@@ -75,7 +75,7 @@ export async function runAxe(page: BrowserPage): Promise<AxeReport> {
 let script: Promise<Buffer> | undefined
 
 /** Merges the reports of all frames into issues, worst first. @throws ZodError for an invalid report */
-export function reportOf(found: readonly unknown[]): AxeReport {
+function reportOf(found: readonly unknown[]): AxeReport {
   const reports = found.map((one) => Report.parse(one))
   const [first] = reports
   if (!first) throw new Error('axe-core returned no report')
@@ -89,13 +89,10 @@ export function reportOf(found: readonly unknown[]): AxeReport {
   return { ...first, issues: [...issues.values()].sort(bySeverity) }
 }
 
-let text: Promise<string> | undefined
-
-export function axeSource(): Promise<string> {
+function axeSource(): Promise<string> {
   const beside = fileURLToPath(new URL(`./${AXE}`, import.meta.url))
   const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`axe-core/${AXE}`)
-  text ??= readFile(file, 'utf8')
-  return text
+  return readFile(file, 'utf8')
 }
 
 const weights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const

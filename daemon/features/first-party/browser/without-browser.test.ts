@@ -1,14 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { OUTSIDE } from '../../../../fixtures/outside/load.ts'
 import { openVictim } from '../../../ports/browser/browser.testkit.ts'
-import { openDom } from '../../../ports/dom/dom.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
-import { accessibilityAudit } from './accessibility-audit.ts'
-import { cleanPage, faults, faultyPage } from './pages.testkit.ts'
 import { styleGuide } from './style-guide.ts'
 
 let site: Site
@@ -21,74 +14,6 @@ beforeEach(() => site.clear())
 afterAll(async () => {
   await site.close()
   await victim.close()
-})
-
-const dom = openDom({ isAllowed: true, folder: join(OUTSIDE, 'jsdom') })
-
-describe('the audit of accessibility without a browser', () => {
-  const audit = (body: string) => {
-    site.pages['/'] = { body }
-    const means = { web: site.web(), now: () => 0, engines: { dom: dom.port } }
-    return delivered({ service: accessibilityAudit, input: { site_url: site.at('/') }, means })
-  }
-  /** These look at where things are, and in which colours. */
-  const laidOut = new Set(['color-contrast', 'target-size', 'landmark-one-main'])
-
-  it('finds every planted fault that needs no layout, and says which rules were left out', async () => {
-    const result = await audit(faultyPage)
-    const found = result.issues.map((issue: { id: string }) => issue.id)
-    expect(found).toEqual(expect.arrayContaining(faults.map(([id]) => id).filter((id) => !laidOut.has(id))))
-    expect(found.filter((id: string) => laidOut.has(id))).toEqual([])
-    for (const rule of laidOut) expect(result.not_checked.join('\n')).toContain(`rule ${rule}`)
-    expect(result.engine).toMatchObject({
-      name: expect.stringMatching(/^axe-core 4\.\d+\.\d+ in jsdom$/),
-      kind: 'deterministic',
-      fallback_from: 'browser',
-    })
-  })
-
-  it('finds nothing in a clean page', async () => {
-    expect(await audit(cleanPage)).toMatchObject({ score: 100, issues: [] })
-  })
-
-  it('runs no script of a page and asks for nothing that it names', async () => {
-    const place = `http://127.0.0.1:${victim.port}/`
-    const hostile = `<link rel="stylesheet" href="${place}"><style>@import url(${place})</style><img src="${place}"><iframe src="${place}"></iframe>
-      <script src="${place}"></script><object data="${place}"></object><meta http-equiv="refresh" content="0;url=${place}">
-      <script>document.title = 'ran'; window.axe = { run: async () => ({}) }; process.exit(1)</script>`
-    const result = await audit(faultyPage.replace('<body>', `<body>${hostile}`))
-    expect(result.issues.length).toBeGreaterThan(10)
-    expect(result.issues.map((issue: { id: string }) => issue.id)).toContain('document-title')
-    expect(site.asked.filter((line) => line !== 'GET /robots.txt')).toEqual(['GET /'])
-    expect(victim.count).toEqual({ connections: 0, packets: 0 })
-  })
-
-  it.each([
-    ['too many elements', '<i>x</i>'.repeat(6_000), /more than 5000 elements/],
-    ['too many bytes', `<p>${'x'.repeat(600_000)}</p>`, /could not be read/],
-  ])('charges nothing for a page of %s', async (_, body, message) => {
-    await expect(audit(body)).rejects.toMatchObject({
-      code: 'provider_failed',
-      message: expect.stringMatching(message),
-    })
-  })
-
-  it('is not there unless whoever runs the marketplace wants it, and finds jsdom where it was put', async () => {
-    const lacks = (names: readonly string[]) => names
-    expect(accessibilityAudit.lacking(lacks)).toEqual(['browser'])
-    expect(accessibilityAudit.lacking((names) => names.filter((name) => name === 'browser'))).toEqual([])
-    expect(openDom({ isAllowed: false }).initial).toMatchObject({ status: 'unconfigured' })
-    expect(openDom({ isAllowed: true, folder: '/nowhere' }).initial).toMatchObject({ status: 'missing' })
-    expect(dom.initial).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^jsdom \d+/) })
-    const folder = mkdtempSync(join(tmpdir(), 'souk-dom-'))
-    writeFileSync(join(folder, 'package.json'), '{"name": "another", "main": "x.js", "version": "1"}')
-    expect(openDom({ isAllowed: true, folder }).initial).toMatchObject({ status: 'missing' })
-    rmSync(folder, { recursive: true })
-    const without = accessibilityAudit.run({ site_url: site.at('/') }, new AbortController().signal, {
-      web: site.web(),
-    })
-    await expect(without).rejects.toMatchObject({ code: 'unavailable' })
-  })
 })
 
 describe('a style guide without a browser', () => {

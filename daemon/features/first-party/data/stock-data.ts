@@ -1,16 +1,66 @@
+import { z } from 'zod'
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
-import type { MarketProvider } from '../../../../src/model/engines/config.ts'
+import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
-import { alphaVantage } from './stock-alpha-vantage.ts'
-import type { StockSource } from './stock-source.ts'
-import { twelveData } from './stock-twelve-data.ts'
 
 const KEEP_MS = 60_000
 const SYMBOL = /^[A-Z0-9.^=:/-]{1,20}$/
+const HISTORY_DAYS = 100
+/** Error codes for an unknown or unavailable security. */
+const OF_SYMBOL: readonly number[] = [400, 403, 404]
 
-const sources: Readonly<Record<MarketProvider, StockSource>> = { alphavantage: alphaVantage, twelvedata: twelveData }
+/** Converts numbers that come as text; refuses invalid ones. */
+export const Numeric = z
+  .string()
+  .regex(/^-?\d{1,20}(\.\d{1,20})?$/)
+  .transform(Number)
+const Text = z.string().max(200)
+const Day = z.string().regex(/^\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?$/)
+
+/** Twelve Data reports failures with HTTP status 200. */
+const Failed = z.object({ status: z.literal('error'), code: z.number() }).transform(({ code }): never => {
+  if (OF_SYMBOL.includes(code)) throw new UpstreamError('asker', 'unknown to the price source, or not covered by it')
+  throw new UpstreamError('busy', 'The price source is busy or failing.')
+})
+const Quote = z
+  .object({
+    symbol: Text,
+    name: Text.optional(),
+    exchange: Text.optional(),
+    currency: Text.optional(),
+    datetime: Day,
+    /** Time of the quote. `timestamp` is no replacement: it is when the day's trading began. */
+    last_quote_at: z.int().min(0).max(1e11).optional(),
+    open: Numeric.optional(),
+    high: Numeric.optional(),
+    low: Numeric.optional(),
+    close: Numeric,
+    volume: Numeric.optional(),
+    previous_close: Numeric.optional(),
+    change: Numeric.optional(),
+    percent_change: Numeric.optional(),
+  })
+  .transform(({ datetime, last_quote_at, close, percent_change, ...facts }) => ({
+    ...facts,
+    price: close,
+    change_pct: percent_change,
+    as_of: last_quote_at === undefined ? datetime : new Date(last_quote_at * 1_000).toISOString(),
+  }))
+const Value = z
+  .object({ datetime: Day, open: Numeric, high: Numeric, low: Numeric, close: Numeric, volume: Numeric.optional() })
+  .transform(({ datetime, volume, ...day }) => ({ date: datetime, ...day, volume: volume ?? null }))
+const Series = z
+  .object({
+    meta: z.object({ symbol: Text, currency: Text.optional(), exchange: Text.optional() }),
+    values: z.tuple([Value], Value).refine((values) => values.length <= HISTORY_DAYS),
+  })
+  .transform(({ meta, values }) => {
+    const [newest] = values
+    // Newest day last, for charts.
+    return { ...meta, price: newest.close, as_of: newest.date, history: values.toReversed() }
+  })
 
 /** A quote, or the last hundred days of prices, of a listed security. */
 export const stockData = defineService({
@@ -22,13 +72,15 @@ export const stockData = defineService({
   },
   async read(input, { engines: { market }, signal }) {
     const isHistory = input['data_type'] === 'historical'
-    const source = sources[market.provider ?? 'twelvedata']
-    const path = source.path(symbolOf(input), isHistory)
-    const asked = market.ask({ path, schema: source.answers(isHistory), keepMs: KEEP_MS, signal })
-    return { source, ...(await fromUpstream(asked, 'symbol')) }
+    const symbol = symbolOf(input)
+    const query = isHistory ? { symbol, interval: '1day', outputsize: String(HISTORY_DAYS) } : { symbol }
+    const path = `${isHistory ? '/time_series' : '/quote'}?${new URLSearchParams(query)}`
+    const schema = z.union([Failed, isHistory ? Series : Quote])
+    return fromUpstream(market.ask({ path, schema, keepMs: KEEP_MS, signal }), 'symbol')
   },
-  make(_, { source: { engine, source, terms_url }, value, at }): Json {
-    const { history, price, as_of, currency = 'unknown', ...rest } = value
+  make(_, { value, at }): Json {
+    const { price, as_of, currency = 'unknown', ...rest } = value
+    const history = 'history' in rest ? rest.history : undefined
     return {
       ...compact(rest),
       currency,
@@ -37,9 +89,9 @@ export const stockData = defineService({
       as_of,
       ...(history ? { history: history.map((day) => ({ ...day })) } : {}),
       delayed: 'unknown',
-      source,
-      terms_url,
-      engine: { name: engine, version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
+      source: 'Twelve Data',
+      terms_url: 'https://twelvedata.com/terms',
+      engine: { name: 'twelvedata', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
     }
   },
 })

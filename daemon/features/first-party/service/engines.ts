@@ -1,8 +1,6 @@
-import type { MarketProvider } from '../../../../src/model/engines/config.ts'
 import type { AudioEngine } from '../../../ports/audio/audio.ts'
 import type { Browser } from '../../../ports/browser/browser.ts'
 import type { Dns } from '../../../ports/dns/dns.ts'
-import type { Dom } from '../../../ports/dom/dom.ts'
 import type { EngineBoard } from '../../../ports/engine.ts'
 import type { Llm } from '../../../ports/llm/llm.ts'
 import type { Speech } from '../../../ports/speech/speech.ts'
@@ -15,8 +13,6 @@ import type { Upstream } from '../../../ports/upstream/upstream.ts'
 export type Engines = {
   readonly browser: Browser
   readonly dns: Dns
-  /** A stand-in for the browser, if the operator allows it. */
-  readonly dom: Dom
   readonly tls: Tls
   readonly rdap: Rdap
   /** Vulnerabilities, from OSV. */
@@ -29,13 +25,12 @@ export type Engines = {
   readonly grants: Upstream
   /** A language model; off unless configured. */
   readonly llm: Llm
-  readonly market: Market
+  /** Share prices, from Twelve Data. */
+  readonly market: Upstream
   readonly speech: Speech
   readonly translator: Translator
   readonly weather: Upstream
 }
-/** Share prices, in Twelve Data's format unless `provider` names another provider. */
-export type Market = Upstream & { readonly provider?: MarketProvider }
 export type EngineName = keyof Engines
 export type Board = EngineBoard<Engines>
 

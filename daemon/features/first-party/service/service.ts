@@ -46,8 +46,6 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   readonly needs?: readonly Need[]
   /** Optional engines. */
   readonly wants?: readonly Want[]
-  /** Alternative engines, best first. The service needs at least one of them. */
-  readonly oneOf?: readonly Want[]
   /**
    * Refuses, before payment, an invalid input that the schema accepts.
    * @throws AppError input_invalid that names the field.
@@ -96,9 +94,6 @@ export type FirstPartyService = {
   readonly slug: string
   readonly needs: readonly EngineName[]
   readonly wants: readonly EngineName[]
-  readonly oneOf: readonly EngineName[]
-  /** Names of the missing engines that prevent a purchase. */
-  readonly lacking: (lacks: (names: readonly EngineName[]) => readonly string[]) => readonly string[]
   /** @throws AppError input_invalid, before payment */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
@@ -135,19 +130,14 @@ const MAX_ROUNDS = 3
 export function defineService<Source = undefined, Need extends EngineName = never, Want extends EngineName = never>(
   definition: ServiceDefinition<Source, Need, Want>,
 ): FirstPartyService {
-  const { slug, isQuick, needs = [], wants = [], oneOf = [] } = definition
+  const { slug, isQuick, needs = [], wants = [] } = definition
   const make = async (input: JsonInput, source: unknown) =>
     stamped(slug, await definition.make(input, source as Source)) // read by the same definition
   return {
     slug,
     needs,
     wants,
-    oneOf,
     make,
-    lacking: (lacks) => {
-      const absent = lacks(oneOf)
-      return [...lacks(needs), ...(absent.length === oneOf.length ? absent.slice(0, 1) : [])]
-    },
     check: (input, { web = noWeb, engines = {} } = {}) =>
       definition.check?.(input, { web, engines: engines as Given<Need, Want> }), // whoever calls it has all or none
     run: (input, signal, { web = noWeb, onThread, engines = {}, now = () => 0, who = slug } = {}) =>
