@@ -49,7 +49,7 @@ export const command = defineCommand({
   name: 'webhooks verify',
   summary: 'check the signature of a received webhook, and explain a failure',
   description:
-    'Needs the body, the headers and the secret. A failure is explained, with exit code 11: wrong secret, changed body, re-serialised JSON, old timestamp, other scheme or truncated header. The secret is never read from a flag.',
+    'Needs the body, the headers and the secret. A failure is explained, with exit code 11: wrong secret, added white space, re-serialised JSON, old timestamp, other scheme or truncated header. The secret is never read from a flag.',
   options,
   examples: [
     'souk webhooks verify --request request.txt',
@@ -139,11 +139,6 @@ async function keptSecrets(context: Context): Promise<readonly string[]> {
   return [own, listening].filter((one) => one !== undefined)
 }
 
-/** Largest body that is searched for one changed byte; each guess costs a digest. */
-const MAX_SEARCHED_BYTES = 4_096
-const MAX_GUESSES = 400_000
-/** Printable ASCII and newline. */
-const LIKELY_BYTES = [0x0a, ...Array.from({ length: 0x7f - 0x20 }, (_, i) => 0x20 + i)]
 /** First members of every message, in order. */
 const FIRST_MEMBERS = ['type', 'event_id', 'created_at']
 
@@ -168,7 +163,7 @@ const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> =
   stale: 'Resend the message, which then gets a new timestamp and signature, or check the clock of the receiver.',
 }
 
-/** Verifies a message; for a signature that does not match, finds the likely reason. Takes up to a second. */
+/** Verifies a message; for a signature that does not match, finds the likely reason. */
 export function explainWebhook(message: ReceivedWebhook): WebhookExplained {
   const verdict = verifyWebhook(message)
   if (verdict.ok) return verdict
@@ -187,9 +182,10 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
     const said = 'The secret has surrounding whitespace, or was copied incompletely.'
     return { fault: 'secret', message: said, advice: 'Use the secret as the account shows it, including whsec_.' }
   }
-  const changed = changeOf(body, (guess) => isSigned(guess, message.secrets))
-  if (changed !== undefined)
-    return { fault: 'body', message: changed, advice: 'Verify the raw bytes, before any parsing.' }
+  if (isPadded(body, (guess) => isSigned(guess, message.secrets))) {
+    const said = 'The body has extra white space, a line break or a byte order mark at its start or end.'
+    return { fault: 'body', message: said, advice: 'Verify the raw bytes, before any parsing.' }
+  }
   if (isRewritten(body)) {
     return {
       fault: 'rewritten',
@@ -199,7 +195,7 @@ function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
   }
   return {
     fault: 'secret',
-    message: 'The body looks unchanged: the secret probably belongs to another account or endpoint.',
+    message: 'The secret probably belongs to another account or endpoint; else the body was changed on its way.',
     advice:
       'Use the secret of the account that owns the endpoint; after a rotation the old one stays valid for 24 hours.',
   }
@@ -223,40 +219,11 @@ function spellings(secret: string): string[] {
   return [trimmed, bare, `whsec_${bare}`, trimmed.replace(/^["']|["']$/g, '')].filter((one) => one !== secret)
 }
 
-/** Describes a small difference from the signed body; undefined if none is found. */
-function changeOf(body: Buffer, isSigned: (guess: Uint8Array) => boolean): string | undefined {
+/** Whether the body got or lost white space at its ends, or other line breaks. */
+function isPadded(body: Buffer, isSigned: (guess: Uint8Array) => boolean): boolean {
   const text = body.toString('utf8')
   const whole = [text.trimEnd(), `${text}\n`, text.replaceAll('\r\n', '\n'), text.replace(/^\uFEFF/, '')]
-  if (whole.some((guess) => guess !== text && isSigned(Buffer.from(guess))))
-    return 'The body has extra white space, a line break or a byte order mark at its start or end.'
-  const compact = compacted(text)
-  if (compact !== undefined && compact !== text && isSigned(Buffer.from(compact))) return undefined
-  if (body.length > MAX_SEARCHED_BYTES) return undefined
-  let guesses = 0
-  for (const { guess, what } of oneByteAway(body)) {
-    guesses += 1
-    if (guesses > MAX_GUESSES) return undefined
-    if (isSigned(guess)) return `The body was changed: ${what}.`
-  }
-  return undefined
-}
-
-function* oneByteAway(body: Buffer): Generator<{ readonly guess: Buffer; readonly what: string }> {
-  for (let at = 0; at < body.length; at += 1) {
-    const guess = Buffer.concat([body.subarray(0, at), body.subarray(at + 1)])
-    yield { guess, what: `byte ${at} was inserted` }
-  }
-  for (let at = 0; at <= body.length; at += 1) {
-    const longer = Buffer.concat([body.subarray(0, at), Buffer.alloc(1), body.subarray(at)])
-    const other = Buffer.from(body)
-    for (const byte of LIKELY_BYTES) {
-      longer[at] = byte
-      yield { guess: longer, what: `byte ${at} was removed` }
-      if (at === body.length || body[at] === byte) continue
-      other[at] = byte
-      yield { guess: other, what: `byte ${at} differs` }
-    }
-  }
+  return whole.some((guess) => guess !== text && isSigned(Buffer.from(guess)))
 }
 
 function compacted(text: string): string | undefined {
