@@ -1,7 +1,6 @@
-import type { Api } from '../../src/api/index.ts'
 import type { clockApi } from '../../src/api/sections/admin-crons.ts'
 import { AppError } from '../../src/core/error.ts'
-import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
+import type { FreeHandlers } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
 import type { Context } from '../kernel/context.ts'
 import { isTestMoney } from '../ports/chain/chain.ts'
@@ -10,28 +9,30 @@ import { timeline } from './timeline.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
 
-const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockView(ctx)
+export const clockRoutes: FreeHandlers<typeof clockApi> = {
+  getClock: async (_input, { ctx }) => clockView(ctx),
 
-const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
-  const { ctx, signal } = call
-  if (!isTestMoney(ctx.chain)) {
-    throw new AppError('unavailable', `The ${ctx.chain.mode} chain uses real money: its clock cannot be moved.`)
-  }
-  const now = ctx.clock.now()
-  const to = body.advance_ms === undefined ? body.set : now + body.advance_ms
-  if (to !== undefined && to < now) {
-    throw new AppError('conflict', `The clock cannot go back: it is ${iso(now)} now.`, { extra: { now: iso(now) } })
-  }
-  const state = body.state ?? timeline.of(ctx).state().state
-  const subject = { kind: 'clock', id: 'clock' }
-  const detail = { from: iso(now), to: iso(to ?? now), state }
-  const { latest, runs, jumps, changed } = await timeline.of(ctx).move({
-    to,
-    state,
-    signal: signal(),
-    also: (t, draw, isChange) => audit(t, draw, { act: 'clock.move', subject, changed: isChange, detail, by: call }),
-  })
-  return { ...clockView(ctx), changed, jumps, runs_total: runs, runs: [...latest] }
+  moveClock: async ({ body }, call) => {
+    const { ctx, signal } = call
+    if (!isTestMoney(ctx.chain)) {
+      throw new AppError('unavailable', `The ${ctx.chain.mode} chain uses real money: its clock cannot be moved.`)
+    }
+    const now = ctx.clock.now()
+    const to = body.advance_ms === undefined ? body.set : now + body.advance_ms
+    if (to !== undefined && to < now) {
+      throw new AppError('conflict', `The clock cannot go back: it is ${iso(now)} now.`, { extra: { now: iso(now) } })
+    }
+    const state = body.state ?? timeline.of(ctx).state().state
+    const subject = { kind: 'clock', id: 'clock' }
+    const detail = { from: iso(now), to: iso(to ?? now), state }
+    const { latest, runs, jumps, changed } = await timeline.of(ctx).move({
+      to,
+      state,
+      signal: signal(),
+      also: (t, draw, isChange) => audit(t, draw, { act: 'clock.move', subject, changed: isChange, detail, by: call }),
+    })
+    return { ...clockView(ctx), changed, jumps, runs_total: runs, runs: [...latest] }
+  },
 }
 
 function clockView(ctx: Context) {
@@ -58,5 +59,3 @@ function nextCron(ctx: Context): { name: string; at: number } | null {
     null,
   )
 }
-
-export const clockRoutes: FreeHandlers<typeof clockApi> = { getClock, moveClock }

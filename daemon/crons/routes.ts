@@ -6,24 +6,26 @@ import { audit } from '../events/admin-log.ts'
 import { commit } from '../store/draw.ts'
 import { type CronView, scheduler } from './scheduler.ts'
 
-const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
-  crons: scheduler.of(ctx).views().map(cronView),
-  automatic: ctx.config.crons,
-})
+export const cronsRoutes: FreeHandlers<typeof cronsApi> = {
+  listCrons: async (_input, { ctx }) => ({
+    crons: scheduler.of(ctx).views().map(cronView),
+    automatic: ctx.config.crons,
+  }),
 
-const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
-  const { ctx } = call
-  const run = await scheduler.of(ctx).run(params.name)
-  const subject = { kind: 'cron', id: params.name }
-  // The run uses many transactions, so the admin log entry gets a transaction of its own.
-  await commit(ctx, (t, draw) =>
-    audit(t, draw, { act: 'cron.run', subject, changed: true, detail: { result: run.result }, by: call }),
-  )
-  return { name: params.name, run }
+  runCron: async ({ params }, call) => {
+    const { ctx } = call
+    const run = await scheduler.of(ctx).run(params.name)
+    const subject = { kind: 'cron', id: params.name }
+    // The run uses many transactions, so the admin log entry gets a transaction of its own.
+    await commit(ctx, (t, draw) =>
+      audit(t, draw, { act: 'cron.run', subject, changed: true, detail: { result: run.result }, by: call }),
+    )
+    return { name: params.name, run }
+  },
+
+  pauseCron: pausing(true),
+  resumeCron: pausing(false),
 }
-
-const pauseCron: FreeHandler<Api['pauseCron']> = pausing(true)
-const resumeCron: FreeHandler<Api['resumeCron']> = pausing(false)
 
 function pausing(isPaused: boolean): FreeHandler<Api['pauseCron']> {
   return async ({ params }, call) => {
@@ -51,5 +53,3 @@ function cronView({ cron, row, health, isRunning, nextRun }: CronView) {
     runs: row.runs,
   }
 }
-
-export const cronsRoutes: FreeHandlers<typeof cronsApi> = { listCrons, runCron, pauseCron, resumeCron }

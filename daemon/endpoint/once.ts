@@ -1,8 +1,25 @@
 import { z } from 'zod'
 import { AppError } from '../../src/core/error.ts'
-import type { Tx } from '../store/port.ts'
+import { type AnyCollection, defineCollection, stored, type Tx } from '../store/port.ts'
 import type { Encoded, Retry } from './handler.ts'
-import { adminAnswers } from './rows.ts'
+
+/** Stored response to an admin request with an `Idempotency-Key`. */
+const AdminAnswerRow = z.strictObject({
+  /** SHA-256 of caller, method, path and key. */
+  ...stored,
+  /** SHA-256 of the request; see `fingerprintOf`. */
+  fingerprint: z.string(),
+  /** JSON text. */
+  body: z.string(),
+  at: z.int(),
+})
+
+export const adminAnswers = defineCollection('admin_answers', {
+  schema: AdminAnswerRow,
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+export const endpointCollections: readonly AnyCollection[] = [adminAnswers]
 
 type Once<V> = {
   /** Undefined without an `Idempotency-Key`; then no response is stored. */

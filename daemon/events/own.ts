@@ -3,7 +3,7 @@ import type { eventsApi, OwnEvent } from '../../src/api/sections/events.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
-import type { EventValue, FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
+import type { EventValue, FreeHandlers } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineHook } from '../kernel/hook.ts'
 import type { ReadTx } from '../store/port.ts'
@@ -162,14 +162,14 @@ export async function ownEventView(ctx: Pick<Context, 'blobs'>, row: EventRow): 
   }
 }
 
-const readEvents: FreeHandler<typeof eventsApi.readEvents> = async ({ query }, { ctx, caller, signal }) => {
-  const { cursor, types, wait = 0, limit = DEFAULT_PAGE } = query
-  const from = await ctx.store.read((t) => startOf(t, caller.id, cursor))
-  const reading = { participantId: caller.id, from, types: types?.split(','), signal: signal() }
-  return {
-    page: () => pageOfOwn(ctx, { ...reading, limit, waitSeconds: wait }),
-    follow: () => followOwn(ctx, reading),
-  }
+export const eventsRoutes: FreeHandlers<typeof eventsApi> = {
+  readEvents: async ({ query }, { ctx, caller, signal }) => {
+    const { cursor, types, wait = 0, limit = DEFAULT_PAGE } = query
+    const from = await ctx.store.read((t) => startOf(t, caller.id, cursor))
+    const reading = { participantId: caller.id, from, types: types?.split(','), signal: signal() }
+    return {
+      page: () => pageOfOwn(ctx, { ...reading, limit, waitSeconds: wait }),
+      follow: () => followOwn(ctx, reading),
+    }
+  },
 }
-
-export const eventsRoutes: FreeHandlers<typeof eventsApi> = { readEvents }

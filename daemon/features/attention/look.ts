@@ -171,12 +171,11 @@ async function missedOf(ctx: Context, seen: readonly SeenEngine[]): Promise<read
 async function awaitedBy(ctx: Context): Promise<ReadonlySet<string>> {
   return ctx.store.read(async (t) => {
     const awaited = new Set<string>()
-    for (const { slug, needs, oneOf } of firstPartyServices.values()) {
-      const names = [...needs, ...oneOf]
-      if (names.every((name) => awaited.has(name))) continue
+    for (const { slug, needs } of firstPartyServices.values()) {
+      if (needs.every((name) => awaited.has(name))) continue
       const { rows } = await t.table(services).page('slug', [slug], { limit: MAX_OF_A_KIND })
       const open = await Promise.all(rows.map(({ id }) => t.table(jobs).count('service_open', [id])))
-      if (open.some((count) => count > 0)) for (const name of names) awaited.add(name)
+      if (open.some((count) => count > 0)) for (const name of needs) awaited.add(name)
     }
     return awaited
   })

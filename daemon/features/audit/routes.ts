@@ -5,7 +5,7 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { type HeldKind, heldKinds } from '../../../src/model/ledger.ts'
-import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Call, FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { audit } from '../../events/admin-log.ts'
 import { emit } from '../../events/event-log.ts'
@@ -65,20 +65,45 @@ function momentOf({ next_event: event, next_event_at: at }: HeldFunds): number {
   return event === null || event === 'remind' || at === null ? Number.NEGATIVE_INFINITY : at
 }
 
-const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx, now }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, kind } = query
-  const kinds = kind ? [kind] : heldKinds
-  const asked = { ...query, limit, offset, now }
-  if (isSearch(asked)) {
-    const { rows, ...found } = await searchHolds(ctx.store, kinds, asked)
-    return { holds: await ctx.store.read((t) => holdViews(t, rows, now)), ...found }
-  }
-  const { rows, total } = await ctx.store.read(async (t) => {
-    const page = await heldAccounts(t, { kinds, limit, offset })
-    const held = await Promise.all(page.rows.map((row) => heldFundsOf(t, row, now)))
-    return { ...page, rows: await holdViews(t, held, now) }
-  })
-  return { holds: rows, total, limit, offset }
+export const auditRoutes: FreeHandlers<typeof auditApi> = {
+  getHolds: async ({ query }, { ctx, now }) => {
+    const { limit = DEFAULT_PAGE, offset = 0, kind } = query
+    const kinds = kind ? [kind] : heldKinds
+    const asked = { ...query, limit, offset, now }
+    if (isSearch(asked)) {
+      const { rows, ...found } = await searchHolds(ctx.store, kinds, asked)
+      return { holds: await ctx.store.read((t) => holdViews(t, rows, now)), ...found }
+    }
+    const { rows, total } = await ctx.store.read(async (t) => {
+      const page = await heldAccounts(t, { kinds, limit, offset })
+      const held = await Promise.all(page.rows.map((row) => heldFundsOf(t, row, now)))
+      return { ...page, rows: await holdViews(t, held, now) }
+    })
+    return { holds: rows, total, limit, offset }
+  },
+
+  getAudit: async (_input, { ctx }) => auditBooks(ctx),
+
+  getPayouts: async ({ query }, { ctx, now }) => {
+    const { status } = query
+    const part = status ? { index: 'status', prefix: [status] } : { index: 'newest', prefix: [] }
+    const list = { rows: payouts, ...part, fields: payoutFields, factsOf: payoutFacts }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    return { payouts: rows.map(payoutView), ...found }
+  },
+
+  /**
+   * Moves money between a balance and the operator's account. The event log and the admin log keep the reason. With an
+   * `Idempotency-Key`, repeated requests move it once.
+   */
+  adjustBalance: async ({ params, body }, call) => {
+    const { ctx, now, retry } = call
+    if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
+    const { schema } = auditApi.adjustBalance.reply
+    return commit(ctx, (t, draw) =>
+      once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, call })),
+    )
+  },
 }
 
 async function searchHolds(t: ReadTx, kinds: readonly HeldKind[], asked: SearchAsked) {
@@ -125,31 +150,8 @@ function holdViews(t: ReadTx, rows: readonly HeldFunds[], now: number) {
   )
 }
 
-const getAudit: FreeHandler<typeof auditApi.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
-
-const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { ctx, now }) => {
-  const { status } = query
-  const part = status ? { index: 'status', prefix: [status] } : { index: 'newest', prefix: [] }
-  const list = { rows: payouts, ...part, fields: payoutFields, factsOf: payoutFacts }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  return { payouts: rows.map(payoutView), ...found }
-}
-
 function payoutFacts({ id, status, kind, wallet, amount, blocked, last_error: error, created_at: age }: PayoutRow) {
   return { id, status, kind, wallet, amount, blocked, error, age }
-}
-
-/**
- * Moves money between a balance and the operator's account. The event log and the admin log keep the reason. With an
- * `Idempotency-Key`, repeated requests move it once.
- */
-const adjustBalance: FreeHandler<typeof auditApi.adjustBalance> = async ({ params, body }, call) => {
-  const { ctx, now, retry } = call
-  if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
-  const { schema } = auditApi.adjustBalance.reply
-  return commit(ctx, (t, draw) =>
-    once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, call })),
-  )
 }
 
 type Adjustment = {
@@ -183,5 +185,3 @@ async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise
   const whose = from === account.oper ? "The operator's account" : 'The balance'
   throw new AppError('conflict', `${whose} has $${formatAmount(there)}; this needs $${formatAmount(needed)}.`)
 }
-
-export const auditRoutes: FreeHandlers<typeof auditApi> = { getHolds, getAudit, getPayouts, adjustBalance }

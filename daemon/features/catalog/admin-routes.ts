@@ -1,7 +1,7 @@
 import { serviceFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
 import type { catalogAdminApi } from '../../../src/api/sections/admin-services.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
@@ -18,26 +18,34 @@ import { planAdminRoutes } from '../subscriptions/admin-routes.ts'
 import { deliveries } from '../webhooks/rows.ts'
 import { viewOf } from './routes.ts'
 
-const listAllServices: FreeHandler<typeof catalogAdminApi.listAllServices> = async ({ query }, call) => {
-  const { store } = call.ctx
-  const { status = 'active' } = query
-  const sold = soldFigures.of(call.ctx)
-  const list = {
-    rows: services,
-    index: 'status',
-    prefix: [status],
-    fields: serviceFields,
-    factsOf: factsIn(store, sold),
-  }
-  const { rows, ...found } = await listedPage(store, list, { ...query, now: call.now })
-  const week = await sold.week()
-  const shown = await Promise.all(
-    rows.map(async (row) => ({
-      ...(await viewOf(call, row, { detail: false })),
-      selling: await sellingOf(store, row, week.of(row.id)),
-    })),
-  )
-  return { services: shown, ...found }
+export const catalogAdminRoutes: FreeHandlers<typeof catalogAdminApi & typeof marketAdminApi> = {
+  listAllServices: async ({ query }, call) => {
+    const { store } = call.ctx
+    const { status = 'active' } = query
+    const sold = soldFigures.of(call.ctx)
+    const list = {
+      rows: services,
+      index: 'status',
+      prefix: [status],
+      fields: serviceFields,
+      factsOf: factsIn(store, sold),
+    }
+    const { rows, ...found } = await listedPage(store, list, { ...query, now: call.now })
+    const week = await sold.week()
+    const shown = await Promise.all(
+      rows.map(async (row) => ({
+        ...(await viewOf(call, row, { detail: false })),
+        selling: await sellingOf(store, row, week.of(row.id)),
+      })),
+    )
+    return { services: shown, ...found }
+  },
+
+  ...planAdminRoutes,
+
+  ...postingAdminRoutes,
+
+  ...productAdminRoutes,
 }
 
 const factsIn =
@@ -79,11 +87,4 @@ async function sellingOf(t: ReadTx, { id }: ServiceRow, { sold, byDay, refunded 
 async function scoreOf(t: ReadTx, providerId: string): Promise<bigint> {
   const standing = await t.table(standings).get(ofProvider(providerId).id)
   return BigInt(Math.round(standingOf(standing?.sums ?? NO_JOBS).score))
-}
-
-export const catalogAdminRoutes: FreeHandlers<typeof catalogAdminApi & typeof marketAdminApi> = {
-  listAllServices,
-  ...planAdminRoutes,
-  ...postingAdminRoutes,
-  ...productAdminRoutes,
 }

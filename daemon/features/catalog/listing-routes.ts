@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { listingsApi } from '../../../src/api/sections/services.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { isObject } from '../../../src/core/json.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { schemas } from '../../engines/schemas.ts'
 import { providerOf, refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
@@ -86,30 +86,39 @@ async function openBid(t: ReadTx, id: string, { now }: Times): Promise<string | 
   return more ? 'a bid' : undefined
 }
 
-const createService: FreeHandler<typeof listingsApi.createService> = async ({ body }, { ctx, caller, now }) => {
-  refuseUnsendable(ctx, body.webhook_url)
-  await schemas.of(ctx).refuseBroken(body, { who: caller.id })
-  const fields = readListing(body)
-  const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
-  const view = await ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
-  return { ...view, ...(await breakEvenNote(ctx, row)) }
-}
+export const listingRoutes: FreeHandlers<typeof listingsApi> = {
+  createService: async ({ body }, { ctx, caller, now }) => {
+    refuseUnsendable(ctx, body.webhook_url)
+    await schemas.of(ctx).refuseBroken(body, { who: caller.id })
+    const fields = readListing(body)
+    const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
+    const view = await ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
+    return { ...view, ...(await breakEvenNote(ctx, row)) }
+  },
 
-const updateService: FreeHandler<typeof listingsApi.updateService> = async (
-  { params, body },
-  { ctx, caller, now, wall },
-) => {
-  refuseUnsendable(ctx, body.webhook_url)
-  await schemas.of(ctx).refuseBroken(body, { who: caller.id })
-  const row = await commit(ctx, async (t, draw) => {
-    await refuseSuspendedNow(t, caller.id)
-    const locked = await ownListing(t, params.id, caller)
-    const wanted = { ...changedListing(locked, body), updated_at: now }
-    await refuseBrokenPromise(t, { held: locked, changed: wanted, now, wall })
-    const changed = editedListing(locked, wanted, wall)
-    return putListing(t, draw, await followedEndpoint(t, { held: locked, changed, now }))
-  })
-  return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
+  updateService: async ({ params, body }, { ctx, caller, now, wall }) => {
+    refuseUnsendable(ctx, body.webhook_url)
+    await schemas.of(ctx).refuseBroken(body, { who: caller.id })
+    const row = await commit(ctx, async (t, draw) => {
+      await refuseSuspendedNow(t, caller.id)
+      const locked = await ownListing(t, params.id, caller)
+      const wanted = { ...changedListing(locked, body), updated_at: now }
+      await refuseBrokenPromise(t, { held: locked, changed: wanted, now, wall })
+      const changed = editedListing(locked, wanted, wall)
+      return putListing(t, draw, await followedEndpoint(t, { held: locked, changed, now }))
+    })
+    return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
+  },
+
+  /** The row stays with status `deleted`, because jobs and receipts refer to it. */
+  deleteService: async ({ params }, { ctx, caller, now }) => {
+    await commit(ctx, async (t, draw) => {
+      const locked = await ownListing(t, params.id, caller)
+      await refuseCovered(t, { id: locked.id, now }, 'be removed')
+      await putListing(t, draw, { ...locked, status: 'deleted', updated_at: now })
+    })
+    return { id: params.id, service_id: params.id, deleted: true }
+  },
 }
 
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly now: number }
@@ -122,16 +131,6 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
   return isSame ? changed : withLiveness(changed, await untried(t, changed, { url, now }))
 }
 
-/** The row stays with status `deleted`, because jobs and receipts refer to it. */
-const deleteService: FreeHandler<typeof listingsApi.deleteService> = async ({ params }, { ctx, caller, now }) => {
-  await commit(ctx, async (t, draw) => {
-    const locked = await ownListing(t, params.id, caller)
-    await refuseCovered(t, { id: locked.id, now }, 'be removed')
-    await putListing(t, draw, { ...locked, status: 'deleted', updated_at: now })
-  })
-  return { id: params.id, service_id: params.id, deleted: true }
-}
-
 /** Locks a listing of the caller. @throws AppError 404 if there is no such listing, 403 if another provider owns it. */
 async function ownListing(t: Tx, id: string, caller: ParticipantRow): Promise<ServiceRow> {
   const row = await t.table(services).getForUpdate(id)
@@ -139,5 +138,3 @@ async function ownListing(t: Tx, id: string, caller: ParticipantRow): Promise<Se
   if (row.provider_id !== caller.id) throw notYours('The service')
   return row
 }
-
-export const listingRoutes: FreeHandlers<typeof listingsApi> = { createService, updateService, deleteService }

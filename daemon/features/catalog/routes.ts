@@ -20,20 +20,28 @@ type CatalogParams = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[0]['q
 const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
-/** A catalog page is cached until a listing or provider changes. */
-const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: params }, call) => {
-  const { ctx, now } = call
-  if (params.mine) return ownListings(params, call)
-  const query = catalogQuery(params)
-  const version = pageCache.of(ctx).version()
-  const { ids, total } = await catalog.of(ctx).query(query)
-  const { limit, offset } = query
-  const answer = { total, limit, offset, services: [], queried_at: now, referral_hint: REFERRAL_HINT }
-  const listings = await Promise.all(ids.map((id) => encodedListing(call, id, version)))
-  const shown = listings.filter((text) => text !== undefined).join()
-  const around = JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))
-  const bytes = Buffer.from(around.replace(NO_SERVICES, () => `"services":[${shown}]`))
-  return { bytes, etag: validatorOf(bytes), shared: true }
+export const catalogRoutes: FreeHandlers<typeof catalogApi & typeof servicesApi> = {
+  /** A catalog page is cached until a listing or provider changes. */
+  getCatalog: async ({ query: params }, call) => {
+    const { ctx, now } = call
+    if (params.mine) return ownListings(params, call)
+    const query = catalogQuery(params)
+    const version = pageCache.of(ctx).version()
+    const { ids, total } = await catalog.of(ctx).query(query)
+    const { limit, offset } = query
+    const answer = { total, limit, offset, services: [], queried_at: now, referral_hint: REFERRAL_HINT }
+    const listings = await Promise.all(ids.map((id) => encodedListing(call, id, version)))
+    const shown = listings.filter((text) => text !== undefined).join()
+    const around = JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))
+    const bytes = Buffer.from(around.replace(NO_SERVICES, () => `"services":[${shown}]`))
+    return { bytes, etag: validatorOf(bytes), shared: true }
+  },
+
+  getService: async ({ params }, call) => {
+    const row = await call.ctx.store.table(services).get(params.id)
+    if (!row || row.status === 'deleted') throw notFound('The service')
+    return viewOf(call, row, { detail: true })
+  },
 }
 
 /** Placeholder that the listings replace. Only numbers precede it, so its first occurrence is the right one. */
@@ -101,11 +109,3 @@ export async function viewOf(
   const provider = await providerOf(ctx.store, service)
   return listingView(ctx.store, { service, provider, now, baseUrl: ctx.baseUrl() }, options)
 }
-
-const getService: FreeHandler<typeof servicesApi.getService> = async ({ params }, call) => {
-  const row = await call.ctx.store.table(services).get(params.id)
-  if (!row || row.status === 'deleted') throw notFound('The service')
-  return viewOf(call, row, { detail: true })
-}
-
-export const catalogRoutes: FreeHandlers<typeof catalogApi & typeof servicesApi> = { getCatalog, getService }

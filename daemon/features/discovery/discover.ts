@@ -8,7 +8,7 @@ import type { ReadTx } from '../../store/port.ts'
 import { encodeListing, listingView } from '../catalog/view.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers } from '../payments/seller.ts'
 import type { TrustAsked } from '../reputation/trust.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
@@ -19,28 +19,30 @@ const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 
 type View = z.output<typeof Listing>
 
-/** Sells the active catalog, with a guide whose requests run on this marketplace. */
-const discover: PaidHandler<typeof discoverApi.discover> = {
-  async check() {
-    // No caller is refused.
-  },
+export const discoverRoutes: Handlers<typeof discoverApi> = {
+  /** Sells the active catalog, with a guide whose requests run on this marketplace. */
+  discover: {
+    async check() {
+      // No caller is refused.
+    },
 
-  async fulfil(t, _draw, { payment, source, baseUrl, now }) {
-    const total = await t.table(services).count('status', ['active'])
-    const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
-    const views = await listingViews(t, rows, { baseUrl, now })
-    const steps = guideSteps(baseUrl, rows.find(isSample))
-    return fixedFee(
-      { payment, source },
-      { kind: 'receipt', id: payment.receipt_id },
-      {
-        services: views,
-        total,
-        next: views.length < total ? `${baseUrl}${api.getCatalog.path}?${rest(views.length)}` : null,
-        guide: { steps },
-        guide_markdown: guideMarkdown(steps),
-      },
-    )
+    async fulfil(t, _draw, { payment, source, baseUrl, now }) {
+      const total = await t.table(services).count('status', ['active'])
+      const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
+      const views = await listingViews(t, rows, { baseUrl, now })
+      const steps = guideSteps(baseUrl, rows.find(isSample))
+      return fixedFee(
+        { payment, source },
+        { kind: 'receipt', id: payment.receipt_id },
+        {
+          services: views,
+          total,
+          next: views.length < total ? `${baseUrl}${api.getCatalog.path}?${rest(views.length)}` : null,
+          guide: { steps },
+          guide_markdown: guideMarkdown(steps),
+        },
+      )
+    },
   },
 }
 
@@ -54,7 +56,7 @@ function rest(offset: number): string {
  */
 function isSample({ first_party_slug: slug, price, fulfillment_type, input_schema }: ServiceRow): boolean {
   const own = slug === null || price === null ? undefined : firstPartyServices.get(slug)
-  if (!own || own.needs.length + own.oneOf.length > 0 || fulfillment_type !== 'instant') return false
+  if (!own || own.needs.length > 0 || fulfillment_type !== 'instant') return false
   return !JSON.stringify(exampleInput(input_schema) ?? {}).includes('://')
 }
 
@@ -75,5 +77,3 @@ async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: Trust
   }
   return views
 }
-
-export const discoverRoutes: Handlers<typeof discoverApi> = { discover }

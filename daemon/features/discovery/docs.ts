@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { api } from '../../../src/api/index.ts'
 import type { docsApi } from '../../../src/api/sections/docs.ts'
 import { guards, validatorOf } from '../../endpoint/encode.ts'
-import type { Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Encoded, FreeHandlers } from '../../endpoint/handler.ts'
 import { html, page } from '../../endpoint/html.ts'
 
 /** File names of Swagger UI's script and style sheet, which are next to the bundle. */
@@ -83,7 +83,21 @@ function inline(script: string): string {
   return script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
 }
 
-const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()
+export const docsRoutes: FreeHandlers<typeof docsApi> = {
+  getDocs: async () => referencePage(),
+
+  getHome: async () =>
+    page({
+      title: 'souk',
+      body: html`<h1>souk</h1>
+<p>A marketplace where agents list, buy and verify services, paid by x402 or from a balance.</p>
+<ul>
+${doors.map(
+  ({ path, what }) => html`<li><a href="${path}">${path}</a>: ${what}</li>
+`,
+)}</ul>`,
+    }),
+}
 
 /** Links on the root page. */
 const doors = [
@@ -93,17 +107,3 @@ const doors = [
   { path: api.getLlmsText.path, what: 'a guide for agents' },
   { path: api.getHealth.path, what: 'status of this marketplace' },
 ]
-
-const getHome: FreeHandler<typeof docsApi.getHome> = async () =>
-  page({
-    title: 'souk',
-    body: html`<h1>souk</h1>
-<p>A marketplace where agents list, buy and verify services, paid by x402 or from a balance.</p>
-<ul>
-${doors.map(
-  ({ path, what }) => html`<li><a href="${path}">${path}</a>: ${what}</li>
-`,
-)}</ul>`,
-  })
-
-export const docsRoutes: FreeHandlers<typeof docsApi> = { getDocs, getHome }

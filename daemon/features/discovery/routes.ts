@@ -6,7 +6,7 @@ import type { discoveryApi } from '../../../src/api/sections/discovery.ts'
 import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatPrice } from '../../../src/core/money.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, localToken } from '../../kernel/context.ts'
 import { catalog } from '../catalog/search/catalog.ts'
 import type { CatalogQuery } from '../catalog/search/query.ts'
@@ -72,19 +72,46 @@ function costOf(row: Endpoint): string {
 /** Maximum listings in the manifest; the discovery list has all of them. */
 const MAX_MANIFEST_LISTINGS = 500
 
-const listResources: FreeHandler<typeof discoveryApi.listResources> = async ({ query }, { ctx }) => {
-  const { limit = DEFAULT_PAGE, offset = 0, ...filter } = query
-  const { resources, total } = await resourcesOf(ctx, filter, { sort: 'newest', limit, offset })
-  return { x402Version: 2, items: resources, pagination: { limit, offset, total } }
-}
+export const discoveryRoutes: FreeHandlers<typeof discoveryApi> = {
+  listResources: async ({ query }, { ctx }) => {
+    const { limit = DEFAULT_PAGE, offset = 0, ...filter } = query
+    const { resources, total } = await resourcesOf(ctx, filter, { sort: 'newest', limit, offset })
+    return { x402Version: 2, items: resources, pagination: { limit, offset, total } }
+  },
 
-/** The cursor is an offset, so a listing added between two pages may shift results by one. */
-const searchResources: FreeHandler<typeof discoveryApi.searchResources> = async ({ query }, { ctx }) => {
-  const { limit = DEFAULT_PAGE, cursor, query: q, ...filter } = query
-  const offset = Number(cursor ?? 0)
-  const { resources, total } = await resourcesOf(ctx, filter, { sort: 'relevance', q, limit, offset })
-  const next = offset + limit < total ? String(offset + limit) : null
-  return { x402Version: 2, resources, pagination: { limit, cursor: next } }
+  /** The cursor is an offset, so a listing added between two pages may shift results by one. */
+  searchResources: async ({ query }, { ctx }) => {
+    const { limit = DEFAULT_PAGE, cursor, query: q, ...filter } = query
+    const offset = Number(cursor ?? 0)
+    const { resources, total } = await resourcesOf(ctx, filter, { sort: 'relevance', q, limit, offset })
+    const next = offset + limit < total ? String(offset + limit) : null
+    return { x402Version: 2, resources, pagination: { limit, cursor: next } }
+  },
+
+  getManifest: async (_input, { ctx }) => {
+    const base = ctx.baseUrl()
+    const { ids } = await catalog.of(ctx).query({
+      sort: 'newest',
+      limit: MAX_MANIFEST_LISTINGS,
+      offset: 0,
+      payable_only: true,
+    })
+    const rows: readonly Pick<ServiceRow, 'id'>[] = await ctx.store.table(services).getMany(ids)
+    return {
+      version: 1,
+      x402Version: 2,
+      resources: [...fixedUrls(ctx), ...rows.map((row) => purchaseUrl(ctx, row))],
+      payTo: payTo(ctx),
+      network: ctx.chain.network,
+      signer: await proofSigner(ctx),
+      discovery: `${base}${api.listResources.path}`,
+      search: `${base}${api.searchResources.path}`,
+      openapi: `${base}${api.getOpenapi.path}`,
+      instructions: `${base}${api.getLlmsText.path}`,
+    }
+  },
+
+  getLlmsText: async (_input, { ctx }) => llmsText(ctx),
 }
 
 async function resourcesOf(
@@ -99,29 +126,6 @@ async function resourcesOf(
   return { resources: resources.filter((one) => one !== undefined), total }
 }
 
-const getManifest: FreeHandler<typeof discoveryApi.getManifest> = async (_input, { ctx }) => {
-  const base = ctx.baseUrl()
-  const { ids } = await catalog.of(ctx).query({
-    sort: 'newest',
-    limit: MAX_MANIFEST_LISTINGS,
-    offset: 0,
-    payable_only: true,
-  })
-  const rows: readonly Pick<ServiceRow, 'id'>[] = await ctx.store.table(services).getMany(ids)
-  return {
-    version: 1,
-    x402Version: 2,
-    resources: [...fixedUrls(ctx), ...rows.map((row) => purchaseUrl(ctx, row))],
-    payTo: payTo(ctx),
-    network: ctx.chain.network,
-    signer: await proofSigner(ctx),
-    discovery: `${base}${api.listResources.path}`,
-    search: `${base}${api.searchResources.path}`,
-    openapi: `${base}${api.getOpenapi.path}`,
-    instructions: `${base}${api.getLlmsText.path}`,
-  }
-}
-
 /** URLs of enabled paid endpoints without a path parameter. */
 function fixedUrls(ctx: Context): string[] {
   const switches = ctx.switches.now()
@@ -130,13 +134,4 @@ function fixedUrls(ctx: Context): string[] {
     .filter((row) => isPaid(row) && isEnabled(row, switches) && statusOf(row, switches) !== 'deferred')
     .filter(({ path }) => templatePath(path) === path)
     .map(({ path }) => `${ctx.baseUrl()}${path}`)
-}
-
-const getLlmsText: FreeHandler<typeof discoveryApi.getLlmsText> = async (_input, { ctx }) => llmsText(ctx)
-
-export const discoveryRoutes: FreeHandlers<typeof discoveryApi> = {
-  listResources,
-  searchResources,
-  getManifest,
-  getLlmsText,
 }

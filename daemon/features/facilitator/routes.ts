@@ -10,7 +10,7 @@ import { usdc } from '../../../src/core/money.ts'
 import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
-import type { Call, Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Call, Encoded, FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, paused } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { wrongTokens } from '../../kernel/wrong-tokens.ts'
@@ -51,11 +51,49 @@ export function countingRequests(): FacilitatorCounts {
 
 type Settlement = Answer<typeof facilitatorApi.settlePayment>
 
-const verifyPayment: FreeHandler<typeof facilitatorApi.verifyPayment> = async ({ body }, call) => {
-  const read = readFor(call, body)
-  const fault = read.ok ? await counted(call, 'verify', () => verdictOf(call, read.asked)) : read.fault
-  facilitatorCounts.of(call.ctx).add('verify', fault ?? 'ok')
-  return verdict(read, fault)
+export const facilitatorRoutes: FreeHandlers<typeof facilitatorApi> = {
+  verifyPayment: async ({ body }, call) => {
+    const read = readFor(call, body)
+    const fault = read.ok ? await counted(call, 'verify', () => verdictOf(call, read.asked)) : read.fault
+    facilitatorCounts.of(call.ctx).add('verify', fault ?? 'ok')
+    return verdict(read, fault)
+  },
+
+  settlePayment: async ({ body }, call) => {
+    const { ctx } = call
+    const read = readFor(call, body)
+    const outcome: SettleOutcome = read.ok
+      ? await counted(call, 'settle', () => outcomeOf(call, read.asked))
+      : { ok: false, fault: read.fault }
+    facilitatorCounts.of(ctx).add('settle', outcome.ok ? 'ok' : outcome.fault)
+    const answer = settlement(ctx, read, outcome)
+    const listed = read.ok && outcome.ok ? await listedAs(ctx, read.asked) : undefined
+    return listed === undefined ? answer : withExtensions(answer, listed)
+  },
+
+  getSupportedPayments: async (_, { ctx }) => {
+    facilitatorCounts.of(ctx).add('supported', 'ok')
+    const { network, caip2 } = ctx.chain
+    const sender = ctx.chain.status?.().gas?.address
+    const kind = { scheme: 'exact' } as const
+    return {
+      kinds: [
+        { x402Version: 2, ...kind, network: caip2 },
+        { x402Version: 1, ...kind, network },
+      ],
+      extensions: ['bazaar'],
+      // A sandbox ledger has no account that sends transactions, so it has no signer.
+      signers: { 'eip155:*': sender === undefined ? [] : [checksumAddress(sender)] },
+    }
+  },
+
+  listFacilitatedResources: async ({ query }, { ctx }) => {
+    facilitatorCounts.of(ctx).add('discovery', 'ok')
+    const { limit = DEFAULT_PAGE, offset = 0, ...filter } = query
+    const rows = await resourcesFor(ctx, filter)
+    const items = rows.slice(offset, offset + limit).map(shownResource)
+    return { x402Version: 2, items, pagination: { limit, offset, total: rows.length } }
+  },
 }
 
 /** Parses a request. Also reports a wrong token to the operator. */
@@ -131,18 +169,6 @@ function versionOf(read: ReadAsk): X402Version {
   return read.ok ? read.asked.version : read.version
 }
 
-const settlePayment: FreeHandler<typeof facilitatorApi.settlePayment> = async ({ body }, call) => {
-  const { ctx } = call
-  const read = readFor(call, body)
-  const outcome: SettleOutcome = read.ok
-    ? await counted(call, 'settle', () => outcomeOf(call, read.asked))
-    : { ok: false, fault: read.fault }
-  facilitatorCounts.of(ctx).add('settle', outcome.ok ? 'ok' : outcome.fault)
-  const answer = settlement(ctx, read, outcome)
-  const listed = read.ok && outcome.ok ? await listedAs(ctx, read.asked) : undefined
-  return listed === undefined ? answer : withExtensions(answer, listed)
-}
-
 /** Adds the paid resource to the catalogue. Only logs an error, so that the payment's success is still reported. */
 async function listedAs(ctx: Context, asked: FacilitatorAsk): Promise<Catalogued | undefined> {
   try {
@@ -199,33 +225,6 @@ function withExtensions(answer: Settlement, bazaar: Catalogued): Encoded {
   }
 }
 
-const getSupportedPayments: FreeHandler<typeof facilitatorApi.getSupportedPayments> = async (_, { ctx }) => {
-  facilitatorCounts.of(ctx).add('supported', 'ok')
-  const { network, caip2 } = ctx.chain
-  const sender = ctx.chain.status?.().gas?.address
-  const kind = { scheme: 'exact' } as const
-  return {
-    kinds: [
-      { x402Version: 2, ...kind, network: caip2 },
-      { x402Version: 1, ...kind, network },
-    ],
-    extensions: ['bazaar'],
-    // A sandbox ledger has no account that sends transactions, so it has no signer.
-    signers: { 'eip155:*': sender === undefined ? [] : [checksumAddress(sender)] },
-  }
-}
-
-const listFacilitatedResources: FreeHandler<typeof facilitatorApi.listFacilitatedResources> = async (
-  { query },
-  { ctx },
-) => {
-  facilitatorCounts.of(ctx).add('discovery', 'ok')
-  const { limit = DEFAULT_PAGE, offset = 0, ...filter } = query
-  const rows = await resourcesFor(ctx, filter)
-  const items = rows.slice(offset, offset + limit).map(shownResource)
-  return { x402Version: 2, items, pagination: { limit, offset, total: rows.length } }
-}
-
 function shownResource(row: ResourceRow) {
   return {
     resource: row.resource,
@@ -239,13 +238,6 @@ function shownResource(row: ResourceRow) {
     tags: row.tags,
     extensions: row.extensions,
   }
-}
-
-export const facilitatorRoutes: FreeHandlers<typeof facilitatorApi> = {
-  verifyPayment,
-  settlePayment,
-  getSupportedPayments,
-  listFacilitatedResources,
 }
 
 /** Maximum settlements of one payer that wait for the chain. `MAX_SENT` limits those of all payers. */

@@ -8,9 +8,9 @@ import { openMemoryStore } from '../../store/memory/open.testkit.ts'
 import { account } from '../ledger/legs.ts'
 import { ledger } from '../ledger/rows.ts'
 import { openCallFigures } from './calls.ts'
-import { weekAgo } from './compared.ts'
 import { noTrade, tradeOf, tradeSum } from './flows.ts'
 import { openRollup } from './rollup.ts'
+import { weekAgo } from './routes.ts'
 import { rollups } from './rows.ts'
 
 /* Sums of hours and days are those of the ledger, whatever was restarted and wherever the clock was moved. */

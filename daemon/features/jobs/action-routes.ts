@@ -1,9 +1,8 @@
 import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import type { jobActionsApi } from '../../../src/api/sections/job-actions.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { type Fulfilment, fixedFee, type Handlers, type PaidHandler, type PayCall } from '../payments/seller.ts'
+import { type Fulfilment, fixedFee, type Handlers, type PayCall } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import type { Opinion } from './buyer.ts'
 import type { Complaint } from './dispute.ts'
@@ -66,11 +65,10 @@ const atJob = {
   show: (_: ReadTx, { job }: Done) => jobSummary(job),
 }
 
-const updateJob: FreeHandler<typeof jobActionsApi.updateJob> = async ({ params, body }, { ctx, caller, now }) =>
-  jobSummary(await reportAt(ctx, { place: atJob.placeOf(params), provider: caller, report: reportOf(body), now }))
+export const jobActionRoutes: Handlers<typeof jobActionsApi> = {
+  verifyJob: verifying(atJob),
+  disputeJob: disputing(atJob),
 
-const verifyJob: PaidHandler<typeof jobActionsApi.verifyJob> = verifying(atJob)
-
-const disputeJob: PaidHandler<typeof jobActionsApi.disputeJob> = disputing(atJob)
-
-export const jobActionRoutes: Handlers<typeof jobActionsApi> = { verifyJob, disputeJob, updateJob }
+  updateJob: async ({ params, body }, { ctx, caller, now }) =>
+    jobSummary(await reportAt(ctx, { place: atJob.placeOf(params), provider: caller, report: reportOf(body), now })),
+}

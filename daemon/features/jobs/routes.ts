@@ -1,59 +1,61 @@
 import type { jobsApi } from '../../../src/api/sections/jobs.ts'
 import { existing, notFound } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
-import type { FreeHandler, TokenBearer } from '../../endpoint/handler.ts'
+import type { TokenBearer } from '../../endpoint/handler.ts'
 import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers } from '../payments/seller.ts'
 import { addMessage, messageView, readMessages, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 import { jobSideOf } from './access.ts'
 import { type JobRow, jobParties, jobs } from './rows.ts'
 import { jobSummary, jobView, placeOf, strangersView } from './view.ts'
 
-const getJob: PaidHandler<typeof jobsApi.getJob> = {
-  async free({ params }, { ctx, caller, now }) {
-    const job = existing(await ctx.store.table(jobs).get(params.id), 'The job')
-    return jobSideOf(job, caller, now) ? jobView(placeOf(ctx), job) : undefined
+export const jobRoutes: Handlers<typeof jobsApi> = {
+  getJob: {
+    async free({ params }, { ctx, caller, now }) {
+      const job = existing(await ctx.store.table(jobs).get(params.id), 'The job')
+      return jobSideOf(job, caller, now) ? jobView(placeOf(ctx), job) : undefined
+    },
+
+    async check({ params }, { ctx }) {
+      if (!(await ctx.store.table(jobs).get(params.id))) throw notFound('The job')
+    },
+
+    async fulfil(t, draw, { input, payer, source, payment }) {
+      const job = existing(await t.table(jobs).get(input.params.id), 'The job')
+      const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined
+      return fixedFee(
+        { payment, source },
+        { kind: 'job', id: job.id },
+        isParty ? await jobView({ table: t.table, text: draw.text }, job) : strangersView(job),
+      )
+    },
   },
 
-  async check({ params }, { ctx }) {
-    if (!(await ctx.store.table(jobs).get(params.id))) throw notFound('The job')
+  listJobs: async ({ query }, { ctx, caller }) => {
+    const own = { ...query, wallet: caller.wallet }
+    const { rows, ...page } = await ctx.store.read((t) => ownRows(t, { parties: jobParties, rows: jobs }, own))
+    return { jobs: rows.map(jobSummary), ...page }
   },
 
-  async fulfil(t, draw, { input, payer, source, payment }) {
-    const job = existing(await t.table(jobs).get(input.params.id), 'The job')
-    const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined
-    return fixedFee(
-      { payment, source },
-      { kind: 'job', id: job.id },
-      isParty ? await jobView({ table: t.table, text: draw.text }, job) : strangersView(job),
-    )
-  },
+  getJobMessages: async ({ params, query }, { ctx, caller, now }) =>
+    ctx.store.read(async (t) => {
+      const { job, thread } = await conversationOf(t, params.id, { caller, now })
+      return { job_id: job.id, thread_id: thread.id, ...(await readMessages(t, thread, query)) }
+    }),
+
+  postJobMessage: async ({ params, body }, { ctx, caller, now }) =>
+    commit(ctx, async (t, draw) => {
+      const { thread: seen, side } = await conversationOf(t, params.id, { caller, now })
+      const thread = existing(await t.table(threads).getForUpdate(seen.id), 'The thread')
+      refuseClosed(thread)
+      const said = { author_role: side, type: 'message' as const, body: body.message, now }
+      return messageView((await addMessage(t, draw, { thread, message: said })).message)
+    }),
 }
-
-const listJobs: FreeHandler<typeof jobsApi.listJobs> = async ({ query }, { ctx, caller }) => {
-  const own = { ...query, wallet: caller.wallet }
-  const { rows, ...page } = await ctx.store.read((t) => ownRows(t, { parties: jobParties, rows: jobs }, own))
-  return { jobs: rows.map(jobSummary), ...page }
-}
-
-const getJobMessages: FreeHandler<typeof jobsApi.getJobMessages> = async ({ params, query }, { ctx, caller, now }) =>
-  ctx.store.read(async (t) => {
-    const { job, thread } = await conversationOf(t, params.id, { caller, now })
-    return { job_id: job.id, thread_id: thread.id, ...(await readMessages(t, thread, query)) }
-  })
-
-const postJobMessage: FreeHandler<typeof jobsApi.postJobMessage> = async ({ params, body }, { ctx, caller, now }) =>
-  commit(ctx, async (t, draw) => {
-    const { thread: seen, side } = await conversationOf(t, params.id, { caller, now })
-    const thread = existing(await t.table(threads).getForUpdate(seen.id), 'The thread')
-    refuseClosed(thread)
-    const said = { author_role: side, type: 'message' as const, body: body.message, now }
-    return messageView((await addMessage(t, draw, { thread, message: said })).message)
-  })
 
 type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
 type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly side: PartyRole }
@@ -70,5 +72,3 @@ async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker):
   if (!thread) throw new Error(`${job.id} has no thread`)
   return { job, thread, side }
 }
-
-export const jobRoutes: Handlers<typeof jobsApi> = { getJob, listJobs, getJobMessages, postJobMessage }

@@ -2,7 +2,7 @@ import type { threadFilesApi } from '../../../src/api/sections/thread-files.ts'
 import type { StoredFile } from '../../../src/core/codecs.ts'
 import { existing, notFound } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
-import type { Call, FreeHandler, FreeHandlers, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandlers, TokenBearer } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -13,28 +13,39 @@ import { attachmentView, fileOfThread, refuseMoreFiles } from '../threads/files.
 import { addMessage, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threadFiles, threads } from '../threads/rows.ts'
 
-const uploadThreadFile: UploadHandler<typeof threadFilesApi.uploadThreadFile> = {
-  async check({ params }, { ctx, caller, now }) {
-    await ctx.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
+export const threadFileRoutes: FreeHandlers<typeof threadFilesApi> = {
+  uploadThreadFile: {
+    async check({ params }, { ctx, caller, now }) {
+      await ctx.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
+    },
+
+    async run({ params, body, file }, { ctx, caller, now }) {
+      const row = await commit(ctx, async (t, draw) => {
+        const { thread, side } = await attachable(t, await t.table(threads).getForUpdate(params.id), { caller, now })
+        const id = draw.id('file')
+        const said = { author_role: side, type: 'file' as const, body: body.message ?? file.name, fileId: id, now }
+        const { message } = await addMessage(t, draw, { thread, message: said })
+        return t.table(threadFiles).insert({
+          id,
+          thread_id: thread.id,
+          message_id: message.id,
+          author_role: side,
+          file,
+          file_sha256: file.sha256,
+          created_at: now,
+        })
+      })
+      return attachmentView(row, ctx.baseUrl())
+    },
   },
 
-  async run({ params, body, file }, { ctx, caller, now }) {
-    const row = await commit(ctx, async (t, draw) => {
-      const { thread, side } = await attachable(t, await t.table(threads).getForUpdate(params.id), { caller, now })
-      const id = draw.id('file')
-      const said = { author_role: side, type: 'file' as const, body: body.message ?? file.name, fileId: id, now }
-      const { message } = await addMessage(t, draw, { thread, message: said })
-      return t.table(threadFiles).insert({
-        id,
-        thread_id: thread.id,
-        message_id: message.id,
-        author_role: side,
-        file,
-        file_sha256: file.sha256,
-        created_at: now,
-      })
+  downloadThreadFile: async ({ params }, call) => {
+    const { ctx, caller, now } = call
+    if (caller === 'admin') return readByOperator(params, call)
+    return ctx.store.read(async (t) => {
+      const { thread } = await ofParty(t, await t.table(threads).get(params.id), { caller, now })
+      return fileIn(t, thread, params.fileId)
     })
-    return attachmentView(row, ctx.baseUrl())
   },
 }
 
@@ -57,15 +68,6 @@ async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): 
   return { thread, side }
 }
 
-const downloadThreadFile: FreeHandler<typeof threadFilesApi.downloadThreadFile> = async ({ params }, call) => {
-  const { ctx, caller, now } = call
-  if (caller === 'admin') return readByOperator(params, call)
-  return ctx.store.read(async (t) => {
-    const { thread } = await ofParty(t, await t.table(threads).get(params.id), { caller, now })
-    return fileIn(t, thread, params.fileId)
-  })
-}
-
 /** Logs an operator's access to a file before sending it. */
 function readByOperator(
   { id, fileId }: { readonly id: string; readonly fileId: string },
@@ -84,5 +86,3 @@ async function fileIn(t: ReadTx, thread: ThreadRow, fileId: string): Promise<Sto
   const row = existing(await fileOfThread(t, thread.id, fileId), 'The file')
   return row.file
 }
-
-export const threadFileRoutes: FreeHandlers<typeof threadFilesApi> = { uploadThreadFile, downloadThreadFile }

@@ -5,7 +5,7 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { gasActs, saleCostKinds } from '../../../src/model/payment.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ChainPort, ChainStatus, ChainTransaction } from '../../ports/chain/chain.ts'
 import { driftOf } from '../audit/drift.ts'
@@ -14,27 +14,50 @@ import { actsOf, gasValue, recentGas, saleCosts, weiOf } from '../payouts/gas-co
 
 const GWEI_DIGITS = 9
 
-const getChain: FreeHandler<typeof chainApi.getChain> = async ({ query }, { ctx }) => {
-  const { chain } = ctx
-  const { limit = DEFAULT_PAGE, offset = 0, state = 'open', tx } = query
-  const { rows, total } =
-    tx === undefined
-      ? await chain.transactions.page({ isOpen: state === 'open', limit, offset })
-      : await oneOf(chain, tx)
-  const drift = await driftOf(ctx)
-  return {
-    mode: chain.mode,
-    network: chain.network,
-    caip2: chain.caip2,
-    pay_to: chain.payTo,
-    asset: chain.asset.address,
-    ...statusView(ctx, chain.status?.()),
-    books: drift && { ok: drift.ok, detail: drift.detail },
-    transactions: rows.map((row) => txView(row, tx !== undefined)),
-    total,
-    limit,
-    offset,
-  }
+export const chainRoutes: FreeHandlers<typeof chainApi> = {
+  getChain: async ({ query }, { ctx }) => {
+    const { chain } = ctx
+    const { limit = DEFAULT_PAGE, offset = 0, state = 'open', tx } = query
+    const { rows, total } =
+      tx === undefined
+        ? await chain.transactions.page({ isOpen: state === 'open', limit, offset })
+        : await oneOf(chain, tx)
+    const drift = await driftOf(ctx)
+    return {
+      mode: chain.mode,
+      network: chain.network,
+      caip2: chain.caip2,
+      pay_to: chain.payTo,
+      asset: chain.asset.address,
+      ...statusView(ctx, chain.status?.()),
+      books: drift && { ok: drift.ok, detail: drift.detail },
+      transactions: rows.map((row) => txView(row, tx !== undefined)),
+      total,
+      limit,
+      offset,
+    }
+  },
+
+  getChainCosts: async (_input, { ctx }) => {
+    const report = await recentGas(ctx, COST_DAYS * DAY_MS)
+    const costs = saleCosts(ctx, report)
+    return {
+      from: report.from,
+      eth_price: ctx.config.ethPrice ?? null,
+      acts: gasActs.map((act) => {
+        const wei = weiOf(ctx, report, act)
+        return { act, count: report.acts[act].count, wei: wei === null ? null : String(wei), cost: gasValue(ctx, wei) }
+      }),
+      sales: saleCostKinds.map((kind) => {
+        const { cost, breakEven } = costs[kind]
+        return { kind, acts: [...actsOf[kind]], cost, break_even: breakEven }
+      }),
+      gas_wei: String(report.wei),
+      gas: gasValue(ctx, report.wei),
+      fees: report.fees,
+      below: await listingsBelow(ctx, costs),
+    }
+  },
 }
 
 type Rows = { readonly rows: readonly ChainTransaction[]; readonly total: number }
@@ -115,26 +138,3 @@ function gweiText(wei: bigint): string {
 }
 
 const COST_DAYS = 30
-
-const getChainCosts: FreeHandler<typeof chainApi.getChainCosts> = async (_input, { ctx }) => {
-  const report = await recentGas(ctx, COST_DAYS * DAY_MS)
-  const costs = saleCosts(ctx, report)
-  return {
-    from: report.from,
-    eth_price: ctx.config.ethPrice ?? null,
-    acts: gasActs.map((act) => {
-      const wei = weiOf(ctx, report, act)
-      return { act, count: report.acts[act].count, wei: wei === null ? null : String(wei), cost: gasValue(ctx, wei) }
-    }),
-    sales: saleCostKinds.map((kind) => {
-      const { cost, breakEven } = costs[kind]
-      return { kind, acts: [...actsOf[kind]], cost, break_even: breakEven }
-    }),
-    gas_wei: String(report.wei),
-    gas: gasValue(ctx, report.wei),
-    fees: report.fees,
-    below: await listingsBelow(ctx, costs),
-  }
-}
-
-export const chainRoutes: FreeHandlers<typeof chainApi> = { getChain, getChainCosts }

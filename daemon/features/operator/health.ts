@@ -7,7 +7,7 @@ import { replacementOf, showsInHealth, statusOf } from '../../../src/api/status.
 import { formatPrice } from '../../../src/core/money.ts'
 import { scheduler } from '../../crons/scheduler.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
-import type { Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Encoded, FreeHandlers } from '../../endpoint/handler.ts'
 import { engineBoard } from '../../engines/engines.ts'
 import { type Context, localToken } from '../../kernel/context.ts'
 import { installation } from '../../kernel/identity.ts'
@@ -19,40 +19,53 @@ import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 
 const SERVICE_NAME = 'souk'
 
-const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx, now, wall }) => {
-  const switches = ctx.switches.now()
-  const { chain } = ctx
-  return {
-    status: switches.paused ? 'paused' : 'ok',
-    checkout_v2: switches.checkoutV2,
-    paused: switches.paused,
-    paused_at: switches.pausedAt,
-    service: SERVICE_NAME,
-    version: installation.of(ctx).version,
-    instance_id: installation.of(ctx).instanceId,
-    network: chain.network,
-    pay_to: chain.payTo,
-    chain: {
-      mode: chain.mode,
-      asset: chain.asset.address,
-      name: chain.asset.name,
-      version: chain.asset.version,
-      ...connectionOf(chain.status?.()),
-    },
-    timestamp: wall,
-    crons: { ...scheduler.of(ctx).health() },
-    launch: launchView(ctx),
-    compliance: { sdn: sdnHealth(compliance.of(ctx).list, { source: compliance.of(ctx).source.shown, now }) },
-    engines: Object.fromEntries(
-      engineBoard
-        .of(ctx)
-        .standings()
-        .map(({ name, status }) => [name, status]),
-    ),
-    store: await storeHealth(ctx),
-    ...links(ctx),
-    endpoints: endpointList(ctx),
-  }
+export const healthRoutes: FreeHandlers<typeof healthApi> = {
+  getHealth: async (_input, { ctx, now, wall }) => {
+    const switches = ctx.switches.now()
+    const { chain } = ctx
+    return {
+      status: switches.paused ? 'paused' : 'ok',
+      checkout_v2: switches.checkoutV2,
+      paused: switches.paused,
+      paused_at: switches.pausedAt,
+      service: SERVICE_NAME,
+      version: installation.of(ctx).version,
+      instance_id: installation.of(ctx).instanceId,
+      network: chain.network,
+      pay_to: chain.payTo,
+      chain: {
+        mode: chain.mode,
+        asset: chain.asset.address,
+        name: chain.asset.name,
+        version: chain.asset.version,
+        ...connectionOf(chain.status?.()),
+      },
+      timestamp: wall,
+      crons: { ...scheduler.of(ctx).health() },
+      launch: launchView(ctx),
+      compliance: { sdn: sdnHealth(compliance.of(ctx).list, { source: compliance.of(ctx).source.shown, now }) },
+      engines: Object.fromEntries(
+        engineBoard
+          .of(ctx)
+          .standings()
+          .map(({ name, status }) => [name, status]),
+      ),
+      store: await storeHealth(ctx),
+      ...links(ctx),
+      endpoints: endpointList(ctx),
+    }
+  },
+
+  getOpenapi: async (_input, { ctx }) => {
+    const facts = { url: ctx.baseUrl(), switches: ctx.switches.now(), localToken: localToken(ctx) }
+    const of = JSON.stringify([facts.url, facts.switches.paused, facts.switches.checkoutV2, ...facts.switches.enabled])
+    const known = descriptions.get(ctx)
+    if (known?.of === of) return known.answer
+    const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))
+    const answer = { bytes, etag: validatorOf(bytes) }
+    descriptions.set(ctx, { of, answer })
+    return answer
+  },
 }
 
 function connectionOf(status: ChainStatus | undefined): Partial<z.output<typeof Health>['chain']> {
@@ -148,16 +161,3 @@ type Description = { readonly of: string; readonly answer: Encoded }
 
 /** API descriptions, cached by switch state, because generating one takes a tenth of a second. */
 const descriptions = new WeakMap<Context, Description>()
-
-const getOpenapi: FreeHandler<typeof healthApi.getOpenapi> = async (_input, { ctx }) => {
-  const facts = { url: ctx.baseUrl(), switches: ctx.switches.now(), localToken: localToken(ctx) }
-  const of = JSON.stringify([facts.url, facts.switches.paused, facts.switches.checkoutV2, ...facts.switches.enabled])
-  const known = descriptions.get(ctx)
-  if (known?.of === of) return known.answer
-  const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))
-  const answer = { bytes, etag: validatorOf(bytes) }
-  descriptions.set(ctx, { of, answer })
-  return answer
-}
-
-export const healthRoutes: FreeHandlers<typeof healthApi> = { getHealth, getOpenapi }

@@ -7,7 +7,7 @@ import type { Hex } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { Validation } from '../../../src/schema/compile.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { schemas } from '../../engines/schemas.ts'
 import { audit, auditRead } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -124,62 +124,64 @@ function paymentFacts(payment: PaymentRow): NonNullable<Bundle['payment']> {
   return { receipt_id, endpoint, method, state, amount: price, payer, transaction, created_at }
 }
 
-const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }, { ctx, now }) => {
-  const { rows, ...found } = await partyPage(ctx.store, jobList(ctx.store, now), { ...query, now })
-  const shown = await ctx.store.read((t) =>
-    Promise.all(
-      rows.map(async (job) => ({ ...jobSummary(job), late: isLate(job, now), about: await aboutJob(t, job) })),
-    ),
-  )
-  return { jobs: shown, ...found }
-}
+export const rulingRoutes: FreeHandlers<typeof rulingsApi> = {
+  listAllJobs: async ({ query }, { ctx, now }) => {
+    const { rows, ...found } = await partyPage(ctx.store, jobList(ctx.store, now), { ...query, now })
+    const shown = await ctx.store.read((t) =>
+      Promise.all(
+        rows.map(async (job) => ({ ...jobSummary(job), late: isLate(job, now), about: await aboutJob(t, job) })),
+      ),
+    )
+    return { jobs: shown, ...found }
+  },
 
-/** Logs an operator's access to a job's contents before sending them. */
-const getJobBundle: FreeHandler<typeof rulingsApi.getJobBundle> = async ({ params }, call) => {
-  const { ctx, now } = call
-  const bundle = existing(await jobBundle(ctx, params.id, now), 'The job')
-  const detail = { messages: bundle.thread.messages?.length ?? 0, files: bundle.files.length }
-  const subject = { kind: 'job', id: bundle.job.id }
-  await commit(ctx, (t, draw) => auditRead(t, draw, { act: 'job.read', subject, detail, by: call }))
-  return bundle
-}
+  /** Logs an operator's access to a job's contents before sending them. */
+  getJobBundle: async ({ params }, call) => {
+    const { ctx, now } = call
+    const bundle = existing(await jobBundle(ctx, params.id, now), 'The job')
+    const detail = { messages: bundle.thread.messages?.length ?? 0, files: bundle.files.length }
+    const subject = { kind: 'job', id: bundle.job.id }
+    await commit(ctx, (t, draw) => auditRead(t, draw, { act: 'job.read', subject, detail, by: call }))
+    return bundle
+  },
 
-const resolveJob: FreeHandler<typeof rulingsApi.resolveJob> = async ({ params, body }, call) => {
-  const { ctx, now } = call
-  const { outcome, buyer_amount: toBuyer, reason } = body
-  if ((outcome === 'split') !== (toBuyer !== undefined)) {
-    throw invalidField('buyer_amount', outcome === 'split' ? 'required for a split' : 'only allowed for a split')
-  }
-  const job = await commit(ctx, async (t, draw) => {
-    const locked = existing(await lockJob(t, params.id), 'The job')
-    if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > locked.amount)) {
-      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(locked.amount)} (the held amount)`)
+  resolveJob: async ({ params, body }, call) => {
+    const { ctx, now } = call
+    const { outcome, buyer_amount: toBuyer, reason } = body
+    if ((outcome === 'split') !== (toBuyer !== undefined)) {
+      throw invalidField('buyer_amount', outcome === 'split' ? 'required for a split' : 'only allowed for a split')
     }
-    const ruled = await ruleOn(t, draw, { job: locked, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
-    const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
-    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(locked), reason, changed: true, detail, by: call })
-    return ruled
-  })
-  sendRefunds(ctx, job)
-  return jobView(placeOf(ctx), job)
-}
+    const job = await commit(ctx, async (t, draw) => {
+      const locked = existing(await lockJob(t, params.id), 'The job')
+      if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > locked.amount)) {
+        throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(locked.amount)} (the held amount)`)
+      }
+      const ruled = await ruleOn(t, draw, { job: locked, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
+      const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
+      await audit(t, draw, { act: 'job.resolve', subject: subjectOf(locked), reason, changed: true, detail, by: call })
+      return ruled
+    })
+    sendRefunds(ctx, job)
+    return jobView(placeOf(ctx), job)
+  },
 
-const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params, body: { reason } }, call) => {
-  const { ctx, now } = call
-  const paid = await paidByContract(ctx, params.id)
-  const job = await commit(ctx, async (t, draw) => {
-    const locked = existing(await lockJob(t, params.id), 'The job')
-    const isPaid = paid !== undefined
-    // Whether the contract's mirror has already recorded the contract's payment.
-    const isNoted = isPaid && locked.escrow_status !== 'held'
-    if (isPaid && !isNoted) await noteWithdrawn(t, locked.id, paid.transaction)
-    const withdrawn = isNoted ? locked : await withdrawInEmergency(t, draw, { job: locked, reason, at: now, isPaid })
-    const detail = { amount: formatAmount(locked.amount), ...compact({ transaction: paid?.transaction }) }
-    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(locked), reason, changed: true, detail, by: call })
-    return withdrawn
-  })
-  sendRefunds(ctx, job)
-  return jobView(placeOf(ctx), job)
+  withdrawJob: async ({ params, body: { reason } }, call) => {
+    const { ctx, now } = call
+    const paid = await paidByContract(ctx, params.id)
+    const job = await commit(ctx, async (t, draw) => {
+      const locked = existing(await lockJob(t, params.id), 'The job')
+      const isPaid = paid !== undefined
+      // Whether the contract's mirror has already recorded the contract's payment.
+      const isNoted = isPaid && locked.escrow_status !== 'held'
+      if (isPaid && !isNoted) await noteWithdrawn(t, locked.id, paid.transaction)
+      const withdrawn = isNoted ? locked : await withdrawInEmergency(t, draw, { job: locked, reason, at: now, isPaid })
+      const detail = { amount: formatAmount(locked.amount), ...compact({ transaction: paid?.transaction }) }
+      await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(locked), reason, changed: true, detail, by: call })
+      return withdrawn
+    })
+    sendRefunds(ctx, job)
+    return jobView(placeOf(ctx), job)
+  },
 }
 
 const CHAIN_RETRY_SECONDS = 5
@@ -205,5 +207,3 @@ async function paidByContract(ctx: Context, id: string): Promise<{ transaction?:
 function subjectOf(job: JobRow) {
   return { kind: 'job', id: job.id }
 }
-
-export const rulingRoutes: FreeHandlers<typeof rulingsApi> = { listAllJobs, getJobBundle, resolveJob, withdrawJob }

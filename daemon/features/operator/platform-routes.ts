@@ -66,7 +66,6 @@ const reading =
 const getPlatformStatus = reading(switches.platform)
 const pausePlatform = pausing(switches.platform, true)
 const unpausePlatform = pausing(switches.platform, false)
-const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
 
 /** Pauses or resumes the contract first, so that the books match it. */
 const pausingEscrow =
@@ -82,9 +81,6 @@ const pausingEscrow =
       retryAfter: SWITCH_RETRY_SECONDS,
     })
   }
-
-const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausingEscrow(true)
-const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausingEscrow(false)
 
 /** Features that change the content of responses. All others enable endpoints. */
 const behaviours = [NEGATIVE_LABELS]
@@ -110,46 +106,8 @@ function featuresView(platform: Platform) {
   return { checkout_v2, terms_required, disputes_default, named_services, features }
 }
 
-const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { ctx }) =>
-  featuresView(await ctx.store.read(readPlatform))
-
-const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, call) => {
-  const { reason = null, features = {} } = body
-  const known = rowsByFeature()
-  const unknown = Object.keys(features).find((name) => !known.has(name))
-  if (unknown !== undefined) {
-    const names = [...known.keys()].join(', ') || 'no such feature'
-    throw invalidField(`features.${unknown}`, `unknown feature; available: ${names}`)
-  }
-  const view = await commit(call.ctx, async (t, draw) => {
-    const before = await readPlatform(t)
-    const named_services = await namedServicesAfter(t, before, body.named_services)
-    refuseUnconfigured(features, named_services)
-    const after = await writePlatform(t, {
-      checkout_v2: body.checkout_v2 ?? before.checkout_v2,
-      terms_required: body.terms_required ?? before.terms_required,
-      disputes_default: body.disputes_default === undefined ? before.disputes_default : body.disputes_default,
-      named_services,
-      enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
-    })
-    const detail = { before: switched(before), after: switched(after) }
-    const changed = JSON.stringify(detail.before) !== JSON.stringify(detail.after)
-    const subject = { kind: 'switch', id: 'features' }
-    await audit(t, draw, { act: 'features.set', subject, changed, reason, detail, by: call })
-    return { ...featuresView(after), changed }
-  })
-  await call.ctx.switches.follow()
-  return view
-}
-
 function switched({ checkout_v2, terms_required, disputes_default, named_services, enabled }: Platform) {
   return { checkout_v2, terms_required, disputes_default, named_services, enabled: [...enabled].sort() }
-}
-
-const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx, now }) => {
-  const list = { rows: adminActs, index: 'seq', prefix: [], fields: actFields, factsOf: actFacts }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  return { acts: rows.map(actView), ...found }
 }
 
 function actFacts({ act, subject_kind, subject_id, actor, reason, changed, at: age }: AdminActRow) {
@@ -164,10 +122,43 @@ export const platformRoutes: FreeHandlers<typeof platformSwitchesApi & typeof fe
   getPlatformStatus,
   pausePlatform,
   unpausePlatform,
-  getEscrowPaused,
-  pauseEscrow,
-  unpauseEscrow,
-  getFeatures,
-  setFeatures,
-  getAdminLog,
+  getEscrowPaused: reading(switches.escrow),
+  pauseEscrow: pausingEscrow(true),
+  unpauseEscrow: pausingEscrow(false),
+  getFeatures: async (_input, { ctx }) => featuresView(await ctx.store.read(readPlatform)),
+
+  setFeatures: async ({ body }, call) => {
+    const { reason = null, features = {} } = body
+    const known = rowsByFeature()
+    const unknown = Object.keys(features).find((name) => !known.has(name))
+    if (unknown !== undefined) {
+      const names = [...known.keys()].join(', ') || 'no such feature'
+      throw invalidField(`features.${unknown}`, `unknown feature; available: ${names}`)
+    }
+    const view = await commit(call.ctx, async (t, draw) => {
+      const before = await readPlatform(t)
+      const named_services = await namedServicesAfter(t, before, body.named_services)
+      refuseUnconfigured(features, named_services)
+      const after = await writePlatform(t, {
+        checkout_v2: body.checkout_v2 ?? before.checkout_v2,
+        terms_required: body.terms_required ?? before.terms_required,
+        disputes_default: body.disputes_default === undefined ? before.disputes_default : body.disputes_default,
+        named_services,
+        enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
+      })
+      const detail = { before: switched(before), after: switched(after) }
+      const changed = JSON.stringify(detail.before) !== JSON.stringify(detail.after)
+      const subject = { kind: 'switch', id: 'features' }
+      await audit(t, draw, { act: 'features.set', subject, changed, reason, detail, by: call })
+      return { ...featuresView(after), changed }
+    })
+    await call.ctx.switches.follow()
+    return view
+  },
+
+  getAdminLog: async ({ query }, { ctx, now }) => {
+    const list = { rows: adminActs, index: 'seq', prefix: [], fields: actFields, factsOf: actFacts }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    return { acts: rows.map(actView), ...found }
+  },
 }

@@ -5,7 +5,7 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { logLevels } from '../../../src/model/words.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { engineBoard } from '../../engines/engines.ts'
 import { tailEvents } from '../../events/tail.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -15,12 +15,14 @@ import { firstPartyServices } from '../first-party/index.ts'
 import { aboutOf } from './event-about.ts'
 import { metrics } from './metrics.ts'
 
-const listEngines: FreeHandler<typeof enginesApi.listEngines> = async (_input, { ctx }) => standings(ctx)
+export const engineRoutes: FreeHandlers<typeof enginesApi> = {
+  listEngines: async (_input, { ctx }) => standings(ctx),
 
-/** Sends requests to the servers of remote engines. Otherwise only purchases do that. */
-const checkEngines: FreeHandler<typeof enginesApi.checkEngines> = async (_input, { ctx }) => {
-  await engineBoard.of(ctx).reach()
-  return standings(ctx)
+  /** Sends requests to the servers of remote engines. Otherwise only purchases do that. */
+  checkEngines: async (_input, { ctx }) => {
+    await engineBoard.of(ctx).reach()
+    return standings(ctx)
+  },
 }
 
 function standings(ctx: Context) {
@@ -33,7 +35,7 @@ function standings(ctx: Context) {
       detail,
       fix,
       functions: functions
-        .filter(({ needs, oneOf }) => [...needs, ...oneOf].some((need) => need === name))
+        .filter(({ needs }) => needs.some((need) => need === name))
         .map(({ slug }) => slug),
       looked_at: lookedAt,
       reached,
@@ -41,29 +43,53 @@ function standings(ctx: Context) {
   }
 }
 
-export const engineRoutes: FreeHandlers<typeof enginesApi> = { listEngines, checkEngines }
-
 const DEFAULT_LOG_RECORDS = 200
 
-const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, wall }) => {
-  const { chain } = ctx
-  if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)
-  if (body.amount <= ZERO) throw invalidField('amount', 'must be more than 0')
-  const drip = await chain.faucet({ wallet: body.wallet, amount: body.amount, nowMs: wall })
-  if (!drip.ok) {
-    throw new AppError(
-      'rate_limited',
-      `The faucet has $${formatAmount(drip.remainingToday)} left for this wallet today.`,
-      { retryAfter: Math.ceil(DAY_MS / SECOND_MS), extra: { remaining_today: formatAmount(drip.remainingToday) } },
+export const operatorRoutes: FreeHandlers<typeof operatorApi> = {
+  faucet: async ({ body }, { ctx, wall }) => {
+    const { chain } = ctx
+    if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)
+    if (body.amount <= ZERO) throw invalidField('amount', 'must be more than 0')
+    const drip = await chain.faucet({ wallet: body.wallet, amount: body.amount, nowMs: wall })
+    if (!drip.ok) {
+      throw new AppError(
+        'rate_limited',
+        `The faucet has $${formatAmount(drip.remainingToday)} left for this wallet today.`,
+        { retryAfter: Math.ceil(DAY_MS / SECOND_MS), extra: { remaining_today: formatAmount(drip.remainingToday) } },
+      )
+    }
+    return {
+      wallet: body.wallet,
+      credited: drip.granted,
+      balance: await chain.balanceOf(body.wallet),
+      transaction: drip.transaction,
+      ...(body.identity ? { identity: await newIdentity(chain, body.wallet) } : {}),
+    }
+  },
+
+  streamEvents: async ({ query }, { ctx, signal }) => ({
+    follow: () => tailEvents(ctx, { after: query.cursor, last: query.last ?? 0, signal: signal(), aboutOf }),
+  }),
+
+  getLogs: async ({ query }, { ctx }) => {
+    const { records, dropped } = ctx.log.recent()
+    const least = logLevels.indexOf(query.level ?? 'debug')
+    const wanted = records.filter(
+      (record) =>
+        logLevels.indexOf(record.level) >= least &&
+        (query.source === undefined || record.source === query.source) &&
+        (query.request === undefined || record.request_id === query.request),
     )
-  }
-  return {
-    wallet: body.wallet,
-    credited: drip.granted,
-    balance: await chain.balanceOf(body.wallet),
-    transaction: drip.transaction,
-    ...(body.identity ? { identity: await newIdentity(chain, body.wallet) } : {}),
-  }
+    return { records: wanted.slice(-(query.limit ?? DEFAULT_LOG_RECORDS)), dropped }
+  },
+
+  getMetrics: async (_input, { ctx }) => ({
+    bytes: Buffer.from(await metrics.of(ctx).text()),
+    cache: 'no-store',
+  }),
+
+  getBackup: async (_input, { ctx, wall }) =>
+    backups.of(ctx).next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`),
 }
 
 /** Registers an ERC-8004 identity for a wallet, whose holder can then link it. */
@@ -72,29 +98,3 @@ async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet
   const agentId = await identityRegistry.mint(wallet)
   return { agent_registry: identityRegistry.name, agent_id: String(agentId) }
 }
-
-const streamEvents: FreeHandler<typeof operatorApi.streamEvents> = async ({ query }, { ctx, signal }) => ({
-  follow: () => tailEvents(ctx, { after: query.cursor, last: query.last ?? 0, signal: signal(), aboutOf }),
-})
-
-const getMetrics: FreeHandler<typeof operatorApi.getMetrics> = async (_input, { ctx }) => ({
-  bytes: Buffer.from(await metrics.of(ctx).text()),
-  cache: 'no-store',
-})
-
-const getBackup: FreeHandler<typeof operatorApi.getBackup> = async (_input, { ctx, wall }) =>
-  backups.of(ctx).next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
-
-const getLogs: FreeHandler<typeof operatorApi.getLogs> = async ({ query }, { ctx }) => {
-  const { records, dropped } = ctx.log.recent()
-  const least = logLevels.indexOf(query.level ?? 'debug')
-  const wanted = records.filter(
-    (record) =>
-      logLevels.indexOf(record.level) >= least &&
-      (query.source === undefined || record.source === query.source) &&
-      (query.request === undefined || record.request_id === query.request),
-  )
-  return { records: wanted.slice(-(query.limit ?? DEFAULT_LOG_RECORDS)), dropped }
-}
-
-export const operatorRoutes: FreeHandlers<typeof operatorApi> = { faucet, streamEvents, getLogs, getMetrics, getBackup }

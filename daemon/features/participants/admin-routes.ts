@@ -3,7 +3,7 @@ import type { Input } from '../../../src/api/endpoint/define.ts'
 import { participantFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { participantAdminApi } from '../../../src/api/sections/admin-participants.ts'
 import { AppError, existing } from '../../../src/core/error.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
@@ -100,15 +100,35 @@ async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): P
 
 type View = z.output<(typeof participantAdminApi.setParticipant)['reply']['schema']>
 
-const listParticipants: FreeHandler<typeof participantAdminApi.listParticipants> = async ({ query }, { ctx, now }) => {
-  const list = { rows: participants, ...indexFor(query), fields: participantFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const shown = await ctx.store.read(async (t) => {
-    const views = []
-    for (const row of rows) views.push(await viewOf(t, row))
-    return views
-  })
-  return { participants: shown, ...found }
+export const participantAdminRoutes: FreeHandlers<typeof participantAdminApi> = {
+  listParticipants: async ({ query }, { ctx, now }) => {
+    const list = { rows: participants, ...indexFor(query), fields: participantFields, factsOf: factsIn(ctx.store) }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    const shown = await ctx.store.read(async (t) => {
+      const views = []
+      for (const row of rows) views.push(await viewOf(t, row))
+      return views
+    })
+    return { participants: shown, ...found }
+  },
+
+  setParticipant: async ({ params, body }, call) => {
+    const { ctx, now } = call
+    return commit(ctx, async (t, draw) => {
+      const row = existing(await t.table(participants).getForUpdate(params.id), 'The participant')
+      if (row.first_party && body.suspended)
+        throw new AppError('conflict', 'The first-party provider (house) cannot be suspended.')
+      const state = stateOf(row, body, now)
+      const { verification_tier, suspended_at } = state
+      const changed = verification_tier !== row.verification_tier || suspended_at !== row.suspended_at
+      if (changed) await t.table(participants).put({ ...row, ...state, updated_at: now })
+      if (changed) await followAccountState(t, draw, { row: { ...row, ...state }, now })
+      const subject = { kind: 'participant', id: row.id }
+      const detail = { verification_tier, suspended: suspended_at !== null }
+      await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: call })
+      return viewOf(t, (await t.table(participants).get(row.id)) ?? row)
+    })
+  },
 }
 
 const factsIn =
@@ -139,24 +159,6 @@ async function viewOf(t: ReadTx, row: ParticipantRow): Promise<View> {
   }
 }
 
-const setParticipant: FreeHandler<typeof participantAdminApi.setParticipant> = async ({ params, body }, call) => {
-  const { ctx, now } = call
-  return commit(ctx, async (t, draw) => {
-    const row = existing(await t.table(participants).getForUpdate(params.id), 'The participant')
-    if (row.first_party && body.suspended)
-      throw new AppError('conflict', 'The first-party provider (house) cannot be suspended.')
-    const state = stateOf(row, body, now)
-    const { verification_tier, suspended_at } = state
-    const changed = verification_tier !== row.verification_tier || suspended_at !== row.suspended_at
-    if (changed) await t.table(participants).put({ ...row, ...state, updated_at: now })
-    if (changed) await followAccountState(t, draw, { row: { ...row, ...state }, now })
-    const subject = { kind: 'participant', id: row.id }
-    const detail = { verification_tier, suspended: suspended_at !== null }
-    await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: call })
-    return viewOf(t, (await t.table(participants).get(row.id)) ?? row)
-  })
-}
-
 type AccountState = Pick<ParticipantRow, 'verification_tier' | 'suspended_at'>
 
 function stateOf(
@@ -170,5 +172,3 @@ function stateOf(
     suspended_at: isSuspended ? (row.suspended_at ?? now) : null,
   }
 }
-
-export const participantAdminRoutes: FreeHandlers<typeof participantAdminApi> = { listParticipants, setParticipant }

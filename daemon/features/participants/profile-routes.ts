@@ -3,7 +3,7 @@ import type { identityLinkApi, profilesApi } from '../../../src/api/sections/pro
 import { AppError, notFound } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Call, FreeHandlers } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -21,37 +21,39 @@ async function listedParticipant(t: ReadTx, idOrWallet: string): Promise<Partici
   return row
 }
 
-const getProfile: FreeHandler<typeof profilesApi.getProfile> = async ({ params }, { ctx, now }) =>
-  ctx.store.read(async (t) => profileView(t, await listedParticipant(t, params.id), { now, baseUrl: ctx.baseUrl() }))
+export const profileRoutes: FreeHandlers<typeof profilesApi & typeof identityLinkApi> = {
+  getProfile: async ({ params }, { ctx, now }) =>
+    ctx.store.read(async (t) => profileView(t, await listedParticipant(t, params.id), { now, baseUrl: ctx.baseUrl() })),
 
-const getIdentityFile: FreeHandler<typeof profilesApi.getIdentityFile> = async ({ params }, { ctx }) =>
-  ctx.store.read(async (t) => {
-    const row = await listedParticipant(t, params.id)
-    const link = await t.table(identityLinks).get(row.id)
-    return registrationFile(row, { link, chainId: ctx.chain.chainId, baseUrl: ctx.baseUrl() })
-  })
+  getIdentityFile: async ({ params }, { ctx }) =>
+    ctx.store.read(async (t) => {
+      const row = await listedParticipant(t, params.id)
+      const link = await t.table(identityLinks).get(row.id)
+      return registrationFile(row, { link, chainId: ctx.chain.chainId, baseUrl: ctx.baseUrl() })
+    }),
+
+  /** Asks the chain for the identity's owner before it writes. A participant can link only one identity. */
+  linkIdentity: async ({ body }, call) => {
+    const { ctx, now, wall } = call
+    const owner = await linkingParticipant(body, call)
+    refuseSuspended(owner)
+    const identity = { agent_registry: body.agent_registry.toLowerCase(), agent_id: String(body.agent_id) }
+    const holder = await ownerOf(ctx, identity)
+    if (holder === undefined) throw notFound(`Agent ${identity.agent_id} of ${body.agent_registry}`)
+    if (holder !== owner.wallet) throw new AppError('forbidden', 'This identity belongs to another wallet.')
+    const row = await commit(ctx, (t, draw) => putLink(t, draw, { owner, identity, now, wall }))
+    return {
+      ...linkedIdentity(row),
+      participant_id: owner.id,
+      id: owner.id,
+      wallet: owner.wallet,
+      identity_url: identityUrl(owner.id, ctx.baseUrl()),
+    }
+  },
+}
 
 type LinkBody = Input<typeof identityLinkApi.linkIdentity>['body']
 type LinkCall = Call<typeof identityLinkApi.linkIdentity.access>
-
-/** Asks the chain for the identity's owner before it writes. A participant can link only one identity. */
-const linkIdentity: FreeHandler<typeof identityLinkApi.linkIdentity> = async ({ body }, call) => {
-  const { ctx, now, wall } = call
-  const owner = await linkingParticipant(body, call)
-  refuseSuspended(owner)
-  const identity = { agent_registry: body.agent_registry.toLowerCase(), agent_id: String(body.agent_id) }
-  const holder = await ownerOf(ctx, identity)
-  if (holder === undefined) throw notFound(`Agent ${identity.agent_id} of ${body.agent_registry}`)
-  if (holder !== owner.wallet) throw new AppError('forbidden', 'This identity belongs to another wallet.')
-  const row = await commit(ctx, (t, draw) => putLink(t, draw, { owner, identity, now, wall }))
-  return {
-    ...linkedIdentity(row),
-    participant_id: owner.id,
-    id: owner.id,
-    wallet: owner.wallet,
-    identity_url: identityUrl(owner.id, ctx.baseUrl()),
-  }
-}
 
 /** The participant of the API key, or of the wallet that signed. @throws AppError 401, 403 */
 async function linkingParticipant(body: LinkBody, call: LinkCall): Promise<ParticipantRow> {
@@ -122,10 +124,4 @@ type Announced = { readonly type: EventType; readonly id: string; readonly ident
 
 async function announce(t: Tx, draw: Draw, { type, id, identity, at }: Announced): Promise<void> {
   await emit(t, draw, { type, participantId: id, subject: { kind: 'participant', id }, data: { ...identity }, at })
-}
-
-export const profileRoutes: FreeHandlers<typeof profilesApi & typeof identityLinkApi> = {
-  getProfile,
-  getIdentityFile,
-  linkIdentity,
 }

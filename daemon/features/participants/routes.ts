@@ -11,7 +11,6 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
 import { schemas } from '../../engines/schemas.ts'
 import { emit } from '../../events/event-log.ts'
 import { hashSecret } from '../../kernel/identity.ts'
@@ -25,7 +24,7 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { ownListingView } from '../catalog/view.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing, isListed } from '../listings/write.ts'
-import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers } from '../payments/seller.ts'
 import { forgetHealthOfAll } from '../webhooks/health.ts'
 import { sealedHeader } from '../webhooks/own-header.ts'
 import { ownParticipantView, participantView } from './profile-view.ts'
@@ -34,104 +33,115 @@ import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
 /** Webhooks are signed with both the old and the new secret for this long after a rotation (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
-const register: PaidHandler<typeof registrationApi.register> = {
-  async check({ body }, { ctx, payer }) {
-    refuseUnsendable(ctx, body.webhook_url)
-    await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
+export const participantRoutes: Handlers<typeof registrationApi & typeof participantsApi> = {
+  register: {
+    async check({ body }, { ctx, payer }) {
+      refuseUnsendable(ctx, body.webhook_url)
+      await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
+    },
+
+    async fulfil(t, draw, { input, payer, payment, source, now }) {
+      const { row, secrets } = await insertParticipant(t, draw, { registration: input.body, wallet: payer.wallet, now })
+      return fixedFee({ payment, source }, { kind: 'participant', id: row.id }, registeredAnswer(row, secrets))
+    },
   },
 
-  async fulfil(t, draw, { input, payer, payment, source, now }) {
-    const { row, secrets } = await insertParticipant(t, draw, { registration: input.body, wallet: payer.wallet, now })
-    return fixedFee({ payment, source }, { kind: 'participant', id: row.id }, registeredAnswer(row, secrets))
+  /** The signature proves control of the wallet. The old key stops working in the same transaction. */
+  rotateKey: {
+    async check(_input, { payer }) {
+      if (!payer.participant) throw notRegistered()
+    },
+
+    async fulfil(t, draw, { payer, payment, source, now }) {
+      const row = payer.participant && (await t.table(participants).getForUpdate(payer.participant.id))
+      if (!row) throw notRegistered()
+      const apiKey = newApiKey(draw)
+      await t.table(participants).put({ ...row, key_hash: hashSecret(apiKey), updated_at: now })
+      await announce(t, draw, { row, type: 'participant.key_rotated', at: now })
+      return fixedFee(
+        { payment, source },
+        { kind: 'participant', id: row.id },
+        { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
+      )
+    },
+  },
+
+  /** Registers a provider and lists its services in one transaction. */
+  onboardProvider: {
+    async check({ body }, { ctx, payer }) {
+      await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
+      refuseUnaccepted(ctx, body.accept_terms)
+      listingsOf(body)
+      refuseUnsendable(ctx, body.webhook_url)
+      for (const [i, service] of body.services.entries()) {
+        refuseUnsendable(ctx, service.webhook_url, `services.${i}.`)
+        await schemas.of(ctx).refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
+      }
+    },
+
+    async fulfil(t, draw, { input, payer, payment, source, now, baseUrl }) {
+      const { services, ...given } = input.body
+      const registration: RegistrationInput = { ...given, type: given.type ?? 'provider' }
+      const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
+      const listed = []
+      for (const fields of listingsOf({ services })) {
+        const service = await addListing(t, draw, { provider: row, fields, now })
+        listed.push(await ownListingView(t, { service, provider: row, now, baseUrl }))
+      }
+      return fixedFee(
+        { payment, source },
+        { kind: 'participant', id: row.id },
+        { ...registeredAnswer(row, secrets), services: listed },
+      )
+    },
+  },
+
+  getDirectory: async ({ query }, { ctx }) => {
+    const { type, limit = DEFAULT_PAGE, cursor } = query
+    const slice = { limit, ...compact({ after: cursor }) }
+    const table = ctx.store.table(participants)
+    const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
+    return {
+      participants: page.rows.map(participantView),
+      limit,
+      next_cursor: page.more ? page.cursor : null,
+    }
+  },
+
+  getParticipant: async ({ params }, { ctx, caller }) => {
+    const row = existing(await ctx.store.read((t) => participantNamed(t, params.id)), 'The participant')
+    return row.id === caller?.id ? ownParticipantView(row, false) : participantView(row)
+  },
+
+  updateParticipant: async ({ params, body }, { ctx, caller, now, wall }) => {
+    refuseOtherVersion('accept_terms', body.accept_terms)
+    refuseUnsendable(ctx, body.webhook_url)
+    const row = await commit(ctx, async (t, draw) => {
+      const named = existing(await participantNamed(t, params.id), 'The participant')
+      if (named.id !== caller.id) throw notYours('The profile')
+      const locked = existing(await t.table(participants).getForUpdate(named.id), 'The participant')
+      const rotated = body.rotate_webhook_secret ? rotatedSecret(locked, newWebhookSecret(draw), wall) : locked
+      const header = sealedHeader(ctx, { owner: locked, given: body.endpoint_header, iv: draw.bytes(SEAL_IV_BYTES) })
+      const { endpoint_header: _, ...others } = { ...rotated, ...givenFields(body, now), updated_at: now }
+      const changed = { ...others, ...header }
+      const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
+      if (written.webhook_url !== locked.webhook_url) await forgetHealthOfAll(t, written.id, now)
+      await announce(t, draw, { row: written, type: 'participant.updated', at: now })
+      return written
+    })
+    return ownParticipantView(row, body.rotate_webhook_secret === true)
   },
 }
 
 type OnboardBody = z.output<(typeof registrationApi.onboardProvider)['body']['schema']>
-
-/** Registers a provider and lists its services in one transaction. */
-const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
-  async check({ body }, { ctx, payer }) {
-    await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
-    refuseUnaccepted(ctx, body.accept_terms)
-    listingsOf(body)
-    refuseUnsendable(ctx, body.webhook_url)
-    for (const [i, service] of body.services.entries()) {
-      refuseUnsendable(ctx, service.webhook_url, `services.${i}.`)
-      await schemas.of(ctx).refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
-    }
-  },
-
-  async fulfil(t, draw, { input, payer, payment, source, now, baseUrl }) {
-    const { services, ...given } = input.body
-    const registration: RegistrationInput = { ...given, type: given.type ?? 'provider' }
-    const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
-    const listed = []
-    for (const fields of listingsOf({ services })) {
-      const service = await addListing(t, draw, { provider: row, fields, now })
-      listed.push(await ownListingView(t, { service, provider: row, now, baseUrl }))
-    }
-    return fixedFee(
-      { payment, source },
-      { kind: 'participant', id: row.id },
-      { ...registeredAnswer(row, secrets), services: listed },
-    )
-  },
-}
 
 /** @throws AppError 400 that names the faulty service, as in `services.0.price` */
 function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
   return services.map((service, i) => readListing(service, `services.${i}.`))
 }
 
-/** The signature proves control of the wallet. The old key stops working in the same transaction. */
-const rotateKey: PaidHandler<typeof registrationApi.rotateKey> = {
-  async check(_input, { payer }) {
-    if (!payer.participant) throw notRegistered()
-  },
-
-  async fulfil(t, draw, { payer, payment, source, now }) {
-    const row = payer.participant && (await t.table(participants).getForUpdate(payer.participant.id))
-    if (!row) throw notRegistered()
-    const apiKey = newApiKey(draw)
-    await t.table(participants).put({ ...row, key_hash: hashSecret(apiKey), updated_at: now })
-    await announce(t, draw, { row, type: 'participant.key_rotated', at: now })
-    return fixedFee(
-      { payment, source },
-      { kind: 'participant', id: row.id },
-      { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
-    )
-  },
-}
-
 function notRegistered(): AppError {
   return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
-}
-
-const getParticipant: FreeHandler<typeof participantsApi.getParticipant> = async ({ params }, { ctx, caller }) => {
-  const row = existing(await ctx.store.read((t) => participantNamed(t, params.id)), 'The participant')
-  return row.id === caller?.id ? ownParticipantView(row, false) : participantView(row)
-}
-
-const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> = async (
-  { params, body },
-  { ctx, caller, now, wall },
-) => {
-  refuseOtherVersion('accept_terms', body.accept_terms)
-  refuseUnsendable(ctx, body.webhook_url)
-  const row = await commit(ctx, async (t, draw) => {
-    const named = existing(await participantNamed(t, params.id), 'The participant')
-    if (named.id !== caller.id) throw notYours('The profile')
-    const locked = existing(await t.table(participants).getForUpdate(named.id), 'The participant')
-    const rotated = body.rotate_webhook_secret ? rotatedSecret(locked, newWebhookSecret(draw), wall) : locked
-    const header = sealedHeader(ctx, { owner: locked, given: body.endpoint_header, iv: draw.bytes(SEAL_IV_BYTES) })
-    const { endpoint_header: _, ...others } = { ...rotated, ...givenFields(body, now), updated_at: now }
-    const changed = { ...others, ...header }
-    const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
-    if (written.webhook_url !== locked.webhook_url) await forgetHealthOfAll(t, written.id, now)
-    await announce(t, draw, { row: written, type: 'participant.updated', at: now })
-    return written
-  })
-  return ownParticipantView(row, body.rotate_webhook_secret === true)
 }
 
 type ProfileBody = z.output<(typeof participantsApi.updateParticipant)['body']['schema']>
@@ -154,27 +164,6 @@ type Announcement = { readonly row: ParticipantRow; readonly type: EventType; re
 
 async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Promise<void> {
   await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })
-}
-
-const getDirectory: FreeHandler<typeof registrationApi.getDirectory> = async ({ query }, { ctx }) => {
-  const { type, limit = DEFAULT_PAGE, cursor } = query
-  const slice = { limit, ...compact({ after: cursor }) }
-  const table = ctx.store.table(participants)
-  const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
-  return {
-    participants: page.rows.map(participantView),
-    limit,
-    next_cursor: page.more ? page.cursor : null,
-  }
-}
-
-export const participantRoutes: Handlers<typeof registrationApi & typeof participantsApi> = {
-  register,
-  rotateKey,
-  onboardProvider,
-  getDirectory,
-  getParticipant,
-  updateParticipant,
 }
 
 const API_KEY_BYTES = 20

@@ -13,8 +13,8 @@ import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
-import { insertPosting } from '../postings/create.ts'
 import { postingWork } from '../postings/posting-notify-retries.ts'
+import { insertPosting } from '../postings/routes.ts'
 import { periodStart } from '../subscriptions/periods.ts'
 
 /* What becomes of all that a participant offers, sells and asks for while an administrator has suspended it. */

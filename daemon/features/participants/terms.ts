@@ -1,7 +1,7 @@
 import { api } from '../../../src/api/index.ts'
 import type { termsApi } from '../../../src/api/sections/terms.ts'
 import { AppError, existing, invalidField } from '../../../src/core/error.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
@@ -40,33 +40,33 @@ export function refuseOtherVersion(field: string, version: string | undefined): 
   throw invalidField(field, `is not the current version of the terms, which is ${TERMS_VERSION}`)
 }
 
-const getTerms: FreeHandler<typeof termsApi.getTerms> = async (_input, { ctx }) => ({
-  version: TERMS_VERSION,
-  required: ctx.switches.now().termsRequired,
-  url: termsUrl(ctx),
-  text: TERMS_TEXT,
-})
+export const termsRoutes: FreeHandlers<typeof termsApi> = {
+  getTerms: async (_input, { ctx }) => ({
+    version: TERMS_VERSION,
+    required: ctx.switches.now().termsRequired,
+    url: termsUrl(ctx),
+    text: TERMS_TEXT,
+  }),
 
-const acceptTerms: FreeHandler<typeof termsApi.acceptTerms> = async ({ body }, { ctx, caller, now }) => {
-  refuseOtherVersion('version', body.version)
-  return commit(ctx, async (t, draw) => {
-    const row = existing(await t.table(participants).getForUpdate(caller.id), 'The participant')
-    const { id } = row
-    // Repeating an acceptance keeps the time of the first one.
-    if (row.terms_version === body.version && row.terms_accepted_at !== null) {
-      return { participant_id: id, version: body.version, accepted_at: row.terms_accepted_at }
-    }
-    await t.table(participants).put({ ...row, terms_version: body.version, terms_accepted_at: now, updated_at: now })
-    const subject = { kind: 'participant', id }
-    await emit(t, draw, {
-      type: 'terms.accepted',
-      participantId: id,
-      subject,
-      data: { version: body.version },
-      at: now,
+  acceptTerms: async ({ body }, { ctx, caller, now }) => {
+    refuseOtherVersion('version', body.version)
+    return commit(ctx, async (t, draw) => {
+      const row = existing(await t.table(participants).getForUpdate(caller.id), 'The participant')
+      const { id } = row
+      // Repeating an acceptance keeps the time of the first one.
+      if (row.terms_version === body.version && row.terms_accepted_at !== null) {
+        return { participant_id: id, version: body.version, accepted_at: row.terms_accepted_at }
+      }
+      await t.table(participants).put({ ...row, terms_version: body.version, terms_accepted_at: now, updated_at: now })
+      const subject = { kind: 'participant', id }
+      await emit(t, draw, {
+        type: 'terms.accepted',
+        participantId: id,
+        subject,
+        data: { version: body.version },
+        at: now,
+      })
+      return { participant_id: id, version: body.version, accepted_at: now }
     })
-    return { participant_id: id, version: body.version, accepted_at: now }
-  })
+  },
 }
-
-export const termsRoutes: FreeHandlers<typeof termsApi> = { getTerms, acceptTerms }

@@ -11,7 +11,6 @@ import {
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -26,7 +25,7 @@ import { costsGas, openWithdrawal, refusePaused, SMALLEST_ON_CHAIN } from '../pa
 import { refuseSanctioned } from '../sanctions/sanctions.ts'
 import { MAX_OPEN_PAYMENTS } from './reserve.ts'
 import { payments } from './rows.ts'
-import type { Handlers, PaidHandler, Payer } from './seller.ts'
+import type { Handlers, Payer } from './seller.ts'
 
 export type Balance = { readonly available: Usdc; readonly held: Usdc; readonly total: Usdc }
 
@@ -57,22 +56,76 @@ export function entryView(row: HistoryRow): z.output<typeof BalanceEntry> {
   }
 }
 
-const getBalance: FreeHandler<typeof balanceApi.getBalance> = async (_input, { ctx, caller }) =>
-  ctx.store.read((t) => balanceView(t, caller))
+export const balanceRoutes: Handlers<typeof balanceApi> = {
+  getBalance: async (_input, { ctx, caller }) => ctx.store.read((t) => balanceView(t, caller)),
+
+  /** On-chain balances, which are public. */
+  getHoldings: async ({ query }, { ctx: { chain } }) => {
+    const named = walletsIn(query.of)
+    try {
+      const wallets = await Promise.all(named.map(async (wallet) => ({ wallet, usdc: await chain.balanceOf(wallet) })))
+      return { network: chain.network, asset: chain.asset.address, wallets }
+    } catch (error) {
+      const message = 'The chain does not answer: wallet balances cannot be read.'
+      throw new AppError('unavailable', message, { retryAfter: CHAIN_RETRY_SECONDS, cause: error })
+    }
+  },
+
+  getBalanceHistory: async ({ query }, { ctx, caller }) => {
+    const slice = { ...query, index: 'participant', prefix: [caller.id] }
+    const { rows, ...page } = await ctx.store.read((t) => offsetPage(t.table(history), slice))
+    return { entries: rows.map(entryView), ...page }
+  },
+
+  /** Credits a deposit to the paying wallet's participant (decisions §4). */
+  deposit: {
+    async quote({ query, body }) {
+      const amount = asked(query.amount, body?.amount)
+      const description = 'deposit into the balance'
+      return amount === undefined
+        ? { price: MIN_DEPOSIT, upTo: MAX_DEPOSIT, settle: 'first', description }
+        : { price: amount, settle: 'first', description }
+    },
+
+    async check(_input, { payer }) {
+      registered(payer)
+    },
+
+    async fulfil(t, draw, { payer, payment, now }) {
+      const participant = registered(payer)
+      const { total } = await balanceFacts(t, participant)
+      const transactionId = draw.id('transaction')
+      const subject = { kind: 'participant', id: participant.id }
+      await emit(t, draw, {
+        type: 'balance.deposited',
+        participantId: participant.id,
+        subject,
+        data: { amount: formatAmount(payment.price), transaction_id: transactionId },
+        at: now,
+      })
+      return {
+        kind: 'deposit',
+        ref: { kind: 'receipt', id: payment.receipt_id },
+        transactionId,
+        legs: legsOf.deposit({ participantId: participant.id, amount: payment.price }),
+        answer: { balance: usdc(total + payment.price), credited: payment.price, transaction_id: transactionId },
+      }
+    },
+  },
+
+  /** Opens a payout from the balance to the participant's wallet (decisions §4, §5). */
+  withdrawBalance: async ({ body }, base) => {
+    const { ctx, caller, retry, now } = base
+    if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
+    await refuseSanctioned(ctx, caller.wallet)
+    const { schema } = balanceApi.withdrawBalance.reply
+    return commit(ctx, (t, draw) =>
+      once(t, { retry, schema, now }, () => takeOut(t, draw, { ctx, participant: caller, amount: body.amount, now })),
+    )
+  },
+}
 
 const CHAIN_RETRY_SECONDS = 15
-
-/** On-chain balances, which are public. */
-const getHoldings: FreeHandler<typeof balanceApi.getHoldings> = async ({ query }, { ctx: { chain } }) => {
-  const named = walletsIn(query.of)
-  try {
-    const wallets = await Promise.all(named.map(async (wallet) => ({ wallet, usdc: await chain.balanceOf(wallet) })))
-    return { network: chain.network, asset: chain.asset.address, wallets }
-  } catch (error) {
-    const message = 'The chain does not answer: wallet balances cannot be read.'
-    throw new AppError('unavailable', message, { retryAfter: CHAIN_RETRY_SECONDS, cause: error })
-  }
-}
 
 /** @throws AppError invalid_request */
 function walletsIn(text: string): Wallet[] {
@@ -81,48 +134,6 @@ function walletsIn(text: string): Wallet[] {
   const wrong = words.find((word) => !isAddress(word))
   if (wrong !== undefined) throw invalidField('of', `"${wrong.slice(0, 50)}" is not a wallet address`)
   return words.map(toWallet)
-}
-
-const getBalanceHistory: FreeHandler<typeof balanceApi.getBalanceHistory> = async ({ query }, { ctx, caller }) => {
-  const slice = { ...query, index: 'participant', prefix: [caller.id] }
-  const { rows, ...page } = await ctx.store.read((t) => offsetPage(t.table(history), slice))
-  return { entries: rows.map(entryView), ...page }
-}
-
-/** Credits a deposit to the paying wallet's participant (decisions §4). */
-const deposit: PaidHandler<typeof balanceApi.deposit> = {
-  async quote({ query, body }) {
-    const amount = asked(query.amount, body?.amount)
-    const description = 'deposit into the balance'
-    return amount === undefined
-      ? { price: MIN_DEPOSIT, upTo: MAX_DEPOSIT, settle: 'first', description }
-      : { price: amount, settle: 'first', description }
-  },
-
-  async check(_input, { payer }) {
-    registered(payer)
-  },
-
-  async fulfil(t, draw, { payer, payment, now }) {
-    const participant = registered(payer)
-    const { total } = await balanceFacts(t, participant)
-    const transactionId = draw.id('transaction')
-    const subject = { kind: 'participant', id: participant.id }
-    await emit(t, draw, {
-      type: 'balance.deposited',
-      participantId: participant.id,
-      subject,
-      data: { amount: formatAmount(payment.price), transaction_id: transactionId },
-      at: now,
-    })
-    return {
-      kind: 'deposit',
-      ref: { kind: 'receipt', id: payment.receipt_id },
-      transactionId,
-      legs: legsOf.deposit({ participantId: participant.id, amount: payment.price }),
-      answer: { balance: usdc(total + payment.price), credited: payment.price, transaction_id: transactionId },
-    }
-  },
 }
 
 function registered({ participant }: Payer): ParticipantRow {
@@ -139,17 +150,6 @@ function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | unde
     throw invalidField('amount', `must be from ${formatAmount(MIN_DEPOSIT)} to ${formatAmount(MAX_DEPOSIT)}`)
   }
   return amount
-}
-
-/** Opens a payout from the balance to the participant's wallet (decisions §4, §5). */
-const withdrawBalance: FreeHandler<typeof balanceApi.withdrawBalance> = async ({ body }, base) => {
-  const { ctx, caller, retry, now } = base
-  if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
-  await refuseSanctioned(ctx, caller.wallet)
-  const { schema } = balanceApi.withdrawBalance.reply
-  return commit(ctx, (t, draw) =>
-    once(t, { retry, schema, now }, () => takeOut(t, draw, { ctx, participant: caller, amount: body.amount, now })),
-  )
 }
 
 type Taken = {
@@ -193,12 +193,4 @@ function tooMuch(amount: Usdc, available: Usdc): AppError {
   const extra = { requested: formatAmount(amount), available: formatAmount(available) }
   const message = `The available balance is $${extra.available}; this needs $${extra.requested}.`
   return new AppError('conflict', message, { extra })
-}
-
-export const balanceRoutes: Handlers<typeof balanceApi> = {
-  getBalance,
-  getHoldings,
-  getBalanceHistory,
-  deposit,
-  withdrawBalance,
 }

@@ -16,7 +16,7 @@ import { type Split, split } from '../ledger/split.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { saleKind, termsOf } from '../listings/versions.ts'
 import type { PaymentRow } from '../payments/rows.ts'
-import type { Handlers, PaidHandler, Payer, Quote } from '../payments/seller.ts'
+import type { Handlers, Payer, Quote } from '../payments/seller.ts'
 import { MAX_BIDS, placeBid, serviceOf, withdrawBid as withdraw } from './bid.ts'
 import { stepBid, stepPosting } from './close.ts'
 import { bidMachine, bidStatusAt, postingMachine, postingStatusAt } from './machine.ts'
@@ -34,26 +34,6 @@ import {
 } from './rows.ts'
 import { bidView } from './view.ts'
 
-/** Bids in order of creation. All bids of a request fit into one page. */
-const listBids: FreeHandler<typeof bidsApi.listBids> = async ({ params, query }, { ctx, caller, now }) => {
-  const { status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return ctx.store.read(async (t) => {
-    const posting = await postingById(t, params.id)
-    refuseUnlessPoster(posting, caller)
-    const { rows } = await t.table(bids).page('posting', [posting.id], { limit: MAX_BIDS })
-    const found = rows.filter((bid) => status === undefined || bidStatusAt(bid, { posting, now }) === status)
-    const shown = found.slice(offset, offset + limit)
-    const views = shown.map(async (bid) => bidView(bid, { posting, service: await serviceOf(t, bid), now }))
-    return { bids: await Promise.all(views), total: found.length, limit, offset }
-  })
-}
-
-const createBid: FreeHandler<typeof bidWritesApi.createBid> = async ({ params, body }, { ctx, caller, now }) => {
-  const bidding = { postingId: params.id, body, bidder: caller, now }
-  const { bid, ...around } = await commit(ctx, (t, draw) => placeBid(t, draw, bidding))
-  return bidView(bid, { ...around, now })
-}
-
 const withdrawBid: FreeHandler<typeof bidWritesApi.withdrawBid> = ({ params }, { ctx, caller, now }) =>
   ctx.mutex.run(mutexKey(params.id), async () => {
     const withdrawing = { postingId: params.id, bidId: params.bidId, bidder: caller, now }
@@ -61,42 +41,59 @@ const withdrawBid: FreeHandler<typeof bidWritesApi.withdrawBid> = ({ params }, {
     return bidView(bid, { ...around, now })
   })
 
-const awardPosting: PaidHandler<typeof bidWritesApi.awardPosting> = {
-  serializeBy: ({ params }) => mutexKey(params.id),
-
-  quote: ({ params, body }, { ctx, now }) =>
-    ctx.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),
-
-  check: ({ params, body }, { ctx, payer, now }) =>
-    ctx.store.read((t) => checkAward(t, { postingId: params.id, bidId: body.bid_id, payer, now })),
-
-  async fulfil(t, draw, { input, payer, payment, source, baseUrl, now }) {
-    const postingId = input.params.id
-    const { job, bid, legs } = await award(t, draw, { postingId, payer, payment, source, baseUrl, now })
-    return {
-      kind: 'escrow_hold',
-      ref: { kind: 'job', id: job.id },
-      legs,
-      answer: {
-        posting_id: postingId,
-        bid_id: bid.id,
-        job_id: job.id,
-        thread_id: job.thread_id,
-        status: 'dispatched',
-        service_id: job.service_id,
-        status_url: `${baseUrl}/v1/jobs/${job.id}`,
-        amount: job.amount,
-        receipt_id: job.receipt_id,
-      },
-    }
-  },
-}
-
 export const bidRoutes: Handlers<typeof bidWritesApi & typeof bidsApi> = {
-  createBid,
+  createBid: async ({ params, body }, { ctx, caller, now }) => {
+    const bidding = { postingId: params.id, body, bidder: caller, now }
+    const { bid, ...around } = await commit(ctx, (t, draw) => placeBid(t, draw, bidding))
+    return bidView(bid, { ...around, now })
+  },
+
   withdrawBid,
-  awardPosting,
-  listBids,
+
+  awardPosting: {
+    serializeBy: ({ params }) => mutexKey(params.id),
+
+    quote: ({ params, body }, { ctx, now }) =>
+      ctx.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),
+
+    check: ({ params, body }, { ctx, payer, now }) =>
+      ctx.store.read((t) => checkAward(t, { postingId: params.id, bidId: body.bid_id, payer, now })),
+
+    async fulfil(t, draw, { input, payer, payment, source, baseUrl, now }) {
+      const postingId = input.params.id
+      const { job, bid, legs } = await award(t, draw, { postingId, payer, payment, source, baseUrl, now })
+      return {
+        kind: 'escrow_hold',
+        ref: { kind: 'job', id: job.id },
+        legs,
+        answer: {
+          posting_id: postingId,
+          bid_id: bid.id,
+          job_id: job.id,
+          thread_id: job.thread_id,
+          status: 'dispatched',
+          service_id: job.service_id,
+          status_url: `${baseUrl}/v1/jobs/${job.id}`,
+          amount: job.amount,
+          receipt_id: job.receipt_id,
+        },
+      }
+    },
+  },
+
+  /** Bids in order of creation. All bids of a request fit into one page. */
+  listBids: async ({ params, query }, { ctx, caller, now }) => {
+    const { status, limit = DEFAULT_PAGE, offset = 0 } = query
+    return ctx.store.read(async (t) => {
+      const posting = await postingById(t, params.id)
+      refuseUnlessPoster(posting, caller)
+      const { rows } = await t.table(bids).page('posting', [posting.id], { limit: MAX_BIDS })
+      const found = rows.filter((bid) => status === undefined || bidStatusAt(bid, { posting, now }) === status)
+      const shown = found.slice(offset, offset + limit)
+      const views = shown.map(async (bid) => bidView(bid, { posting, service: await serviceOf(t, bid), now }))
+      return { bids: await Promise.all(views), total: found.length, limit, offset }
+    })
+  },
 }
 
 /** Quoted terms. The payment row stores them, so that they cannot change. */

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { participants } from '../../kernel/rows.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 import { MAX_BIDS_PER_PROVIDER } from './bid.ts'
-import { MAX_BRIEF_BYTES, MAX_OPEN_POSTINGS, POSTING_LIFE_MS } from './create.ts'
+import { MAX_BRIEF_BYTES, MAX_OPEN_POSTINGS, POSTING_LIFE_MS } from './routes.ts'
 
 /* What the rows of requests take, refuse and show. */
 

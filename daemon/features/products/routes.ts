@@ -7,7 +7,7 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { compact } from '../../../src/core/record.ts'
 import { productStatuses } from '../../../src/model/words.ts'
-import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { defineMachine, transition } from '../../kernel/machine.ts'
 import { providerOf, refuseSuspendedNow, shownStatus } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
@@ -22,12 +22,14 @@ import { announceOffer } from '../listings/write.ts'
 import { type ProductRow, products } from './rows.ts'
 import { productSplit, productView } from './view.ts'
 
-const listAllProducts: FreeHandler<typeof marketAdminApi.listAllProducts> = async ({ query }, { ctx, now }) => {
-  const place = { rows: products, index: 'newest', prefix: [] }
-  const list = { ...place, fields: productFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const shown = await ctx.store.read((t) => viewsOf(t, rows))
-  return { products: shown, ...found }
+export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllProducts'>> = {
+  listAllProducts: async ({ query }, { ctx, now }) => {
+    const place = { rows: products, index: 'newest', prefix: [] }
+    const list = { ...place, fields: productFields, factsOf: factsIn(ctx.store) }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    const shown = await ctx.store.read((t) => viewsOf(t, rows))
+    return { products: shown, ...found }
+  },
 }
 
 const factsIn = (t: ReadTx) => async (row: ProductRow, uses: (field: keyof typeof productFields) => boolean) => {
@@ -43,8 +45,6 @@ const factsIn = (t: ReadTx) => async (row: ProductRow, uses: (field: keyof typeo
     age: row.listed_at,
   }
 }
-
-export const productAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllProducts'>> = { listAllProducts }
 
 /**
  * Product state machine (decisions §9). A draft waits for its file; `publish` sets the file once. Buyers keep the file
@@ -73,13 +73,84 @@ const NO_CATEGORY = 'other'
 type Query = Parameters<FreeHandler<typeof productsApi.listProducts>>[0]['query']
 type Caller = Parameters<FreeHandler<typeof productsApi.listProducts>>[1]['caller']
 
-const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ query }, { ctx, caller }) => {
-  const { wanted, ...place } = placeOf(query, caller)
-  const slice = { limit: query.limit, offset: query.offset, ...place }
-  return ctx.store.read(async (t) => {
-    const { rows, ...page } = wanted ? await search(t, slice, wanted) : await offsetPage(t.table(products), slice)
-    return { products: await viewsOf(t, rows), ...page }
-  })
+export const productRoutes: FreeHandlers<typeof productsApi> = {
+  listProducts: async ({ query }, { ctx, caller }) => {
+    const { wanted, ...place } = placeOf(query, caller)
+    const slice = { limit: query.limit, offset: query.offset, ...place }
+    return ctx.store.read(async (t) => {
+      const { rows, ...page } = wanted ? await search(t, slice, wanted) : await offsetPage(t.table(products), slice)
+      return { products: await viewsOf(t, rows), ...page }
+    })
+  },
+
+  createProduct: {
+    async check({ body }, { ctx, caller }) {
+      parsePrice(body.price)
+      await ctx.store.read((t) => refuseTooMany(t, caller))
+    },
+
+    async run({ body, file }, { ctx, caller, now }) {
+      return commit(ctx, async (t, draw) => {
+        await refuseSuspendedNow(t, caller.id)
+        await refuseTooMany(t, caller)
+        const row = await t.table(products).insert({
+          ...fieldsOf(body),
+          id: draw.id('product'),
+          provider_id: caller.id,
+          status: 'draft',
+          file: null,
+          file_sha256: null,
+          kept: true,
+          sold: 0,
+          created_at: now,
+          listed_at: now,
+          updated_at: now,
+        })
+        const product = file ? await t.table(products).put(published(row, { file, now })) : row
+        await announceOffer(t, draw, { type: 'product.created', offer: product })
+        return viewOf(t, product)
+      })
+    },
+  },
+
+  /** Only the owner sees a draft. */
+  getProduct: async ({ params }, { ctx, caller }) =>
+    ctx.store.read(async (t) => {
+      const row = await t.table(products).get(params.id)
+      if (!row?.kept || (row.status === 'draft' && row.provider_id !== caller?.id)) throw notFound('The product')
+      return viewOf(t, row)
+    }),
+
+  /** Uploading a file publishes a draft. Published products keep their file. */
+  updateProduct: {
+    async check({ params, body, hasFile }, { ctx, caller }) {
+      const row = ownedBy(caller, await ctx.store.table(products).get(params.id))
+      if (hasFile) transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
+      if (body.price !== undefined) parsePrice(body.price)
+    },
+
+    async run({ params, body, file }, { ctx, caller, now, wall }) {
+      return commit(ctx, async (t, draw) => {
+        await refuseSuspendedNow(t, caller.id)
+        const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
+        const row = file ? published(locked, { file, now }) : locked
+        const product = await t.table(products).put(withWindow(locked, changed(row, body, now), wall))
+        await announceOffer(t, draw, { type: 'product.updated', offer: product })
+        return viewOf(t, product)
+      })
+    },
+  },
+
+  /** The row stays with status `deleted`, because purchases refer to it and buyers keep the file. */
+  deleteProduct: async ({ params }, { ctx, caller, now }) => {
+    await commit(ctx, async (t, draw) => {
+      const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
+      const { to } = transition(productMachine, { event: 'delete', from: locked.status, by: 'provider' })
+      const product = await t.table(products).put({ ...locked, status: to, kept: false, updated_at: now })
+      await announceOffer(t, draw, { type: 'product.deleted', offer: product })
+    })
+    return { id: params.id, product_id: params.id, deleted: true }
+  },
 }
 
 type ProductFilter = (row: ProductRow) => boolean
@@ -130,44 +201,6 @@ async function viewOf(t: ReadTx, row: ProductRow) {
   return productView(row, await providerOf(t, row))
 }
 
-/** Only the owner sees a draft. */
-const getProduct: FreeHandler<typeof productsApi.getProduct> = async ({ params }, { ctx, caller }) =>
-  ctx.store.read(async (t) => {
-    const row = await t.table(products).get(params.id)
-    if (!row?.kept || (row.status === 'draft' && row.provider_id !== caller?.id)) throw notFound('The product')
-    return viewOf(t, row)
-  })
-
-const createProduct: UploadHandler<typeof productsApi.createProduct> = {
-  async check({ body }, { ctx, caller }) {
-    parsePrice(body.price)
-    await ctx.store.read((t) => refuseTooMany(t, caller))
-  },
-
-  async run({ body, file }, { ctx, caller, now }) {
-    return commit(ctx, async (t, draw) => {
-      await refuseSuspendedNow(t, caller.id)
-      await refuseTooMany(t, caller)
-      const row = await t.table(products).insert({
-        ...fieldsOf(body),
-        id: draw.id('product'),
-        provider_id: caller.id,
-        status: 'draft',
-        file: null,
-        file_sha256: null,
-        kept: true,
-        sold: 0,
-        created_at: now,
-        listed_at: now,
-        updated_at: now,
-      })
-      const product = file ? await t.table(products).put(published(row, { file, now })) : row
-      await announceOffer(t, draw, { type: 'product.created', offer: product })
-      return viewOf(t, product)
-    })
-  },
-}
-
 /** @throws AppError conflict over `MAX_PRODUCTS`. */
 async function refuseTooMany(t: ReadTx, { id }: ParticipantRow): Promise<void> {
   if ((await t.table(products).count('own', [id])) >= MAX_PRODUCTS) {
@@ -182,26 +215,6 @@ function fieldsOf({ name, description = '', price, category = NO_CATEGORY }: New
 function published(row: ProductRow, { file, now }: { readonly file: StoredFile; readonly now: number }): ProductRow {
   const { to } = transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
   return { ...row, status: to, file, file_sha256: file.sha256, listed_at: now }
-}
-
-/** Uploading a file publishes a draft. Published products keep their file. */
-const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
-  async check({ params, body, hasFile }, { ctx, caller }) {
-    const row = ownedBy(caller, await ctx.store.table(products).get(params.id))
-    if (hasFile) transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
-    if (body.price !== undefined) parsePrice(body.price)
-  },
-
-  async run({ params, body, file }, { ctx, caller, now, wall }) {
-    return commit(ctx, async (t, draw) => {
-      await refuseSuspendedNow(t, caller.id)
-      const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
-      const row = file ? published(locked, { file, now }) : locked
-      const product = await t.table(products).put(withWindow(locked, changed(row, body, now), wall))
-      await announceOffer(t, draw, { type: 'product.updated', offer: product })
-      return viewOf(t, product)
-    })
-  },
 }
 
 /** Opens a quote window after an edit. Drafts have no quote window. */
@@ -227,28 +240,9 @@ function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): Product
   return from === to ? from : transition(productMachine, { event, from, by: 'provider' }).to
 }
 
-/** The row stays with status `deleted`, because purchases refer to it and buyers keep the file. */
-const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
-  await commit(ctx, async (t, draw) => {
-    const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
-    const { to } = transition(productMachine, { event: 'delete', from: locked.status, by: 'provider' })
-    const product = await t.table(products).put({ ...locked, status: to, kept: false, updated_at: now })
-    await announceOffer(t, draw, { type: 'product.deleted', offer: product })
-  })
-  return { id: params.id, product_id: params.id, deleted: true }
-}
-
 /** @throws AppError 404 for an unknown product or another owner's draft, 403 for any other product of another owner */
 function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRow {
   if (!row?.kept) throw notFound('The product')
   if (row.provider_id !== caller.id) throw row.status === 'draft' ? notFound('The product') : notYours('The product')
   return row
-}
-
-export const productRoutes: FreeHandlers<typeof productsApi> = {
-  listProducts,
-  createProduct,
-  getProduct,
-  updateProduct,
-  deleteProduct,
 }

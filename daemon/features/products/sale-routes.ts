@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { productSalesApi } from '../../../src/api/sections/products.ts'
 import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount } from '../../../src/core/money.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import { providerOf, refuseSuspendedProvider } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -12,7 +11,7 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import { chosenOffer, stillGood, type Tender } from '../listings/quote-window.ts'
-import type { Fulfilment, Handlers, PaidHandler, Payer } from '../payments/seller.ts'
+import type { Fulfilment, Handlers, Payer } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { type ProductRow, type PurchaseRow, products, purchases } from './rows.ts'
 import { productSplit, purchaseView } from './view.ts'
@@ -22,51 +21,73 @@ type Row = typeof productSalesApi.purchaseProduct
 /** Quoted terms. The payment row stores them, so that they cannot change. */
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
-/**
- * Purchase of a product (decisions §9). There is no escrow, and the file is available immediately. A purchase stays
- * valid if the product is withdrawn after the quote, but not if the provider is suspended.
- */
-const purchaseProduct: PaidHandler<Row> = {
-  async quote({ params }, { ctx, tender, wall }) {
-    return ctx.store.read(async (t) => {
-      const product = await forSale(t, params.id)
-      const { agent, net, fee } = sharesFor(product, await providerOf(t, product), { tender, wall })
-      return {
-        price: agent,
-        settle: 'first',
-        description: product.name,
-        terms: { net: formatAmount(net), fee: formatAmount(fee) },
-      }
-    })
-  },
+export const productSaleRoutes: Handlers<typeof productSalesApi> = {
+  /**
+   * Purchase of a product (decisions §9). There is no escrow, and the file is available immediately. A purchase stays
+   * valid if the product is withdrawn after the quote, but not if the provider is suspended.
+   */
+  purchaseProduct: {
+    async quote({ params }, { ctx, tender, wall }) {
+      return ctx.store.read(async (t) => {
+        const product = await forSale(t, params.id)
+        const { agent, net, fee } = sharesFor(product, await providerOf(t, product), { tender, wall })
+        return {
+          price: agent,
+          settle: 'first',
+          description: product.name,
+          terms: { net: formatAmount(net), fee: formatAmount(fee) },
+        }
+      })
+    },
 
-  async check({ params }, { ctx, payer }) {
-    await ctx.store.read(async (t) => {
-      const product = await forSale(t, params.id)
-      registeredPayer(payer)
-      const { wallet } = await providerOf(t, product)
-      if (wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own product.')
+    async check({ params }, { ctx, payer }) {
+      await ctx.store.read(async (t) => {
+        const product = await forSale(t, params.id)
+        registeredPayer(payer)
+        const { wallet } = await providerOf(t, product)
+        if (wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own product.')
+        await refuseOwned(t, product.id, payer)
+      })
+    },
+
+    async fulfil(t, draw, fulfilment) {
+      const { payer, baseUrl, now } = fulfilment
+      const product = existing(await t.table(products).getForUpdate(fulfilment.input.params.id), 'The product')
+      await refuseSuspendedProvider(t, product.provider_id)
       await refuseOwned(t, product.id, payer)
-    })
+      const purchase = await t.table(purchases).insert(purchaseOf(draw, fulfilment, product))
+      await t.table(products).put({ ...product, sold: product.sold + 1 })
+      await notifyBoth(t, draw, { purchase, now })
+      const { provider_id: providerId } = product
+      const split: Split = { agent: purchase.amount, net: purchase.provider_amount, fee: purchase.fee }
+      const referrers = await referrersOf(t, { buyer: { wallet: payer.wallet }, providerId })
+      return {
+        kind: 'product_sale',
+        ref: { kind: 'purchase', id: purchase.id },
+        legs: legsOf.instantSale({ source: fulfilment.source, providerId, split, referrers }),
+        answer: purchaseView(purchase, baseUrl),
+      }
+    },
   },
 
-  async fulfil(t, draw, fulfilment) {
-    const { payer, baseUrl, now } = fulfilment
-    const product = existing(await t.table(products).getForUpdate(fulfilment.input.params.id), 'The product')
-    await refuseSuspendedProvider(t, product.provider_id)
-    await refuseOwned(t, product.id, payer)
-    const purchase = await t.table(purchases).insert(purchaseOf(draw, fulfilment, product))
-    await t.table(products).put({ ...product, sold: product.sold + 1 })
-    await notifyBoth(t, draw, { purchase, now })
-    const { provider_id: providerId } = product
-    const split: Split = { agent: purchase.amount, net: purchase.provider_amount, fee: purchase.fee }
-    const referrers = await referrersOf(t, { buyer: { wallet: payer.wallet }, providerId })
-    return {
-      kind: 'product_sale',
-      ref: { kind: 'purchase', id: purchase.id },
-      legs: legsOf.instantSale({ source: fulfilment.source, providerId, split, referrers }),
-      answer: purchaseView(purchase, baseUrl),
-    }
+  /** Download for buyers in every state of the product, and for its owner. */
+  downloadProduct: async ({ params }, { ctx, caller }) =>
+    ctx.store.read(async (t) => {
+      const product = existing(await t.table(products).get(params.id), 'The product')
+      const bought = await purchaseBy(t, product.id, caller.wallet)
+      if (bought) return bought.file
+      if (product.provider_id !== caller.id)
+        throw product.status === 'active' ? notBought(product) : notFound('The product')
+      if (!product.file) throw notFound('The file of this draft')
+      return product.file
+    }),
+
+  listPurchases: async ({ query }, { ctx, caller }) => {
+    return ctx.store.read(async (t) => {
+      const slice = { ...query, index: 'buyer', prefix: [caller.wallet] }
+      const { rows, ...page } = await offsetPage(t.table(purchases), slice)
+      return { purchases: rows.map((row) => purchaseView(row, ctx.baseUrl())), ...page }
+    })
   },
 }
 
@@ -148,28 +169,6 @@ async function notifyBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<v
   }
 }
 
-/** Download for buyers in every state of the product, and for its owner. */
-const downloadProduct: FreeHandler<typeof productSalesApi.downloadProduct> = async ({ params }, { ctx, caller }) =>
-  ctx.store.read(async (t) => {
-    const product = existing(await t.table(products).get(params.id), 'The product')
-    const bought = await purchaseBy(t, product.id, caller.wallet)
-    if (bought) return bought.file
-    if (product.provider_id !== caller.id)
-      throw product.status === 'active' ? notBought(product) : notFound('The product')
-    if (!product.file) throw notFound('The file of this draft')
-    return product.file
-  })
-
 function notBought({ id }: ProductRow): AppError {
   return new AppError('forbidden', `Buy the product to download its file: POST /v1/products/${id}/purchase.`)
 }
-
-const listPurchases: FreeHandler<typeof productSalesApi.listPurchases> = async ({ query }, { ctx, caller }) => {
-  return ctx.store.read(async (t) => {
-    const slice = { ...query, index: 'buyer', prefix: [caller.wallet] }
-    const { rows, ...page } = await offsetPage(t.table(purchases), slice)
-    return { purchases: rows.map((row) => purchaseView(row, ctx.baseUrl())), ...page }
-  })
-}
-
-export const productSaleRoutes: Handlers<typeof productSalesApi> = { purchaseProduct, downloadProduct, listPurchases }

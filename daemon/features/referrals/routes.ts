@@ -3,11 +3,11 @@ import { api, endpointNames } from '../../../src/api/index.ts'
 import { referralsApi } from '../../../src/api/sections/referrals.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
-import { transition } from '../../kernel/machine.ts'
+import { defineMachine, transition } from '../../kernel/machine.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
@@ -19,8 +19,35 @@ import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS } from '../ledger/split.ts'
 import { balanceFacts } from '../payments/balance.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
 import { refuseSanctioned } from '../sanctions/sanctions.ts'
-import { referralMachine, referralState } from './machine.ts'
 import { type ReferralMoney, referralMoney, referralView } from './referrals.ts'
+
+export const referralRoles = ['participant', 'system'] as const
+
+/** Referral money state machine (decisions §5, §11). Each effect is the kind of ledger entry that it posts. */
+export const referralMachine = defineMachine({
+  noun: 'referral money',
+  states: ['none', 'pending', 'payable', 'withdrawn', 'blocked'],
+  transitions: [
+    { event: 'fall_due', from: ['pending'], to: 'payable', by: ['system'], effects: ['referral_due'] },
+    { event: 'withdraw', from: ['payable'], to: 'withdrawn', by: ['participant'], effects: ['referral_withdrawal'] },
+    { event: 'pay_out', from: ['payable'], to: 'withdrawn', by: ['participant'], effects: ['payout'] },
+    { event: 'give_back', from: ['withdrawn'], to: 'payable', by: ['system'], effects: ['payout_failed'] },
+    { event: 'block', from: ['payable'], to: 'blocked', by: ['system'], effects: ['blocked'] },
+    { event: 'unblock', from: ['blocked'], to: 'payable', by: ['system'], effects: ['unblocked'] },
+  ],
+})
+
+type ReferralState = (typeof referralMachine)['states'][number]
+
+type Standing = { readonly [K in 'payable' | 'blocked' | 'pending' | 'lifetime']: bigint }
+
+/** State of a participant's referral money. If its parts have several states, returns the one closest to `payable`. */
+export function referralState(money: Standing): ReferralState {
+  if (money.payable > 0n) return 'payable'
+  if (money.blocked > 0n) return 'blocked'
+  if (money.pending > 0n) return 'pending'
+  return money.lifetime > 0n ? 'withdrawn' : 'none'
+}
 
 /** Minimum referral money for a withdrawal (decisions §11). */
 export const MIN_WITHDRAWAL = usdc(1_000_000n)
@@ -53,46 +80,59 @@ export const program: z.output<typeof referralsApi.getReferralProgram.reply.sche
   },
 }
 
-const getReferralProgram: FreeHandler<typeof referralsApi.getReferralProgram> = async () => program
+export const referralRoutes: FreeHandlers<typeof referralsApi> = {
+  getReferralProgram: async () => program,
 
-const getReferralCode: FreeHandler<typeof referralsApi.getReferralCode> = async (_input, { caller }) => ({
-  referral_code: referralCode(caller.id),
-  participant_id: caller.id,
-  how_to_refer: program.participation.how_to_refer,
-})
+  getReferralCode: async (_input, { caller }) => ({
+    referral_code: referralCode(caller.id),
+    participant_id: caller.id,
+    how_to_refer: program.participation.how_to_refer,
+  }),
 
-const listReferrals: FreeHandler<typeof referralsApi.listReferrals> = async ({ query }, { ctx, caller }) => {
-  const { money, ...found } = await ctx.store.read(async (t) => {
-    const slice = { ...query, index: 'referrer', prefix: [caller.id] }
-    const { rows, ...page } = await offsetPage(t.table(participants), slice)
-    const referrals = await Promise.all(rows.map((row) => referralView(t, caller.id, row)))
-    return { referrals, ...page, money: await referralMoney(t, caller) }
-  })
-  const balance = { ...shown(money), minimum_withdrawal: MIN_WITHDRAWAL, currency: 'USDC' as const }
-  return { referral_code: referralCode(caller.id), ...found, balance }
+  listReferrals: async ({ query }, { ctx, caller }) => {
+    const { money, ...found } = await ctx.store.read(async (t) => {
+      const slice = { ...query, index: 'referrer', prefix: [caller.id] }
+      const { rows, ...page } = await offsetPage(t.table(participants), slice)
+      const referrals = await Promise.all(rows.map((row) => referralView(t, caller.id, row)))
+      return { referrals, ...page, money: await referralMoney(t, caller) }
+    })
+    const balance = { ...shown(money), minimum_withdrawal: MIN_WITHDRAWAL, currency: 'USDC' as const }
+    return { referral_code: referralCode(caller.id), ...found, balance }
+  },
+
+  getReferralEarnings: async ({ query }, { ctx, caller }) => {
+    const slice = { ...query, index: 'own', prefix: [caller.id, 'referrals'] }
+    const { money, rows, ...page } = await ctx.store.read(async (t) => ({
+      money: await referralMoney(t, caller),
+      ...(await offsetPage(t.table(earnings), slice)),
+    }))
+    const { agent, provider } = money
+    return {
+      ...shown(money),
+      currency: 'USDC',
+      breakdown: { agent, provider },
+      history: rows.map(rewardView),
+      ...page,
+    }
+  },
+
+  /** Withdraws all payable referral money to balance or wallet, if it is at least the minimum (decisions §5, §11). */
+  withdrawReferrals: async ({ body }, call) => {
+    const { ctx, caller, retry, now } = call
+    await refuseSanctioned(ctx, caller.wallet)
+    const { schema } = referralsApi.withdrawReferrals.reply
+    const act = acts[body.to ?? 'balance']
+    return commit(ctx, (t, draw) =>
+      once(t, { retry, schema, now }, async () => {
+        await refusePaused(t)
+        return act(t, draw, { ctx, caller, now })
+      }),
+    )
+  },
 }
 
 function shown({ agent: _, provider: __, ...money }: ReferralMoney) {
   return money
-}
-
-const getReferralEarnings: FreeHandler<typeof referralsApi.getReferralEarnings> = async (
-  { query },
-  { ctx, caller },
-) => {
-  const slice = { ...query, index: 'own', prefix: [caller.id, 'referrals'] }
-  const { money, rows, ...page } = await ctx.store.read(async (t) => ({
-    money: await referralMoney(t, caller),
-    ...(await offsetPage(t.table(earnings), slice)),
-  }))
-  const { agent, provider } = money
-  return {
-    ...shown(money),
-    currency: 'USDC',
-    breakdown: { agent, provider },
-    history: rows.map(rewardView),
-    ...page,
-  }
 }
 
 function rewardView(row: EarningRow) {
@@ -104,20 +144,6 @@ function rewardView(row: EarningRow) {
     reference: { kind: row.ref_kind, id: row.ref_id },
     created_at: row.at,
   }
-}
-
-/** Withdraws all payable referral money to balance or wallet, if it is at least the minimum (decisions §5, §11). */
-const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = async ({ body }, call) => {
-  const { ctx, caller, retry, now } = call
-  await refuseSanctioned(ctx, caller.wallet)
-  const { schema } = referralsApi.withdrawReferrals.reply
-  const act = acts[body.to ?? 'balance']
-  return commit(ctx, (t, draw) =>
-    once(t, { retry, schema, now }, async () => {
-      await refusePaused(t)
-      return act(t, draw, { ctx, caller, now })
-    }),
-  )
 }
 
 type ReferralQuery = { readonly ctx: Context; readonly caller: ParticipantRow; readonly now: number }
@@ -186,12 +212,4 @@ function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id 
 function neverEarned(id: string, facts: Readonly<Record<string, string>>): AppError {
   const message = `No referral earnings yet: you get a share of each sale by participants who register with ${referralCode(id)}.`
   return new AppError('conflict', message, { extra: facts })
-}
-
-export const referralRoutes: FreeHandlers<typeof referralsApi> = {
-  getReferralProgram,
-  getReferralCode,
-  listReferrals,
-  getReferralEarnings,
-  withdrawReferrals,
 }

@@ -5,12 +5,11 @@ import type { reputationApi } from '../../../src/api/sections/reputation.ts'
 import { Address } from '../../../src/core/codecs.ts'
 import { AppError, existing, invalidField, notFound } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participantOfWallet } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers } from '../payments/seller.ts'
 import { viewCounts } from '../stats/routes.ts'
 import { evidenceId, feedbackId } from './enter-evidence.ts'
 import { subjectHash } from './evidence.ts'
@@ -57,20 +56,49 @@ function emptySummary(tag1: string): Onchain['summaries'][number] {
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-const getReputation: FreeHandler<typeof reputationApi.getReputation> = async ({ params }, { ctx, now, visitor }) => {
-  const wallet = walletIn(params)
-  viewCounts.of(ctx).count('trust_queries', visitor())
-  return ctx.store.read((t) => verdictOn(t, wallet, { now, baseUrl: ctx.baseUrl() }))
-}
+export const reputationRoutes: Handlers<typeof reputationApi> = {
+  getReputations: async ({ body }, { ctx, now, visitor }) => {
+    viewCounts.of(ctx).count('trust_queries', visitor())
+    const asked = { now, baseUrl: ctx.baseUrl() }
+    return ctx.store.read(async (t) => {
+      const verdicts = []
+      for (const wallet of body.wallets) verdicts.push(await verdictOn(t, wallet, asked))
+      return { verdicts }
+    })
+  },
 
-const getReputations: FreeHandler<typeof reputationApi.getReputations> = async ({ body }, { ctx, now, visitor }) => {
-  viewCounts.of(ctx).count('trust_queries', visitor())
-  const asked = { now, baseUrl: ctx.baseUrl() }
-  return ctx.store.read(async (t) => {
-    const verdicts = []
-    for (const wallet of body.wallets) verdicts.push(await verdictOn(t, wallet, asked))
-    return { verdicts }
-  })
+  /** Reads the chain before the payment, so that a failed read costs nothing. */
+  getOnchainReputation: {
+    async check({ params }, { ctx }) {
+      await subjectAt(ctx, walletIn(params))
+    },
+
+    async run({ params }, { ctx }) {
+      const subject = await subjectAt(ctx, walletIn(params))
+      const found = await readOnchain(ctx, subject).catch((error: unknown) => {
+        ctx.log.warn({ source: 'reputation', err: String(error) }, 'the chain did not answer')
+        throw new AppError('unavailable', 'The chain does not answer; nothing was charged.', { retryAfter: 60 })
+      })
+      return z.encode(api.getOnchainReputation.reply.schema, found)
+    },
+
+    async fulfil(_t, _draw, { result, payment, source }) {
+      return fixedFee(
+        { payment, source },
+        { kind: 'receipt', id: payment.receipt_id },
+        z.decode(api.getOnchainReputation.reply.schema, result as z.input<Reply>),
+      )
+    },
+  },
+
+  getFeedbackFile: async ({ params }, { ctx }) => served(ctx, feedbackId(params.jobId), 'The feedback file'),
+  getEvidence: async ({ params }, { ctx }) => served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence'),
+
+  getReputation: async ({ params }, { ctx, now, visitor }) => {
+    const wallet = walletIn(params)
+    viewCounts.of(ctx).count('trust_queries', visitor())
+    return ctx.store.read((t) => verdictOn(t, wallet, { now, baseUrl: ctx.baseUrl() }))
+  },
 }
 
 async function verdictOn(t: ReadTx, wallet: Wallet, asked: TrustAsked) {
@@ -87,53 +115,15 @@ function walletIn({ wallet }: { readonly wallet: string }): Wallet {
   return parsed.data
 }
 
-/** Reads the chain before the payment, so that a failed read costs nothing. */
-const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputation> = {
-  async check({ params }, { ctx }) {
-    await subjectAt(ctx, walletIn(params))
-  },
-
-  async run({ params }, { ctx }) {
-    const subject = await subjectAt(ctx, walletIn(params))
-    const found = await readOnchain(ctx, subject).catch((error: unknown) => {
-      ctx.log.warn({ source: 'reputation', err: String(error) }, 'the chain did not answer')
-      throw new AppError('unavailable', 'The chain does not answer; nothing was charged.', { retryAfter: 60 })
-    })
-    return z.encode(api.getOnchainReputation.reply.schema, found)
-  },
-
-  async fulfil(_t, _draw, { result, payment, source }) {
-    return fixedFee(
-      { payment, source },
-      { kind: 'receipt', id: payment.receipt_id },
-      z.decode(api.getOnchainReputation.reply.schema, result as z.input<Reply>),
-    )
-  },
-}
-
 type Reply = (typeof reputationApi.getOnchainReputation)['reply']['schema']
 
 async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> {
   return existing(await ctx.store.read((t) => participantOfWallet(t, wallet)), 'The wallet')
 }
 
-const getFeedbackFile: FreeHandler<typeof reputationApi.getFeedbackFile> = async ({ params }, { ctx }) =>
-  served(ctx, feedbackId(params.jobId), 'The feedback file')
-
-const getEvidence: FreeHandler<typeof reputationApi.getEvidence> = async ({ params }, { ctx }) =>
-  served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence')
-
 /** Serves the stored bytes, because serialising again could change the hash. */
 async function served(ctx: Context, id: string, what: string) {
   const row = await ctx.store.table(documents).get(id)
   if (!row) throw notFound(what)
   return { bytes: Buffer.from(row.text), etag: `"${row.hash}"`, cache: FOREVER }
-}
-
-export const reputationRoutes: Handlers<typeof reputationApi> = {
-  getReputations,
-  getOnchainReputation,
-  getFeedbackFile,
-  getEvidence,
-  getReputation,
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { earningsApi, settlementStatuses } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { usdc } from '../../../src/core/money.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
@@ -18,22 +18,24 @@ const PAYOUTS_LOOKED_AT = 100
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>
 type Status = (typeof settlementStatuses)[number]
 
-const getEarnings: FreeHandler<typeof earningsApi.getEarnings> = async (_input, { ctx, caller }) => {
-  const sanctioned = await screened(ctx, caller)
-  return ctx.store.read(async (t) => {
-    const lifetime = await earnedAs(t, caller.id, 'sale')
-    const { held, pending, waiting, nextSettlementAt } = await waitsOf(t, { ctx, caller, sanctioned })
-    return {
-      settled_usd: usdc(lifetime - pending),
-      held_usd: held,
-      pending_usd: pending,
-      lifetime_usd: lifetime,
-      next_settlement_at: nextSettlementAt,
-      waiting: [...waiting],
-      recent_settlements: await recent(t, caller),
-      currency: 'USDC',
-    }
-  })
+export const earningsRoutes: FreeHandlers<typeof earningsApi> = {
+  getEarnings: async (_input, { ctx, caller }) => {
+    const sanctioned = await screened(ctx, caller)
+    return ctx.store.read(async (t) => {
+      const lifetime = await earnedAs(t, caller.id, 'sale')
+      const { held, pending, waiting, nextSettlementAt } = await waitsOf(t, { ctx, caller, sanctioned })
+      return {
+        settled_usd: usdc(lifetime - pending),
+        held_usd: held,
+        pending_usd: pending,
+        lifetime_usd: lifetime,
+        next_settlement_at: nextSettlementAt,
+        waiting: [...waiting],
+        recent_settlements: await recent(t, caller),
+        currency: 'USDC',
+      }
+    })
+  },
 }
 
 async function recent(t: ReadTx, { id }: ParticipantRow): Promise<Answer['recent_settlements']> {
@@ -67,5 +69,3 @@ function carriage({ seq }: EarningRow, carriers: readonly PayoutRow[]): { status
   if (after.some(({ open }) => open)) return { status: 'processing', tx_hash: null }
   return { status: after.some(({ blocked }) => blocked) ? 'blocked' : 'pending', tx_hash: null }
 }
-
-export const earningsRoutes: FreeHandlers<typeof earningsApi> = { getEarnings }

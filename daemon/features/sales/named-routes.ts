@@ -4,7 +4,7 @@ import { type namedServiceAdminApi, SUBSCRIBING } from '../../../src/api/section
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { type NamedService, namedServices, namedSlugs } from '../../../src/model/service.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { firstParty } from '../../engines/first-party.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -18,29 +18,31 @@ import { namedServicesAfter, offerOf } from './named-services.ts'
 type Change = Input<Api['setNamedService']>['body']
 type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly ctx: Context }
 
-/** Configures and enables a named path, or disables it (decisions §7). */
-const setNamedService: FreeHandler<typeof namedServiceAdminApi.setNamedService> = async ({ params, body }, call) => {
-  const { ctx, now } = call
-  const slug = namedSlugs.find((one) => one === params.slug)
-  if (slug === undefined) throw notFound(`The path ${params.slug} (advertised paths: ${namedSlugs.join(', ')})`)
-  refuseUnclear(slug, body)
-  const view = await commit(ctx, async (t, draw) => {
-    const before = await readPlatform(t)
-    const id = await targetOf(t, draw, { slug, body, now, ctx })
-    const others = before.enabled.filter((name) => name !== slug)
-    const after = await writePlatform(t, {
-      named_services: await namedServicesAfter(t, before, { [slug]: id }),
-      enabled: id === null ? others : [...others, slug],
+export const namedServiceRoutes: FreeHandlers<typeof namedServiceAdminApi> = {
+  /** Configures and enables a named path, or disables it (decisions §7). */
+  setNamedService: async ({ params, body }, call) => {
+    const { ctx, now } = call
+    const slug = namedSlugs.find((one) => one === params.slug)
+    if (slug === undefined) throw notFound(`The path ${params.slug} (advertised paths: ${namedSlugs.join(', ')})`)
+    refuseUnclear(slug, body)
+    const view = await commit(ctx, async (t, draw) => {
+      const before = await readPlatform(t)
+      const id = await targetOf(t, draw, { slug, body, now, ctx })
+      const others = before.enabled.filter((name) => name !== slug)
+      const after = await writePlatform(t, {
+        named_services: await namedServicesAfter(t, before, { [slug]: id }),
+        enabled: id === null ? others : [...others, slug],
+      })
+      const was = before.enabled.includes(slug) ? (before.named_services[slug] ?? null) : null
+      const changed = was !== id || body.from !== undefined
+      const detail = { before: was, after: after.named_services[slug] ?? null }
+      await audit(t, draw, { act: 'named_service.set', subject: { kind: 'path', id: slug }, changed, detail, by: call })
+      const { price } = id === null ? { price: undefined } : await offerOf(t, slug, id)
+      return { ...viewOf(slug, id), price: price ?? null, changed }
     })
-    const was = before.enabled.includes(slug) ? (before.named_services[slug] ?? null) : null
-    const changed = was !== id || body.from !== undefined
-    const detail = { before: was, after: after.named_services[slug] ?? null }
-    await audit(t, draw, { act: 'named_service.set', subject: { kind: 'path', id: slug }, changed, detail, by: call })
-    const { price } = id === null ? { price: undefined } : await offerOf(t, slug, id)
-    return { ...viewOf(slug, id), price: price ?? null, changed }
-  })
-  await ctx.switches.follow()
-  return view
+    await ctx.switches.follow()
+    return view
+  },
 }
 
 function viewOf(slug: NamedService, id: string | null) {
@@ -103,5 +105,3 @@ function nameOf(slug: NamedService): string {
   const words = slug.replaceAll('-', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
-
-export const namedServiceRoutes: FreeHandlers<typeof namedServiceAdminApi> = { setNamedService }

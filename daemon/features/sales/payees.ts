@@ -3,7 +3,7 @@ import type { payeesApi } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { eachPage } from '../../store/each-page.ts'
@@ -15,13 +15,15 @@ import { pendingOf, screened, waitsOf } from './waiting.ts'
 
 const sellers = ['provider', 'both'] as const
 
-const listPayees: FreeHandler<typeof payeesApi.listPayees> = async ({ query }, { ctx, now }) => {
-  const asked = { limit: DEFAULT_PAGE, offset: 0, ...compact(query), now }
-  const { limit, offset } = asked
-  const { rows, ...found } = isSearch(asked) ? await searchSellers(ctx, asked) : await someSellers(ctx, asked)
-  const week = await soldFigures.of(ctx).week()
-  const payees = await Promise.all(rows.map((row) => payeeOf(ctx, row, week)))
-  return { payees, ...found, limit, offset }
+export const payeeRoutes: FreeHandlers<typeof payeesApi> = {
+  listPayees: async ({ query }, { ctx, now }) => {
+    const asked = { limit: DEFAULT_PAGE, offset: 0, ...compact(query), now }
+    const { limit, offset } = asked
+    const { rows, ...found } = isSearch(asked) ? await searchSellers(ctx, asked) : await someSellers(ctx, asked)
+    const week = await soldFigures.of(ctx).week()
+    const payees = await Promise.all(rows.map((row) => payeeOf(ctx, row, week)))
+    return { payees, ...found, limit, offset }
+  },
 }
 
 /** One page of sellers: participants of both types that may sell. */
@@ -84,5 +86,3 @@ async function payeeOf(ctx: Context, caller: ParticipantRow, { soldBy }: SoldWee
     }
   })
 }
-
-export const payeeRoutes: FreeHandlers<typeof payeesApi> = { listPayees }

@@ -7,15 +7,16 @@ import type { Context } from '../../kernel/context.ts'
 import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { purchaseService as purchase } from './purchase.ts'
 
-const purchaseService = purchase
-
 type Named = typeof namedServicesApi.siteAudit
 
-const siteAudit: PaidHandler<typeof namedServicesApi.siteAudit> = named('site-audit')
-const securityPatch: PaidHandler<typeof namedServicesApi.securityPatch> = named('security-patch')
-const contentWrite: PaidHandler<typeof namedServicesApi.contentWrite> = named('content-write')
-const seoOptimize: PaidHandler<typeof namedServicesApi.seoOptimize> = named('seo-optimize')
-const designUpdate: PaidHandler<typeof namedServicesApi.designUpdate> = named('design-update')
+export const saleRoutes: Handlers<typeof namedServicesApi & typeof purchaseApi> = {
+  siteAudit: named('site-audit'),
+  securityPatch: named('security-patch'),
+  contentWrite: named('content-write'),
+  seoOptimize: named('seo-optimize'),
+  designUpdate: named('design-update'),
+  purchaseService: purchase,
+}
 
 /** Handler of a named path. It sells the listing that is set for the path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
@@ -47,13 +48,4 @@ function listingOf(ctx: Context, slug: NamedService): string {
 
 function unconfigured(): AppError {
   return notFound('A listing for this path at the advertised price')
-}
-
-export const saleRoutes: Handlers<typeof namedServicesApi & typeof purchaseApi> = {
-  siteAudit,
-  securityPatch,
-  contentWrite,
-  seoOptimize,
-  designUpdate,
-  purchaseService,
 }

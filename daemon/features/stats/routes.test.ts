@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { watchCallers, watchDays } from './rows.ts'
+import { watchCallers, watchDays } from './routes.ts'
 
 let market: Marketplace
 beforeAll(async () => {

@@ -1,16 +1,47 @@
 import { createHmac } from 'node:crypto'
+import { z } from 'zod'
 import type { statsApi } from '../../../src/api/sections/stats.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Entropy } from '../../../src/core/hex.ts'
-import { SECOND_MS } from '../../../src/core/time.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
 import { dailyAt } from '../../crons/schedule.ts'
 import type { Visitor } from '../../endpoint/exchange.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { putSetting, settings } from '../../kernel/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Draft, Store, Tx } from '../../store/port.ts'
-import { type WatchDayRow, watchCallers, watchDays } from './rows.ts'
+import { type AnyCollection, type Draft, defineCollection, type Store, stored, type Tx } from '../../store/port.ts'
+
+/** Counts of one UTC day in business time; the key is the day's date. */
+const WatchDayRow = z.strictObject({
+  ...stored,
+  trust_queries: z.int(),
+  explorer_interactions: z.int(),
+  distinct_callers: z.int(),
+  /** Salt for hashing the day's callers, in hex; null once the day is closed. */
+  salt: z.string().nullable(),
+  closed: z.boolean(),
+})
+type WatchDayRow = z.infer<typeof WatchDayRow>
+
+/** A caller of a day; deleted when the day is closed. The key is date, colon, salted hash. */
+const WatchCallerRow = z.strictObject({ ...stored, date: z.string() })
+
+export const watchDays = defineCollection('watch_days', {
+  schema: WatchDayRow,
+  indexes: [
+    { name: 'open', fields: ['id'], where: { field: 'closed', equals: false } },
+    { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
+  ],
+})
+
+export const watchCallers = defineCollection('watch_callers', {
+  schema: WatchCallerRow,
+  indexes: [{ name: 'date', fields: ['date'] }],
+})
+
+export const statsCollections: readonly AnyCollection[] = [watchDays, watchCallers]
 
 const SNAPSHOT_HOUR = 2
 /** Schedule for closing past days: each night (specification, Statistics). */
@@ -172,24 +203,37 @@ export function readWatching(store: Store) {
   })
 }
 
-const recordEvent: FreeHandler<typeof statsApi.recordEvent> = async (_input, { ctx, visitor }) => {
-  viewCounts.of(ctx).count('explorer_interactions', visitor())
-  return undefined
+export const statsRoutes: FreeHandlers<typeof statsApi> = {
+  recordEvent: async (_input, { ctx, visitor }) => {
+    viewCounts.of(ctx).count('explorer_interactions', visitor())
+    return undefined
+  },
+
+  getWatching: async (_input, { ctx, now }) => {
+    const watching = await readWatching(ctx.store)
+    if (!watching) {
+      const retryAfter = Math.ceil((snapshotSchedule.after(now) - now) / SECOND_MS)
+      throw new AppError('not_built_yet', 'There is no snapshot yet: the first is taken at 02:00 UTC.', { retryAfter })
+    }
+    const days = watching.days.map(({ id, trust_queries, explorer_interactions, distinct_callers }) => ({
+      date: id,
+      trust_queries,
+      explorer_interactions,
+      distinct_callers,
+    }))
+    return { as_of: watching.as_of, days }
+  },
 }
 
-const getWatching: FreeHandler<typeof statsApi.getWatching> = async (_input, { ctx, now }) => {
-  const watching = await readWatching(ctx.store)
-  if (!watching) {
-    const retryAfter = Math.ceil((snapshotSchedule.after(now) - now) / SECOND_MS)
-    throw new AppError('not_built_yet', 'There is no snapshot yet: the first is taken at 02:00 UTC.', { retryAfter })
-  }
-  const days = watching.days.map(({ id, trust_queries, explorer_interactions, distinct_callers }) => ({
-    date: id,
-    trust_queries,
-    explorer_interactions,
-    distinct_callers,
-  }))
-  return { as_of: watching.as_of, days }
-}
-
-export const statsRoutes: FreeHandlers<typeof statsApi> = { recordEvent, getWatching }
+/** Takes the snapshot that `GET /v1/stats/watching` shows (decisions §12); not listed in `/health.crons`. */
+export const statsSnapshot = defineCron({
+  name: 'stats-snapshot',
+  schedule: snapshotSchedule,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: false,
+  async run({ ctx, now, signal }) {
+    await viewCounts.of(ctx).save()
+    await takeSnapshot({ store: ctx.store, now, signal })
+    return undefined
+  },
+})

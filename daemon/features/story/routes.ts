@@ -1,7 +1,7 @@
 import type { requestsApi } from '../../../src/api/sections/admin-requests.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { payments } from '../payments/rows.ts'
 import { type LoggedRequest, requestLog } from './request-log.ts'
@@ -12,27 +12,35 @@ import { storyOf } from './story.ts'
 /** Maximum payments, and maximum operator actions, that are read to find HTTP requests missing in the log. */
 const DURABLE_ROWS = 1_000
 
-const listRequests: FreeHandler<typeof requestsApi.listRequests> = async ({ query }, { ctx, signal }) => {
-  const { limit = DEFAULT_PAGE, cursor, wait = 0, ...filters } = query
-  const log = requestLog.of(ctx)
-  const from = cursor === undefined || cursor > log.last() ? 0 : cursor // numbers begin anew with each start
-  if (wait > 0 && cursor !== undefined) {
-    await log.wait(from, AbortSignal.any([signal(), ctx.stopping, AbortSignal.timeout(wait * SECOND_MS)]))
-  }
-  const last = log.last()
-  const found = cursor === undefined ? await remembered(ctx, filters) : log.after(from)
-  const requests = await ctx.store.read(async (t) => {
-    const wanted = await matcherOf(t, filters)
-    const telling = tellingOf(t, log)
-    const told = filters.request === undefined ? recordOf : countedOf
-    return Promise.all(
-      found
-        .filter(wanted)
-        .slice(-limit)
-        .map((request) => told(telling, request)),
-    )
-  })
-  return { requests, next_cursor: String(last) }
+export const storyRoutes: FreeHandlers<typeof requestsApi> = {
+  listRequests: async ({ query }, { ctx, signal }) => {
+    const { limit = DEFAULT_PAGE, cursor, wait = 0, ...filters } = query
+    const log = requestLog.of(ctx)
+    const from = cursor === undefined || cursor > log.last() ? 0 : cursor // numbers begin anew with each start
+    if (wait > 0 && cursor !== undefined) {
+      await log.wait(from, AbortSignal.any([signal(), ctx.stopping, AbortSignal.timeout(wait * SECOND_MS)]))
+    }
+    const last = log.last()
+    const found = cursor === undefined ? await remembered(ctx, filters) : log.after(from)
+    const requests = await ctx.store.read(async (t) => {
+      const wanted = await matcherOf(t, filters)
+      const telling = tellingOf(t, log)
+      const told = filters.request === undefined ? recordOf : countedOf
+      return Promise.all(
+        found
+          .filter(wanted)
+          .slice(-limit)
+          .map((request) => told(telling, request)),
+      )
+    })
+    return { requests, next_cursor: String(last) }
+  },
+
+  getRequestStory: async ({ params }, { ctx }) =>
+    ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx)), params.id)),
+
+  getOwnStory: async ({ params }, { ctx, caller }) =>
+    ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx), caller), params.id)),
 }
 
 /** All known requests, oldest first: from the store, and from the log, including those in progress. */
@@ -56,11 +64,3 @@ async function countedOf(telling: Telling, request: LoggedRequest) {
   const { steps } = await tellRequest(telling, request, payment)
   return { ...(await recordOf(telling, request)), steps: steps.length }
 }
-
-const getRequestStory: FreeHandler<typeof requestsApi.getRequestStory> = async ({ params }, { ctx }) =>
-  ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx)), params.id))
-
-const getOwnStory: FreeHandler<typeof requestsApi.getOwnStory> = async ({ params }, { ctx, caller }) =>
-  ctx.store.read((t) => storyOf(tellingOf(t, requestLog.of(ctx), caller), params.id))
-
-export const storyRoutes: FreeHandlers<typeof requestsApi> = { listRequests, getRequestStory, getOwnStory }

@@ -1,6 +1,6 @@
 import { planFields, subscriptionFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { marketAdminApi } from '../../../src/api/sections/admin-market.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { providerOf } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -10,13 +10,32 @@ import { type PlanRow, plans, type SubscriptionRow, subscriptions } from './rows
 
 const stored = { active: 'active', inactive: 'suspended' } as const
 
-const listAllPlans: FreeHandler<typeof marketAdminApi.listAllPlans> = async ({ query }, { ctx, now }) => {
-  const { status = 'active' } = query
-  const place = { rows: plans, index: 'newest', prefix: [stored[status]] }
-  const list = { ...place, fields: planFields, factsOf: planFactsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const shown = await ctx.store.read((t) => Promise.all(rows.map((row) => planView(t, row))))
-  return { plans: shown, ...found }
+export const planAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllPlans' | 'listAllSubscriptions'>> = {
+  listAllPlans: async ({ query }, { ctx, now }) => {
+    const { status = 'active' } = query
+    const place = { rows: plans, index: 'newest', prefix: [stored[status]] }
+    const list = { ...place, fields: planFields, factsOf: planFactsIn(ctx.store) }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    const shown = await ctx.store.read((t) => Promise.all(rows.map((row) => planView(t, row))))
+    return { plans: shown, ...found }
+  },
+
+  listAllSubscriptions: async ({ query }, { ctx, now }) => {
+    const { ended = false } = query
+    const place = { rows: subscriptions, index: 'newest', prefix: [!ended] }
+    const list = { ...place, fields: subscriptionFields, factsOf: subscriptionFactsIn(ctx.store) }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    const shown = await ctx.store.read((t) =>
+      Promise.all(
+        rows.map(async (row) => ({
+          ...subscriptionView(row, now),
+          subscriber_name: await nameOf(t, row.participant_id),
+          provider_name: await nameOf(t, row.provider_id),
+        })),
+      ),
+    )
+    return { subscriptions: shown, ...found }
+  },
 }
 
 const planFactsIn = (t: ReadTx) => async (row: PlanRow, uses: (field: keyof typeof planFields) => boolean) => {
@@ -30,26 +49,6 @@ const planFactsIn = (t: ReadTx) => async (row: PlanRow, uses: (field: keyof type
     subscribers: uses('subscribers') ? BigInt(await t.table(subscriptions).count('plan', [row.id])) : null,
     age: row.created_at,
   }
-}
-
-const listAllSubscriptions: FreeHandler<typeof marketAdminApi.listAllSubscriptions> = async (
-  { query },
-  { ctx, now },
-) => {
-  const { ended = false } = query
-  const place = { rows: subscriptions, index: 'newest', prefix: [!ended] }
-  const list = { ...place, fields: subscriptionFields, factsOf: subscriptionFactsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const shown = await ctx.store.read((t) =>
-    Promise.all(
-      rows.map(async (row) => ({
-        ...subscriptionView(row, now),
-        subscriber_name: await nameOf(t, row.participant_id),
-        provider_name: await nameOf(t, row.provider_id),
-      })),
-    ),
-  )
-  return { subscriptions: shown, ...found }
 }
 
 const subscriptionFactsIn =
@@ -68,9 +67,4 @@ const subscriptionFactsIn =
 
 async function nameOf(t: ReadTx, id: string): Promise<string> {
   return (await t.table(participants).get(id))?.name ?? ''
-}
-
-export const planAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllPlans' | 'listAllSubscriptions'>> = {
-  listAllPlans,
-  listAllSubscriptions,
 }

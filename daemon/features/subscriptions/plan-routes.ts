@@ -5,7 +5,6 @@ import { AppError, existing, invalidField, notFound } from '../../../src/core/er
 import { parsePrice } from '../../../src/core/price.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
@@ -30,75 +29,6 @@ import { insertSubscription, type PlanRow, plans, type SubscriptionRow, subscrip
 
 /** Maximum plans per provider, without deleted ones. */
 export const MAX_PLANS = 100
-
-const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ctx }) => {
-  const { provider, ...asked } = query
-  const wanted =
-    provider === undefined
-      ? { index: 'newest', prefix: ['active'] }
-      : { index: 'provider', prefix: [provider, 'active'] }
-  return ctx.store.read(async (t) => {
-    const { rows, ...page } = await offsetPage(t.table(plans), { ...asked, ...wanted })
-    return { plans: await Promise.all(rows.map((plan) => planView(t, plan))), ...page }
-  })
-}
-
-/** Deleted plans stay visible for their subscribers. */
-const getPlan: FreeHandler<typeof plansApi.getPlan> = ({ params }, { ctx }) =>
-  ctx.store.read(async (t) => planView(t, await planOf(t, params.id)))
-
-const createPlan: FreeHandler<typeof plansApi.createPlan> = async ({ body }, { ctx, caller, now }) => {
-  const price = parsePrice(body.price)
-  return commit(ctx, async (t, draw) => {
-    await refuseSuspendedNow(t, caller.id)
-    await refuseUnsellable(t, body.service_ids, caller)
-    if ((await t.table(plans).count('provider', [caller.id, 'active'])) >= MAX_PLANS) {
-      throw new AppError('conflict', `A provider can have at most ${MAX_PLANS} plans: delete one first.`)
-    }
-    const plan = await t.table(plans).insert({
-      ...body,
-      description: body.description ?? '',
-      id: draw.id('plan'),
-      provider_id: caller.id,
-      price,
-      status: 'active',
-      created_at: now,
-      updated_at: now,
-    })
-    await announceOffer(t, draw, { type: 'plan.created', offer: plan })
-    return planView(t, plan)
-  })
-}
-
-/** Changes a plan for new subscribers; existing subscribers keep their terms (decisions §9). */
-const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, body }, call) => {
-  const { ctx, caller, now, wall } = call
-  const price = body.price === undefined ? undefined : parsePrice(body.price)
-  return commit(ctx, async (t, draw) => {
-    const locked = await ownPlan(t, params.id, caller)
-    transition(planMachine, { event: 'update', from: locked.status, by: 'provider' })
-    if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
-    const changed = {
-      ...locked,
-      ...compact({ ...body, price }),
-      updated_at: now,
-    }
-    const plan = await t.table(plans).put(editedPlan(locked, changed, wall))
-    await announceOffer(t, draw, { type: 'plan.updated', offer: plan })
-    return planView(t, plan)
-  })
-}
-
-/** Deletes a plan: it takes no new subscribers, and its subscriptions are not renewed. */
-const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, { ctx, caller, now }) => {
-  await commit(ctx, async (t, draw) => {
-    const locked = await ownPlan(t, params.id, caller)
-    const { to } = transition(planMachine, { event: 'delete', from: locked.status, by: 'provider' })
-    const plan = await t.table(plans).put({ ...locked, status: to, updated_at: now })
-    await announceOffer(t, draw, { type: 'plan.deleted', offer: plan })
-  })
-  return { id: params.id, plan_id: params.id, deleted: true }
-}
 
 async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
   return existing(await t.table(plans).get(id), 'The plan')
@@ -168,28 +98,6 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
   return { plan, subscriber }
 }
 
-/** `POST /v1/services/maintenance-plan`: subscribes to the plan that the operator set for the path (decisions §7). */
-const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = {
-  async quote({ query }, call) {
-    const id = planBehind(call.ctx)
-    const quote = await subscribe.quote({ params: { id }, query }, call)
-    return { ...quote, terms: { subscribe: quote.terms ?? null, plan_id: id } }
-  },
-
-  check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
-
-  async fulfil(t, draw, fulfilment) {
-    // Use the quoted plan, even if the operator has set another plan for the path since.
-    const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
-    const { answer, ...posted } = await subscribe.fulfil(t, draw, {
-      ...fulfilment,
-      input: inputOf(id),
-      payment: { ...fulfilment.payment, terms },
-    })
-    return { ...posted, answer }
-  },
-}
-
 const NamedTerms = z.strictObject({ subscribe: z.json(), plan_id: z.string() })
 
 const inputOf = (id: string) => ({ params: { id }, query: undefined, body: undefined, file: undefined })
@@ -201,12 +109,96 @@ function planBehind({ switches }: Context): string {
 }
 
 export const planRoutes: Handlers<typeof maintenancePlanApi & typeof plansApi> = {
-  maintenancePlan,
-  listPlans,
-  createPlan,
-  getPlan,
-  updatePlan,
-  deletePlan,
+  /** `POST /v1/services/maintenance-plan`: subscribes to the plan that the operator set for the path (decisions §7). */
+  maintenancePlan: {
+    async quote({ query }, call) {
+      const id = planBehind(call.ctx)
+      const quote = await subscribe.quote({ params: { id }, query }, call)
+      return { ...quote, terms: { subscribe: quote.terms ?? null, plan_id: id } }
+    },
+
+    check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
+
+    async fulfil(t, draw, fulfilment) {
+      // Use the quoted plan, even if the operator has set another plan for the path since.
+      const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
+      const { answer, ...posted } = await subscribe.fulfil(t, draw, {
+        ...fulfilment,
+        input: inputOf(id),
+        payment: { ...fulfilment.payment, terms },
+      })
+      return { ...posted, answer }
+    },
+  },
+
+  listPlans: async ({ query }, { ctx }) => {
+    const { provider, ...asked } = query
+    const wanted =
+      provider === undefined
+        ? { index: 'newest', prefix: ['active'] }
+        : { index: 'provider', prefix: [provider, 'active'] }
+    return ctx.store.read(async (t) => {
+      const { rows, ...page } = await offsetPage(t.table(plans), { ...asked, ...wanted })
+      return { plans: await Promise.all(rows.map((plan) => planView(t, plan))), ...page }
+    })
+  },
+
+  createPlan: async ({ body }, { ctx, caller, now }) => {
+    const price = parsePrice(body.price)
+    return commit(ctx, async (t, draw) => {
+      await refuseSuspendedNow(t, caller.id)
+      await refuseUnsellable(t, body.service_ids, caller)
+      if ((await t.table(plans).count('provider', [caller.id, 'active'])) >= MAX_PLANS) {
+        throw new AppError('conflict', `A provider can have at most ${MAX_PLANS} plans: delete one first.`)
+      }
+      const plan = await t.table(plans).insert({
+        ...body,
+        description: body.description ?? '',
+        id: draw.id('plan'),
+        provider_id: caller.id,
+        price,
+        status: 'active',
+        created_at: now,
+        updated_at: now,
+      })
+      await announceOffer(t, draw, { type: 'plan.created', offer: plan })
+      return planView(t, plan)
+    })
+  },
+
+  /** Deleted plans stay visible for their subscribers. */
+  getPlan: ({ params }, { ctx }) => ctx.store.read(async (t) => planView(t, await planOf(t, params.id))),
+
+  /** Changes a plan for new subscribers; existing subscribers keep their terms (decisions §9). */
+  updatePlan: async ({ params, body }, call) => {
+    const { ctx, caller, now, wall } = call
+    const price = body.price === undefined ? undefined : parsePrice(body.price)
+    return commit(ctx, async (t, draw) => {
+      const locked = await ownPlan(t, params.id, caller)
+      transition(planMachine, { event: 'update', from: locked.status, by: 'provider' })
+      if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
+      const changed = {
+        ...locked,
+        ...compact({ ...body, price }),
+        updated_at: now,
+      }
+      const plan = await t.table(plans).put(editedPlan(locked, changed, wall))
+      await announceOffer(t, draw, { type: 'plan.updated', offer: plan })
+      return planView(t, plan)
+    })
+  },
+
+  /** Deletes a plan: it takes no new subscribers, and its subscriptions are not renewed. */
+  deletePlan: async ({ params }, { ctx, caller, now }) => {
+    await commit(ctx, async (t, draw) => {
+      const locked = await ownPlan(t, params.id, caller)
+      const { to } = transition(planMachine, { event: 'delete', from: locked.status, by: 'provider' })
+      const plan = await t.table(plans).put({ ...locked, status: to, updated_at: now })
+      await announceOffer(t, draw, { type: 'plan.deleted', offer: plan })
+    })
+    return { id: params.id, plan_id: params.id, deleted: true }
+  },
+
   subscribe,
 }
 

@@ -1,6 +1,6 @@
 import type { subscriptionsApi } from '../../../src/api/sections/plans.ts'
 import { AppError, existing } from '../../../src/core/error.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { notYours, ownRows, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -11,56 +11,46 @@ import type { SubscriptionEvent } from './machine.ts'
 import { subscriptionView } from './plan-view.ts'
 import { plans, type SubscriptionRow, subscriptionParties, subscriptions } from './rows.ts'
 
-const listSubscriptions: FreeHandler<typeof subscriptionsApi.listSubscriptions> = async (
-  { query },
-  { ctx, caller, now },
-) => {
-  const own = { ...query, wallet: caller.wallet }
-  const of = { parties: subscriptionParties, rows: subscriptions }
-  const { rows, ...page } = await ctx.store.read((t) => ownRows(t, of, own))
-  return { subscriptions: rows.map((row) => subscriptionView(row, now)), ...page }
+export const subscriptionRoutes: FreeHandlers<typeof subscriptionsApi> = {
+  listSubscriptions: async ({ query }, { ctx, caller, now }) => {
+    const own = { ...query, wallet: caller.wallet }
+    const of = { parties: subscriptionParties, rows: subscriptions }
+    const { rows, ...page } = await ctx.store.read((t) => ownRows(t, of, own))
+    return { subscriptions: rows.map((row) => subscriptionView(row, now)), ...page }
+  },
+
+  getSubscription: async ({ params }, { ctx, caller, now }) => {
+    const row = existing(await ctx.store.table(subscriptions).get(params.id), 'The subscription')
+    if (!sideOf(row, caller)) throw notYours('The subscription')
+    return subscriptionView(row, now)
+  },
+
+  /** Cancels at the end of the paid period; immediately on request, or if no period is paid. */
+  cancelSubscription: ({ params, body }, { ctx, caller, now }) =>
+    change(ctx, { id: params.id, caller, now }, async (row) => {
+      const isOpen = row.status === 'active' || row.status === 'paused'
+      const waits = (body.at_period_end ?? true) && isOpen && now < row.current_period_end
+      if (!waits) return { event: 'cancel', change: { canceled_at: now } }
+      if (row.cancel_at_period_end) return undefined
+      return { event: 'cancel_at_period_end', change: { cancel_at_period_end: true, canceled_at: now } }
+    }),
+
+  /** The paid period continues. At its end, the next period is not charged. */
+  pauseSubscription: ({ params }, { ctx, caller, now }) =>
+    change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } })),
+
+  /** If the paid period is over, the next cron run charges a new one. Only `keep: true` undoes a planned cancellation. */
+  resumeSubscription: ({ params, body }, { ctx, caller, now }) =>
+    change(ctx, { id: params.id, caller, now }, async (row, t) => {
+      const isEnding = row.status === 'active' && row.cancel_at_period_end
+      if (isEnding && body.keep !== true) throw stillEnding(row)
+      const event: SubscriptionEvent = isEnding ? 'keep' : 'resume'
+      const kept = body.keep === true ? { cancel_at_period_end: false, canceled_at: null } : {}
+      if (row.live) await refuseWithoutPlan(t, row)
+      const lapsed = event === 'resume' && now >= row.current_period_end
+      return { event, change: { ...kept, paused_at: null, lapsed } }
+    }),
 }
-
-const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = async (
-  { params },
-  { ctx, caller, now },
-) => {
-  const row = existing(await ctx.store.table(subscriptions).get(params.id), 'The subscription')
-  if (!sideOf(row, caller)) throw notYours('The subscription')
-  return subscriptionView(row, now)
-}
-
-/** Cancels at the end of the paid period; immediately on request, or if no period is paid. */
-const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription> = (
-  { params, body },
-  { ctx, caller, now },
-) =>
-  change(ctx, { id: params.id, caller, now }, async (row) => {
-    const isOpen = row.status === 'active' || row.status === 'paused'
-    const waits = (body.at_period_end ?? true) && isOpen && now < row.current_period_end
-    if (!waits) return { event: 'cancel', change: { canceled_at: now } }
-    if (row.cancel_at_period_end) return undefined
-    return { event: 'cancel_at_period_end', change: { cancel_at_period_end: true, canceled_at: now } }
-  })
-
-/** The paid period continues. At its end, the next period is not charged. */
-const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
-  change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
-
-/** If the paid period is over, the next cron run charges a new one. Only `keep: true` undoes a planned cancellation. */
-const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
-  { params, body },
-  { ctx, caller, now },
-) =>
-  change(ctx, { id: params.id, caller, now }, async (row, t) => {
-    const isEnding = row.status === 'active' && row.cancel_at_period_end
-    if (isEnding && body.keep !== true) throw stillEnding(row)
-    const event: SubscriptionEvent = isEnding ? 'keep' : 'resume'
-    const kept = body.keep === true ? { cancel_at_period_end: false, canceled_at: null } : {}
-    if (row.live) await refuseWithoutPlan(t, row)
-    const lapsed = event === 'resume' && now >= row.current_period_end
-    return { event, change: { ...kept, paused_at: null, lapsed } }
-  })
 
 function stillEnding({ current_period_end: end }: SubscriptionRow): AppError {
   const until = new Date(end).toISOString()
@@ -90,12 +80,4 @@ async function change(ctx: Context, { id, caller, now }: SubscriptionParams, act
     return step ? applyStep(t, draw, { subscription: locked, step: { ...step, by: 'subscriber', at: now } }) : locked
   })
   return subscriptionView(row, now)
-}
-
-export const subscriptionRoutes: FreeHandlers<typeof subscriptionsApi> = {
-  listSubscriptions,
-  getSubscription,
-  cancelSubscription,
-  pauseSubscription,
-  resumeSubscription,
 }

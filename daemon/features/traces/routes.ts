@@ -5,7 +5,7 @@ import { keccak256 } from '../../../src/core/keccak.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import { TraceEvent } from '../../../src/model/trace.ts'
-import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Call, FreeHandlers } from '../../endpoint/handler.ts'
 import { factTable, type Html, html, page } from '../../endpoint/html.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { digestOf } from '../../kernel/canonical.ts'
@@ -97,24 +97,39 @@ const MAX_TRACES = 1_000
 const LINK_LIFE_MS = HOUR_MS
 const TOKEN_BYTES = 32
 
-/** If the same event was recorded before, the response has the same trace id but no link. */
-const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { event } }, call) => {
-  const { ctx, now, wall } = call
-  const signer = senderOf(event, call)
-  const faults = rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
-  const first = faults[0]
-  if (first) throw new AppError('invalid_request', `${first.path}: ${first.message}`, { details: faults })
-  return commit(ctx, async (t, draw) => {
-    const known = await recorded(t, signer, event)
-    if (known) return { trace_id: known.id, link: null, link_expires_at: null }
-    await refuseOverflow(t, signer)
-    const { row, token } = await insertTrace(t, draw, { event, signer, now, wall })
-    return {
-      trace_id: row.id,
-      link: `${ctx.baseUrl()}/dashboard/traces/${token}`,
-      link_expires_at: row.link_expires_at,
-    }
-  })
+export const traceRoutes: FreeHandlers<typeof tracesApi> = {
+  /** If the same event was recorded before, the response has the same trace id but no link. */
+  recordTrace: async ({ body: { event } }, call) => {
+    const { ctx, now, wall } = call
+    const signer = senderOf(event, call)
+    const faults = rules.filter(({ isBroken }) => isBroken(event)).map(({ path, message }) => ({ path, message }))
+    const first = faults[0]
+    if (first) throw new AppError('invalid_request', `${first.path}: ${first.message}`, { details: faults })
+    return commit(ctx, async (t, draw) => {
+      const known = await recorded(t, signer, event)
+      if (known) return { trace_id: known.id, link: null, link_expires_at: null }
+      await refuseOverflow(t, signer)
+      const { row, token } = await insertTrace(t, draw, { event, signer, now, wall })
+      return {
+        trace_id: row.id,
+        link: `${ctx.baseUrl()}/dashboard/traces/${token}`,
+        link_expires_at: row.link_expires_at,
+      }
+    })
+  },
+
+  /** The token is read and used up in one transaction, so only one of two concurrent readers sees the trace. */
+  openTrace: async (_input, { ctx, caller, wall }) => {
+    const row = await commit(ctx, async (t) => {
+      const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]
+      const locked = found && (await t.table(traces).getForUpdate(found.id))
+      if (!locked || locked.token_hash === null || locked.link_expires_at <= wall) return undefined
+      await t.table(traces).put({ ...locked, token_hash: null })
+      return locked
+    })
+    if (!row) throw new AppError('not_found', 'This link was already opened, has expired or is unknown.')
+    return tracePage(row)
+  },
 }
 
 /** Finds the owner of the trace: the holder of the API key, or else the intent's payer, who signed the raw body. */
@@ -174,18 +189,3 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
   })
   return { row, token }
 }
-
-/** The token is read and used up in one transaction, so only one of two concurrent readers sees the trace. */
-const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx, caller, wall }) => {
-  const row = await commit(ctx, async (t) => {
-    const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]
-    const locked = found && (await t.table(traces).getForUpdate(found.id))
-    if (!locked || locked.token_hash === null || locked.link_expires_at <= wall) return undefined
-    await t.table(traces).put({ ...locked, token_hash: null })
-    return locked
-  })
-  if (!row) throw new AppError('not_found', 'This link was already opened, has expired or is unknown.')
-  return tracePage(row)
-}
-
-export const traceRoutes: FreeHandlers<typeof tracesApi> = { recordTrace, openTrace }

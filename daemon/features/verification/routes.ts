@@ -10,7 +10,7 @@ import { checksumAddress } from '../../../src/core/hex.ts'
 import { MAX_NAME_CHARS } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { factTable, type Html, html, page } from '../../endpoint/html.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -85,38 +85,145 @@ const RETRY_SECONDS = 60
 /** Maximum attempts read, latest first. At most one of them is open. */
 const LATEST = 2
 
-const startVerification: FreeHandler<typeof verificationApi.startVerification> = async (_input, call) => {
-  const { ctx, caller, now, wall } = call
-  return commit(ctx, async (t, draw) => {
-    const holder = await t.table(participants).get(caller.id)
-    if (holder?.verification_tier === 'identity_verified') {
-      throw new AppError('conflict', 'This participant is identity-verified already.')
-    }
-    const open = await liveAttempt(t, caller.id)
-    const attempt = open && (await t.table(attempts).getForUpdate(open.id))
-    if (attempt && !isOverdue(attempt, { now, wall })) throw oneAtATime(attempt)
-    if (attempt) await stepAttempt(t, draw, { attempt, event: 'expire', by: 'system', now, wall })
-    const token = draw.bytes(TOKEN_BYTES).toString('hex')
-    const row = await t.table(attempts).insert({
-      id: draw.id('verification'),
-      participant_id: caller.id,
-      status: 'pending_consent',
-      live: true,
-      token_hash: hashSecret(token),
-      token_expires_at: wall + ATTEMPT_MS,
-      operator_name: null,
-      consented_at: null,
-      vendor_session: null,
-      vendor_url: null,
-      reason: null,
-      ended_at: null,
-      expires_at: now + ATTEMPT_MS,
-      created_at: now,
+export const verificationRoutes: FreeHandlers<typeof verificationApi & typeof verificationAdminApi> = {
+  startVerification: async (_input, call) => {
+    const { ctx, caller, now, wall } = call
+    return commit(ctx, async (t, draw) => {
+      const holder = await t.table(participants).get(caller.id)
+      if (holder?.verification_tier === 'identity_verified') {
+        throw new AppError('conflict', 'This participant is identity-verified already.')
+      }
+      const open = await liveAttempt(t, caller.id)
+      const attempt = open && (await t.table(attempts).getForUpdate(open.id))
+      if (attempt && !isOverdue(attempt, { now, wall })) throw oneAtATime(attempt)
+      if (attempt) await stepAttempt(t, draw, { attempt, event: 'expire', by: 'system', now, wall })
+      const token = draw.bytes(TOKEN_BYTES).toString('hex')
+      const row = await t.table(attempts).insert({
+        id: draw.id('verification'),
+        participant_id: caller.id,
+        status: 'pending_consent',
+        live: true,
+        token_hash: hashSecret(token),
+        token_expires_at: wall + ATTEMPT_MS,
+        operator_name: null,
+        consented_at: null,
+        vendor_session: null,
+        vendor_url: null,
+        reason: null,
+        ended_at: null,
+        expires_at: now + ATTEMPT_MS,
+        created_at: now,
+      })
+      await emitAttempt(t, draw, { attempt: row, at: now })
+      const consent_url = `${ctx.baseUrl()}/verification/consent/${token}`
+      return { attempt_id: row.id, consent_url, expires_at: row.expires_at }
     })
-    await emitAttempt(t, draw, { attempt: row, at: now })
-    const consent_url = `${ctx.baseUrl()}/verification/consent/${token}`
-    return { attempt_id: row.id, consent_url, expires_at: row.expires_at }
-  })
+  },
+
+  getVerificationStatus: async (_input, call) => {
+    const { ctx, caller, now, wall } = call
+    return ctx.store.read(async (t) => {
+      const holder = (await t.table(participants).get(caller.id)) ?? caller
+      const { rows } = await t.table(attempts).page('own', [caller.id], { limit: LATEST })
+      const isOpen = (row: AttemptRow) => row.live && !isOverdue(row, { now, wall })
+      const shown = (row: AttemptRow | undefined) => (row ? attemptView(row, { now, wall }) : null)
+      return {
+        participant_id: caller.id,
+        verification_tier: holder.verification_tier,
+        attempt: shown(rows.find(isOpen)),
+        last_attempt: shown(rows.find((row) => !isOpen(row))),
+      }
+    })
+  },
+
+  /** Requests the vendor session before using up the token, so that the token stays valid if the request fails. */
+  consentToVerification: async ({ body }, call) => {
+    const { ctx, now, wall } = call
+    const { token, operator_name } = body
+    const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
+    return ctx.mutex.run(`verification:${id}`, async () => {
+      await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
+      const session = await openSession(ctx, { attemptId: id, operatorName: operator_name })
+      const row = await commit(ctx, async (t, draw) => {
+        await attemptOf(t, token, { now, wall })
+        const attempt = existing(await t.table(attempts).getForUpdate(id), 'The attempt')
+        const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
+        return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
+      })
+      const vendor = verificationVendor.of(ctx).name
+      const answer = {
+        message: session.url
+          ? 'Your consent is recorded. Continue at vendor_url.'
+          : 'Your consent is recorded. The verifier decides next; you may close this page.',
+        attempt_id: row.id,
+        status: row.status,
+        vendor,
+        vendor_url: row.vendor_url,
+        consented_at: now,
+        expires_at: row.expires_at,
+      }
+      return { answer, page: () => consentedPage({ attempt: row, vendor }) }
+    })
+  },
+
+  receiveVendorCallback: async ({ body }, call) => {
+    const { ctx, signed, now, wall } = call
+    const callback = {
+      signature: signed.header(vendorSignatureHeader) ?? '',
+      timestamp: signed.header(vendorTimestampHeader) ?? '',
+      body: signed.body(),
+    }
+    const { reason, ...said } = body
+    const decision = { ...said, ...compact({ reason }) }
+    const row = await takeDecision(ctx, { callback, decision, now, wall })
+    return { attempt_id: row.id, status: row.status }
+  },
+
+  /** Viewing the page does not use up the token, because mail scanners follow links. */
+  getConsentPage: async (_input, { ctx, caller, now, wall }) =>
+    ctx.store.read(async (t) => {
+      const attempt = await attemptOf(t, caller.token, { now, wall })
+      const participant = existing(await t.table(participants).get(attempt.participant_id), 'The participant')
+      return consentPage({ attempt, participant, token: caller.token, vendor: verificationVendor.of(ctx).name })
+    }),
+
+  /** Expires overdue attempts first, so that the response has correct statuses. */
+  listVerifications: async ({ query }, call) => {
+    const { ctx, now, wall } = call
+    const { status } = query
+    await expireOverdue(ctx, now)
+    const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
+    const list = { rows: attempts, ...index, fields: verificationFields, factsOf: attemptFactsIn(ctx.store) }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    const shown = await ctx.store.read((t) =>
+      Promise.all(rows.map(async (row) => ({ ...attemptView(row, { now, wall }), ...(await whoIs(t, row)) }))),
+    )
+    return { attempts: shown, ...found }
+  },
+
+  /** Lets the sandbox vendor apply the decision and send its normal callback. */
+  decideVerification: async ({ params, body }, call) => {
+    const { ctx, now, wall } = call
+    const vendor = verificationVendor.of(ctx)
+    if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides; an operator cannot.`)
+    const attempt = existing(await ctx.store.table(attempts).get(params.id), 'The attempt')
+    const { decision: verdict, reason } = body
+    const event = verdict === 'approved' ? 'approve' : 'reject'
+    transition(verificationMachine, { event, from: attemptStatusAt(attempt, { now, wall }), by: 'vendor' })
+    const decision = { session_id: attempt.vendor_session ?? '', decision: verdict, reason }
+    const row = await takeDecision(ctx, {
+      callback: vendor.decide(decision, wall),
+      decision,
+      now,
+      wall,
+      also: (t, draw, decided) => {
+        const subject = { kind: 'verification', id: decided.id }
+        const detail = { decision: verdict, participant_id: decided.participant_id }
+        return audit(t, draw, { act: 'verification.decide', subject, reason, changed: true, detail, by: call })
+      },
+    })
+    return attemptView(row, { now, wall })
+  },
 }
 
 function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
@@ -125,68 +232,11 @@ function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
   })
 }
 
-const getVerificationStatus: FreeHandler<typeof verificationApi.getVerificationStatus> = async (_input, call) => {
-  const { ctx, caller, now, wall } = call
-  return ctx.store.read(async (t) => {
-    const holder = (await t.table(participants).get(caller.id)) ?? caller
-    const { rows } = await t.table(attempts).page('own', [caller.id], { limit: LATEST })
-    const isOpen = (row: AttemptRow) => row.live && !isOverdue(row, { now, wall })
-    const shown = (row: AttemptRow | undefined) => (row ? attemptView(row, { now, wall }) : null)
-    return {
-      participant_id: caller.id,
-      verification_tier: holder.verification_tier,
-      attempt: shown(rows.find(isOpen)),
-      last_attempt: shown(rows.find((row) => !isOpen(row))),
-    }
-  })
-}
-
 /** The verification attempt that a token belongs to. @throws AppError 404 if it was used, has expired or is unknown */
 async function attemptOf(t: ReadTx, token: string, times: Times): Promise<AttemptRow> {
   const row = (await t.table(attempts).page('token', [hashSecret(token)], { limit: 1 })).rows[0]
   if (row && attemptStatusAt(row, times) === 'pending_consent') return row
   throw new AppError('not_found', 'This link was already used, has expired or is unknown.')
-}
-
-/** Viewing the page does not use up the token, because mail scanners follow links. */
-const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = async (
-  _input,
-  { ctx, caller, now, wall },
-) =>
-  ctx.store.read(async (t) => {
-    const attempt = await attemptOf(t, caller.token, { now, wall })
-    const participant = existing(await t.table(participants).get(attempt.participant_id), 'The participant')
-    return consentPage({ attempt, participant, token: caller.token, vendor: verificationVendor.of(ctx).name })
-  })
-
-/** Requests the vendor session before using up the token, so that the token stays valid if the request fails. */
-const consentToVerification: FreeHandler<typeof verificationApi.consentToVerification> = async ({ body }, call) => {
-  const { ctx, now, wall } = call
-  const { token, operator_name } = body
-  const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
-  return ctx.mutex.run(`verification:${id}`, async () => {
-    await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
-    const session = await openSession(ctx, { attemptId: id, operatorName: operator_name })
-    const row = await commit(ctx, async (t, draw) => {
-      await attemptOf(t, token, { now, wall })
-      const attempt = existing(await t.table(attempts).getForUpdate(id), 'The attempt')
-      const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
-      return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
-    })
-    const vendor = verificationVendor.of(ctx).name
-    const answer = {
-      message: session.url
-        ? 'Your consent is recorded. Continue at vendor_url.'
-        : 'Your consent is recorded. The verifier decides next; you may close this page.',
-      attempt_id: row.id,
-      status: row.status,
-      vendor,
-      vendor_url: row.vendor_url,
-      consented_at: now,
-      expires_at: row.expires_at,
-    }
-    return { answer, page: () => consentedPage({ attempt: row, vendor }) }
-  })
 }
 
 async function openSession(ctx: Context, order: { readonly attemptId: string; readonly operatorName: string }) {
@@ -200,33 +250,6 @@ async function openSession(ctx: Context, order: { readonly attemptId: string; re
     const message = 'The verifier does not respond; your consent was not recorded. Try the link again.'
     throw new AppError('unavailable', message, { retryAfter: RETRY_SECONDS, cause: error })
   }
-}
-
-const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCallback> = async ({ body }, call) => {
-  const { ctx, signed, now, wall } = call
-  const callback = {
-    signature: signed.header(vendorSignatureHeader) ?? '',
-    timestamp: signed.header(vendorTimestampHeader) ?? '',
-    body: signed.body(),
-  }
-  const { reason, ...said } = body
-  const decision = { ...said, ...compact({ reason }) }
-  const row = await takeDecision(ctx, { callback, decision, now, wall })
-  return { attempt_id: row.id, status: row.status }
-}
-
-/** Expires overdue attempts first, so that the response has correct statuses. */
-const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
-  const { ctx, now, wall } = call
-  const { status } = query
-  await expireOverdue(ctx, now)
-  const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
-  const list = { rows: attempts, ...index, fields: verificationFields, factsOf: attemptFactsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const shown = await ctx.store.read((t) =>
-    Promise.all(rows.map(async (row) => ({ ...attemptView(row, { now, wall }), ...(await whoIs(t, row)) }))),
-  )
-  return { attempts: shown, ...found }
 }
 
 /** Name of the participant; empty if the participant no longer exists. */
@@ -244,40 +267,3 @@ const attemptFactsIn =
     operator: operator_name,
     age: created_at,
   })
-
-/** Lets the sandbox vendor apply the decision and send its normal callback. */
-const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (
-  { params, body },
-  call,
-) => {
-  const { ctx, now, wall } = call
-  const vendor = verificationVendor.of(ctx)
-  if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides; an operator cannot.`)
-  const attempt = existing(await ctx.store.table(attempts).get(params.id), 'The attempt')
-  const { decision: verdict, reason } = body
-  const event = verdict === 'approved' ? 'approve' : 'reject'
-  transition(verificationMachine, { event, from: attemptStatusAt(attempt, { now, wall }), by: 'vendor' })
-  const decision = { session_id: attempt.vendor_session ?? '', decision: verdict, reason }
-  const row = await takeDecision(ctx, {
-    callback: vendor.decide(decision, wall),
-    decision,
-    now,
-    wall,
-    also: (t, draw, decided) => {
-      const subject = { kind: 'verification', id: decided.id }
-      const detail = { decision: verdict, participant_id: decided.participant_id }
-      return audit(t, draw, { act: 'verification.decide', subject, reason, changed: true, detail, by: call })
-    },
-  })
-  return attemptView(row, { now, wall })
-}
-
-export const verificationRoutes: FreeHandlers<typeof verificationApi & typeof verificationAdminApi> = {
-  startVerification,
-  getVerificationStatus,
-  consentToVerification,
-  receiveVendorCallback,
-  getConsentPage,
-  listVerifications,
-  decideVerification,
-}

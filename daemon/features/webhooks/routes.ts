@@ -3,7 +3,7 @@ import { deliveryFields } from '../../../src/api/endpoint/list-fields.ts'
 import { Delivery, type deliveriesApi, type webhookAdminApi } from '../../../src/api/sections/webhooks.ts'
 import { at, pick, tableOf } from '../../../src/core/record.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
@@ -25,32 +25,34 @@ export function deliveryView(row: DeliveryRow): z.output<typeof Delivery> {
   }
 }
 
-const listDeliveries: FreeHandler<typeof deliveriesApi.listDeliveries> = async ({ query }, { ctx, caller }) =>
-  ctx.store.read((t) => listed(t, { ...query, participant: caller.id }))
+export const webhookRoutes: FreeHandlers<typeof deliveriesApi & typeof webhookAdminApi> = {
+  listDeliveries: async ({ query }, { ctx, caller }) =>
+    ctx.store.read((t) => listed(t, { ...query, participant: caller.id })),
 
-const replayDelivery: FreeHandler<typeof deliveriesApi.replayDelivery> = async ({ params }, { ctx, caller, now }) =>
-  deliveryView(await commit(ctx, (t) => replay(t, params.id, { owner: caller.id, now })))
+  replayDelivery: async ({ params }, { ctx, caller, now }) =>
+    deliveryView(await commit(ctx, (t) => replay(t, params.id, { owner: caller.id, now }))),
 
-/** Replays any delivery for the operator and writes a log entry. */
-const replayForOperator: FreeHandler<typeof webhookAdminApi.replayForOperator> = async ({ params }, call) => {
-  const { ctx, now } = call
-  const row = await commit(ctx, async (t, draw) => {
-    const replayed = await replay(t, params.id, { now })
-    const subject = { kind: 'delivery', id: replayed.id }
-    await audit(t, draw, { act: 'delivery.replay', subject, changed: true, by: call })
-    return replayed
-  })
-  return deliveryView(row)
-}
+  /** Replays any delivery for the operator and writes a log entry. */
+  replayForOperator: async ({ params }, call) => {
+    const { ctx, now } = call
+    const row = await commit(ctx, async (t, draw) => {
+      const replayed = await replay(t, params.id, { now })
+      const subject = { kind: 'delivery', id: replayed.id }
+      await audit(t, draw, { act: 'delivery.replay', subject, changed: true, by: call })
+      return replayed
+    })
+    return deliveryView(row)
+  },
 
-const getWebhooks: FreeHandler<typeof webhookAdminApi.getWebhooks> = async ({ query }, { ctx, now }) => {
-  const list = { rows: deliveries, ...indexOf(query), fields: deliveryFields, factsOf: factsIn(ctx.store) }
-  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
-  const sums = await ctx.store.read((t) =>
-    Promise.all(deliveryStates.map((state) => t.table(deliveries).count('state', [state]))),
-  )
-  const counts = tableOf(deliveryStates, (state) => at(sums, deliveryStates.indexOf(state)))
-  return { deliveries: rows.map(deliveryView), ...found, counts }
+  getWebhooks: async ({ query }, { ctx, now }) => {
+    const list = { rows: deliveries, ...indexOf(query), fields: deliveryFields, factsOf: factsIn(ctx.store) }
+    const { rows, ...found } = await listedPage(ctx.store, list, { ...query, now })
+    const sums = await ctx.store.read((t) =>
+      Promise.all(deliveryStates.map((state) => t.table(deliveries).count('state', [state]))),
+    )
+    const counts = tableOf(deliveryStates, (state) => at(sums, deliveryStates.indexOf(state)))
+    return { deliveries: rows.map(deliveryView), ...found, counts }
+  },
 }
 
 const factsIn = (t: ReadTx) => async (row: DeliveryRow, uses: (field: keyof typeof deliveryFields) => boolean) => ({
@@ -85,11 +87,4 @@ function indexOf({ status, participant }: DeliveryQuery): Pick<OffsetSlice, 'ind
   return status === undefined
     ? { index: 'own', prefix: [participant] }
     : { index: 'own_state', prefix: [participant, status] }
-}
-
-export const webhookRoutes: FreeHandlers<typeof deliveriesApi & typeof webhookAdminApi> = {
-  listDeliveries,
-  replayDelivery,
-  replayForOperator,
-  getWebhooks,
 }
