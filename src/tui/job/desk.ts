@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Json } from '../../core/json.ts'
 import { MAX_PAGE } from '../../core/limits.ts'
@@ -9,13 +8,13 @@ import { bad, blank, dim, flat, good, type Line, strong, warn } from '../parts/l
 import type { DialogEvidence } from '../shell/dialog.ts'
 import { ask } from '../shell/queries.ts'
 import { type Fields, fields, list, word } from '../shell/read.ts'
-import { shownJob } from './facts.ts'
 import { fetchPast, type Past, pastWords } from './past.ts'
+import { shownJob } from './rows.ts'
 
 /* What a ruling rests on: the promise, the delivery, both statements, and what both parties did before. */
 
-type Bundle = WireAnswer<Api['getJobBundle']>
-type Listing = WireAnswer<Api['getService']>
+type Bundle = WireAnswer<'getJobBundle'>
+type Listing = WireAnswer<'getService'>
 
 type DeskFacts = {
   readonly job: Job

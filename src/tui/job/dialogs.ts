@@ -7,8 +7,7 @@ import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { deskOf } from './desk.ts'
-import { shownJob } from './facts.ts'
-import { resolveJob } from './rows.ts'
+import { resolveJob, shownJob } from './rows.ts'
 
 const outcomes = ['refund', 'release', 'split'] as const
 

@@ -15,8 +15,10 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, strong } from '../parts/line.ts'
 import { text, time } from '../shell/read.ts'
 import type { JobTab } from '../shell/ui.ts'
-import { type HistoryEntry, type JobDetail, shownJob } from './facts.ts'
+import { type JobDetail, money, shownJob } from './rows.ts'
 
+/** Limit on messages, history entries and bookings that are shown; the newest ones are kept. */
+const ENTRIES_MAX = 200
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
 
@@ -116,31 +118,37 @@ function isAtStake({ status, escrow }: Job): boolean {
 type Shown = { readonly detail: JobDetail; readonly width: number; readonly now: number | undefined }
 
 const tabLines: Readonly<Record<JobTab, (shown: Shown) => Line[]>> = {
-  timeline: ({ detail, width, now }) =>
-    entryLines([...detail.timeline.map(inWords), ...waiting(detail.job, now)], {
-      ...{ width, now },
-      none: 'nothing has happened yet',
-    }),
-  input: ({ detail }) => [...faultLines(detail.faults.input), ...jsonLines(detail.input ?? null)],
+  timeline({ detail: { job }, width, now }) {
+    const entries = (job.timeline ?? []).slice(-ENTRIES_MAX).map(inWords)
+    return entryLines([...entries, ...waiting(job, now)], { width, now, none: 'nothing has happened yet' })
+  },
+  input: ({ detail: { job, bundle } }) => [...faultLines(bundle?.schema_report.input), ...jsonLines(job.input ?? null)],
   deliverables: deliverableLines,
-  messages: ({ detail, width, now }) => entryLines(detail.messages, { width, now, none: 'no messages' }),
+  messages: ({ detail, width, now }) =>
+    entryLines(detail.messages.slice(-ENTRIES_MAX).map(messageEntry), { width, now, none: 'no messages' }),
   money: moneyLines,
-  raw: ({ detail }) => jsonLines(detail.raw),
+  raw: ({ detail: { job, bundle } }) => jsonLines(bundle ?? job),
 }
 
 export function linesOf(tab: JobTab, shown: Shown): Line[] {
   return tabLines[tab](shown)
 }
 
-type Entry = Omit<HistoryEntry, 'head'> & {
+type Entry = {
+  readonly at: number | undefined
   readonly head: Piece
+  readonly words: string
   /** Shown in place of a time. */
   readonly when?: string
 }
 
 /** Shows the status of a history entry in the words that lists use. */
-function inWords(entry: HistoryEntry): Entry {
-  return { ...entry, head: isState(entry.head) ? jobStates[entry.head] : entry.head }
+function inWords({ event, detail, at }: NonNullable<Job['timeline']>[number]): Entry {
+  return { at: time(at), head: isState(event) ? jobStates[event] : text(event), words: text(detail) }
+}
+
+function messageEntry({ author_role: head, body, file_id, created_at: at }: JobDetail['messages'][number]): Entry {
+  return { at: time(at), head, words: [text(body), text(file_id)].filter(Boolean).join('  @ ') }
 }
 
 /** Names the party that must act next, and what happens if it does nothing. */
@@ -187,21 +195,26 @@ function entryLines(entries: readonly Entry[], { width, now, none }: EntryOption
   )
 }
 
-function faultLines(faults: readonly string[] | undefined): Line[] {
-  if (faults === undefined) return []
-  if (faults.length === 0) return [[good(' ✓ '), dim('matches the schema of the listing')]]
-  return faults.map((fault): Line => [bad(' ✗ '), fault])
+type Report = NonNullable<JobDetail['bundle']>['schema_report']['input']
+
+function faultLines(report: Report | undefined): Line[] {
+  if (!report) return []
+  if (report.details.length === 0) return [[good(' ✓ '), dim('matches the schema of the listing')]]
+  const shown = report.details.slice(0, ENTRIES_MAX)
+  return shown.map(({ path, message }): Line => [bad(' ✗ '), `${text(path)} ${text(message)}`.trim()])
 }
 
-function deliverableLines({ detail }: Shown): Line[] {
-  const { deliverables, faults, notes } = detail
+function deliverableLines({ detail: { job, bundle } }: Shown): Line[] {
+  const deliverables = job.deliverables ?? []
+  const notes = text(job.notes)
   const note: Line[] = notes === '' ? [] : [[dim(' notes  '), notes]]
   if (deliverables.length === 0) return [[dim(' nothing was delivered')], ...note]
-  return [...faultLines(faults.deliverables), ...note, ...deliverables.flatMap(jsonLines)]
+  return [...faultLines(bundle?.schema_report.deliverables), ...note, ...deliverables.flatMap(jsonLines)]
 }
 
 function moneyLines({ detail, width, now }: Shown): Line[] {
-  const { job, postings } = detail
+  const { job, bundle } = detail
+  const postings = bundle?.postings.slice(-ENTRIES_MAX) ?? []
   const { amount, providerAmount, fee, paidBy } = shownJob(job)
   const { dispute } = job
   const [transaction, receipt] = [text(job.payment?.transaction), text(job.receipt_id)]
@@ -215,7 +228,10 @@ function moneyLines({ detail, width, now }: Shown): Line[] {
   ] as const
   return [
     ...facts.flatMap(([name, value]) => (value === '' ? [] : labelled(name, value, width))),
-    ...postings.map(({ at, kind, lines }): Line => [` ${timeNear(at, now)}  `, accent(kind), `  ${lines.join('  ')}`]),
+    ...postings.map(({ at, kind, lines }): Line => {
+      const amounts = lines.map((line) => `${money(line.amount)} ${text(line.account)}`)
+      return [` ${timeNear(time(at), now)}  `, accent(text(kind)), `  ${amounts.join('  ')}`]
+    }),
   ]
 }
 

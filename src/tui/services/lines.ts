@@ -3,7 +3,7 @@ import { dollars, microOf } from '../../text/columns.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, type Piece, spread, warn } from '../parts/line.ts'
 import { text } from '../shell/read.ts'
-import { isNewProvider, type Listing, scoreOf } from './facts.ts'
+import { isNewProvider, type Listing, scoreOf } from './rows.ts'
 import { type Member, memberWord, memberWords, readMembers } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11

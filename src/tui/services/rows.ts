@@ -1,11 +1,24 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
+import type { CatalogListing } from '../../nouns/services.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
-import type { Listing } from './facts.ts'
+
+type Selling = WireAnswer<'listAllServices'>['services'][number]['selling']
+
+/** A listing. Only the operator's list has sales figures. */
+export type Listing = (WireAnswer<'getService'> | CatalogListing) & { readonly selling?: Selling }
+
+/** The reputation of the provider, as a number. Undefined if it has none. */
+export function scoreOf({ provider_reputation: score }: Listing): number | undefined {
+  return (typeof score === 'number' ? score : score?.score) ?? undefined
+}
+
+export function isNewProvider({ provider_is_new: isNew, provider_reputation: score }: Listing): boolean {
+  return isNew === true || (typeof score === 'object' && score?.is_new === true)
+}
 
 /** Longest search text that the API accepts. */
 const SEARCH_CHARS_MAX = 200
@@ -44,7 +57,7 @@ export const fetchDeliveries =
   async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
     if (provider === '' || !(admin || isOwn)) return none
     const query = { limit: String(DELIVERIES) }
-    const read = ({ deliveries }: WireAnswer<Api['getWebhooks' | 'listDeliveries']>) => deliveries
+    const read = ({ deliveries }: WireAnswer<'getWebhooks' | 'listDeliveries'>) => deliveries
     return admin
       ? ask(link, { name: 'getWebhooks', asked: { query: { ...query, participant: provider }, signal } }, read)
       : ask(link, { name: 'listDeliveries', asked: { query, signal } }, read)

@@ -27,10 +27,18 @@ import { type Query, useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
-import { isNewProvider, type Listing, scoreOf } from './facts.ts'
 import { wholeLines } from './lines.ts'
 import { useMarket } from './market.ts'
-import { catalogQuery, fetchDeliveries, fetchSales, fetchService, testHook } from './rows.ts'
+import {
+  catalogQuery,
+  fetchDeliveries,
+  fetchSales,
+  fetchService,
+  isNewProvider,
+  type Listing,
+  scoreOf,
+  testHook,
+} from './rows.ts'
 import { shopActions, shopWords, useShop } from './shop.ts'
 import { type Sold, tabLines } from './tabs.ts'
 

@@ -1,7 +1,6 @@
 import examples from '../../api/answer-examples.json' with { type: 'json' }
-import type { WireAnswer } from '../../api/endpoint/define.ts'
 import { serviceFields } from '../../api/endpoint/list-fields.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { readAnswer } from '../../client/call.ts'
 import type { Outcome } from '../../client/link.ts'
 import { parseFilter, passesFilter } from '../../core/filter.ts'
@@ -12,8 +11,8 @@ const MINUTE_MS = 60_000
 
 export const OWN = 'p_4b7000000000beef'
 
-type Listing = WireAnswer<Api['getService']>
-type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
+type Listing = WireAnswer<'getService'>
+type Delivery = WireAnswer<'listDeliveries'>['deliveries'][number]
 
 const known = await readAnswer('getService', examples.getService.answer)
 
@@ -81,7 +80,7 @@ export function catalogOf(count: number) {
     )
     const services = found.slice(Number(offset), Number(offset) + Number(limit))
     const page = { total: found.length, limit: Number(limit), offset: Number(offset), services: services.map(selling) }
-    return { ok: true, value: page satisfies WireAnswer<Api['listAllServices']> }
+    return { ok: true, value: page satisfies WireAnswer<'listAllServices'> }
   }
 }
 

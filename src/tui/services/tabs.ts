@@ -1,14 +1,14 @@
 import { type Job, jobStateOf } from '../../nouns/jobs.ts'
 import { count, padEnd, shortSpan } from '../../text/text.ts'
-import { shownJob } from '../job/facts.ts'
+import { shownJob } from '../job/rows.ts'
 import { tabbedHead } from '../list/screen.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, dim, type Line, strong } from '../parts/line.ts'
 import { tabWords } from '../shell/finding.ts'
 import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
-import type { Listing } from './facts.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
+import type { Listing } from './rows.ts'
 
 /** A listing with its newest jobs, undefined until known, and the figures of the list. */
 export type Sold = ServicesShown & {
