@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { readsAsOperator } from '../src/cli/account.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
@@ -10,8 +9,8 @@ import { watchOptions } from '../src/cli/run/watched.ts'
 import { attentionRows } from '../src/nouns/attention.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 
-type Operators = WireAnswer<Api['getAttention']>
-type Item = WireAnswer<Api['getOwnAttention']>['items'][number] | Operators['items'][number]
+type Operators = WireAnswer<'getAttention'>
+type Item = WireAnswer<'getOwnAttention'>['items'][number] | Operators['items'][number]
 
 const columns: readonly Column<Item>[] = [
   { title: 'KIND', value: ({ kind }) => kind },
@@ -55,8 +54,7 @@ export const command = defineCommand({
   },
 })
 
-const isOperators = (found: Operators | WireAnswer<Api['getOwnAttention']>): found is Operators =>
-  'platform' in found.counts
+const isOperators = (found: Operators | WireAnswer<'getOwnAttention'>): found is Operators => 'platform' in found.counts
 
 function printItem(item: Item, io: Io): void {
   io.line(headOf(item))

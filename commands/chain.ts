@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { andJson, defineCall, defineCommand } from '../src/cli/command.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
@@ -7,7 +6,7 @@ import { bold, cyan, green, red, yellow } from '../src/text/text.ts'
 
 const PAGE_ROWS_MAX = 100
 
-type Transaction = WireAnswer<Api['getChain']>['transactions'][number]
+type Transaction = WireAnswer<'getChain'>['transactions'][number]
 
 const columns: readonly Column<Transaction>[] = [
   { title: 'NONCE', value: ({ nonce }) => String(nonce), align: 'right' },
@@ -130,7 +129,7 @@ export const chainTx = defineCommand({
   },
 })
 
-const costColumns: readonly Column<WireAnswer<Api['getChainCosts']>['sales'][number]>[] = [
+const costColumns: readonly Column<WireAnswer<'getChainCosts'>['sales'][number]>[] = [
   { title: 'SALE', value: ({ kind }) => kind },
   { title: 'ACTS', value: ({ acts }) => acts.join(', '), flexible: true },
   { title: 'GAS', value: ({ cost }) => cost && `$${cost}`, plain: ({ cost }) => cost, align: 'right' },

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
@@ -68,7 +67,7 @@ export const complianceScreen = defineCommand({
   view: ({ screened }, io) => printRows(io, columns, screened),
 })
 
-type Health = WireAnswer<Api['getHealth']>
+type Health = WireAnswer<'getHealth'>
 
 export const complianceShow = defineCommand({
   name: 'compliance show',

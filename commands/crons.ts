@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import { cronState } from '../src/cli/nouns/health.ts'
@@ -8,7 +7,7 @@ import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { bold, green } from '../src/text/text.ts'
 
-const columns: readonly Column<WireAnswer<Api['listCrons']>['crons'][number]>[] = [
+const columns: readonly Column<WireAnswer<'listCrons'>['crons'][number]>[] = [
   { title: 'CRON', value: ({ name }) => name },
   { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : cronState(cron)) },
   { title: 'LAST OK', value: ({ last_success }) => last_success, drop: 1 },

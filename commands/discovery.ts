@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
@@ -13,7 +12,7 @@ export const discoveryOptions = {
   limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }),
 }
 
-export const resourceColumns: readonly Column<WireAnswer<Api['listResources']>['items'][number]>[] = [
+export const resourceColumns: readonly Column<WireAnswer<'listResources'>['items'][number]>[] = [
   { title: 'RESOURCE', value: ({ resource }) => resource, flexible: true },
   { title: 'NAME', value: ({ serviceName }) => serviceName, flexible: true },
   { title: 'ATOMIC', value: ({ accepts }) => accepts[0]?.amount, align: 'right' },

@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCall } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import { bold } from '../src/text/text.ts'
 
-type Summary = WireAnswer<Api['getEarnings']>
+type Summary = WireAnswer<'getEarnings'>
 type Settlement = Summary['recent_settlements'][number]
 
 const WHY: Readonly<Record<Summary['waiting'][number]['reason'], string>> = {

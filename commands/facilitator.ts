@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { listCommand } from '../src/cli/nouns/lists.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
@@ -34,7 +33,7 @@ export const facilitatorList = listCommand(settlements, {
   examples: ['souk facilitator list', 'souk facilitator list --state settled --json'],
 })
 
-const sellersColumns: readonly Column<WireAnswer<Api['listFacilitatedSettlements']>['today'][number]>[] = [
+const sellersColumns: readonly Column<WireAnswer<'listFacilitatedSettlements'>['today'][number]>[] = [
   { title: 'SELLER', value: ({ seller }) => seller },
   { title: 'SETTLED', value: ({ settlements }) => String(settlements), align: 'right' },
   { title: 'GAS', value: ({ gas }) => String(gas), align: 'right' },
@@ -118,7 +117,7 @@ export const facilitatorShow = defineCommand({
 })
 
 export type FacilitatorFacts = Pick<
-  WireAnswer<Api['listFacilitatedSettlements']>,
+  WireAnswer<'listFacilitatedSettlements'>,
   'url' | 'keyless' | 'network' | 'caip2' | 'asset'
 >
 

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import * as z from '../src/cli/params.ts'
 import { dim, green, padEnd, padStart, red } from '../src/text/text.ts'
@@ -24,7 +23,7 @@ export const moneyAudit = defineCommand({
   },
 })
 
-type River = WireAnswer<Api['getRiver']>
+type River = WireAnswer<'getRiver'>
 const NAME_COLUMNS = 18
 const AMOUNT_COLUMNS = 16
 

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { columnsOf, PAGE_ROWS_MAX, pageOptions } from '../src/cli/nouns/lists.ts'
 import { showParticipant } from '../src/cli/nouns/participants.ts'
@@ -20,7 +19,7 @@ export const participantsIdentity = defineCall({
   view: (file, io) => io.line(JSON.stringify(file, null, 2)),
 })
 
-type Directory = WireAnswer<Api['getDirectory']>
+type Directory = WireAnswer<'getDirectory'>
 
 const columns = columnsOf(person, 'own')
 

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { withdrawalTargets } from '../src/api/sections/referrals.ts'
 import { defineCall } from '../src/cli/command.ts'
 import { pageOf, pageOptions } from '../src/cli/nouns/lists.ts'
@@ -23,7 +22,7 @@ export const referralsCode = defineCall({
 
 const PAGE_ROWS_MAX = 100
 
-const columns: readonly Column<WireAnswer<Api['getReferralEarnings']>['history'][number]>[] = [
+const columns: readonly Column<WireAnswer<'getReferralEarnings'>['history'][number]>[] = [
   { title: 'WHEN', value: ({ created_at }) => created_at },
   { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
   { title: 'AS', value: ({ role }) => role },
@@ -54,7 +53,7 @@ export const referralsEarnings = defineCall({
   },
 })
 
-const listColumns: readonly Column<WireAnswer<Api['listReferrals']>['referrals'][number]>[] = [
+const listColumns: readonly Column<WireAnswer<'listReferrals'>['referrals'][number]>[] = [
   { title: 'ID', value: ({ participant_id: id }) => id },
   { title: 'NAME', value: ({ name }) => name, flexible: true },
   { title: 'TYPE', value: ({ type }) => type, drop: 1 },

@@ -1,5 +1,5 @@
-import type { Request, WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { Request } from '../src/api/endpoint/define.ts'
+import type { Api, WireAnswer } from '../src/api/index.ts'
 import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument, readObjectFile, textOf, unjudged } from '../src/cli/files/document.ts'
@@ -17,7 +17,7 @@ import { compact } from '../src/core/record.ts'
 import { dollars, type Posting, posting, posting as postingNoun } from '../src/nouns/postings.ts'
 import { bold, cyan, green, yellow } from '../src/text/text.ts'
 
-export type Bid = WireAnswer<Api['createBid']>
+export type Bid = WireAnswer<'createBid'>
 
 export const bidColumns: readonly Column<Bid>[] = [
   { title: 'BID', value: ({ bid_id }) => bid_id },
@@ -220,7 +220,7 @@ const listOptions = z.object({
 })
 const columns = columnsOf(posting, 'own')
 /** A page of requests or, with --follow, one request. */
-type Shown = WireAnswer<Api['listPostings']> | Posting
+type Shown = WireAnswer<'listPostings'> | Posting
 
 type ListContext = CommandContext<unknown, z.output<typeof listOptions>>
 

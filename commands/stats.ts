@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { CALL_HOURS } from '../src/api/sections/admin-figures.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
@@ -9,7 +8,7 @@ import { seriesSpans } from '../src/model/words.ts'
 import { green, percentChange } from '../src/text/text.ts'
 import { weekAgoWords } from '../src/text/time.ts'
 
-const columns: readonly Column<WireAnswer<Api['getEndpointFigures']>['endpoints'][number]>[] = [
+const columns: readonly Column<WireAnswer<'getEndpointFigures'>['endpoints'][number]>[] = [
   { title: 'METHOD', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path, flexible: true },
   { title: 'CALLS', value: ({ total }) => total, align: 'right' },
@@ -58,7 +57,7 @@ export const statsEvent = defineCommand({
     io.line(recorded ? `${green('✓')} ${event} counted` : `${event} was sent and not recorded`),
 })
 
-type Bucket = WireAnswer<Api['getSeries']>['buckets'][number]
+type Bucket = WireAnswer<'getSeries'>['buckets'][number]
 
 const seriesColumns: readonly Column<Bucket>[] = [
   { title: 'FROM', value: ({ at }) => at },
@@ -114,7 +113,7 @@ function isBusy({ calls, purchases }: Bucket): boolean {
   return purchases > 0 || Object.values(calls).some((count) => count > 0)
 }
 
-const watchingColumns: readonly Column<WireAnswer<Api['getWatching']>['days'][number]>[] = [
+const watchingColumns: readonly Column<WireAnswer<'getWatching'>['days'][number]>[] = [
   { title: 'DAY', value: ({ date }) => date },
   { title: 'TRUST QUERIES', value: (day) => day.trust_queries, align: 'right' },
   { title: 'EXPLORER', value: (day) => day.explorer_interactions, align: 'right' },

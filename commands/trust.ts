@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { parseAnswer } from '../src/cli/answer.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
@@ -73,7 +72,7 @@ export function showDocument({ hash, computed, ok, bytes, saved, document }: Sho
   io.line(JSON.stringify(document, null, 2))
 }
 
-export type ReputationAnswer = WireAnswer<Api['getReputation']>
+export type ReputationAnswer = WireAnswer<'getReputation'>
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { patienceMs } from '../src/cli/globals.ts'
@@ -8,7 +7,7 @@ import * as z from '../src/cli/params.ts'
 import type { Session, SessionHost } from '../src/cli/session.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
-type Attempt = WireAnswer<Api['decideVerification']>
+type Attempt = WireAnswer<'decideVerification'>
 type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
 /** Sends a decision on an attempt, as the verification vendor of the sandbox does. */
@@ -106,7 +105,7 @@ export const verifyStart = defineCall({
   },
 })
 
-type Status = WireAnswer<Api['getVerificationStatus']>
+type Status = WireAnswer<'getVerificationStatus'>
 const POLL_MS = 500
 
 export const verifyStatus = defineCommand({

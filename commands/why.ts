@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../src/api/endpoint/define.ts'
-import type { Api } from '../src/api/index.ts'
+import type { WireAnswer } from '../src/api/index.ts'
 import { readsAsOperator } from '../src/cli/account.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
@@ -7,7 +6,7 @@ import * as z from '../src/cli/params.ts'
 import { bold, dim, green, red, yellow } from '../src/text/text.ts'
 import { zoneHere } from '../src/text/time.ts'
 
-type Story = WireAnswer<Api['getRequestStory']>
+type Story = WireAnswer<'getRequestStory'>
 type Step = Story['steps'][number]
 
 const signs = { done: green('✓'), waits: yellow('●'), failed: red('✗') } as const

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import type { Asked, Callable } from '../../src/client/asked.ts'
 
 /* Every call by the contract. Packed, the types of this file are written from the description instead (`calls.d.ts`). */
@@ -8,4 +7,4 @@ import type { Asked, Callable } from '../../src/client/asked.ts'
 export type CallName = Callable
 /** What is asked of it: `params` of the path, `query`, `body`, `file`, `headers`. */
 export type AskedOf<K extends CallName> = Asked<K>
-export type AnswerOf<K extends CallName> = WireAnswer<Api[K]>
+export type AnswerOf<K extends CallName> = WireAnswer<K>

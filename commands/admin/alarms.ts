@@ -1,10 +1,9 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { andJson, defineCall, defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { cyan, green, red } from '../../src/text/text.ts'
 
-type Target = WireAnswer<Api['getAlarms']>['targets'][number]
+type Target = WireAnswer<'getAlarms'>['targets'][number]
 
 const NO_TARGETS = 'no targets: alarms are sent nowhere'
 

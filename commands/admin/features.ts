@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { defineCall, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { makeSure } from '../../src/cli/nouns/pause.ts'
@@ -8,7 +7,7 @@ import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { bold, didYouMean, dim, green } from '../../src/text/text.ts'
 
-const columns: readonly Column<WireAnswer<Api['getFeatures']>['features'][number]>[] = [
+const columns: readonly Column<WireAnswer<'getFeatures'>['features'][number]>[] = [
   { title: 'FEATURE', value: ({ name }) => name },
   { title: 'STATE', value: ({ enabled }) => (enabled ? 'on' : 'off') },
   { title: 'ROWS', value: ({ rows }) => rows.join(', '), flexible: true },

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import { jobFields } from '../../src/api/endpoint/list-fields.ts'
 import { jobOrders } from '../../src/api/endpoint/list-orders.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { andJson, defineCall, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Io } from '../../src/cli/io.ts'
@@ -62,7 +61,7 @@ export const adminJobsBundle = defineCommand({
   },
 })
 
-type Ruled = Pick<WireAnswer<Api['getJobBundle']>['job'], 'job_id' | 'amount' | 'dispute'>
+type Ruled = Pick<WireAnswer<'getJobBundle'>['job'], 'job_id' | 'amount' | 'dispute'>
 
 /** One command for each possible ruling. The order is fixed, so that no ruling is recommended. */
 function rulingLines({ job_id: id, amount = '0.00', dispute }: Ruled): readonly string[] {
@@ -157,7 +156,7 @@ export const adminJobsResolve = defineCall({
 })
 
 /** Who gets how much by a ruling. */
-function sharesOf({ dispute, amount: paid = '', provider_amount = '' }: WireAnswer<Api['resolveJob']>): string {
+function sharesOf({ dispute, amount: paid = '', provider_amount = '' }: WireAnswer<'resolveJob'>): string {
   const usdOf = (text: string | null) => parseAmount(text ?? '') ?? ZERO
   const [amount, net] = [usdOf(paid), usdOf(provider_amount)]
   const toBuyer = dispute?.resolution === 'refund' ? amount : usdOf(dispute?.buyer_amount ?? '')

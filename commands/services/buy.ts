@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { unjudged } from '../../src/cli/files/document.ts'
 import { tryFolder } from '../../src/cli/files/transfer.ts'
@@ -189,7 +188,7 @@ function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string 
   return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`
 }
 
-type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>
+type Ticket = Omit<WireAnswer<'purchaseService'>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>
 
 /** Saves the job's token. With `--wait`, also waits for the job. */
 async function settle(context: Context, session: Session, ticket: Ticket): Promise<Ticket> {

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { columnsOf, PAGE_ROWS_MAX, pageOptions } from '../../src/cli/nouns/lists.ts'
@@ -11,7 +10,7 @@ import { compact } from '../../src/core/record.ts'
 import { type CatalogListing, hookOf, service } from '../../src/nouns/services.ts'
 import { dim } from '../../src/text/text.ts'
 
-type Catalog = WireAnswer<Api['getCatalog']>
+type Catalog = WireAnswer<'getCatalog'>
 
 const columns = columnsOf(service, 'own')
 

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { findListing } from '../../src/cli/nouns/services/services.ts'
@@ -9,7 +8,7 @@ import { cyan, dim, green, red } from '../../src/text/text.ts'
 
 const REPEAT_MAX = 100
 
-type Diagnosis = WireAnswer<Api['testService']>
+type Diagnosis = WireAnswer<'testService'>
 type Try = Diagnosis & { readonly number: number }
 
 const columns: readonly Column<Try>[] = [

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
+import type { WireAnswer } from '../../src/api/index.ts'
 import { ownId } from '../../src/cli/account.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { columnsOf, PAGE_ROWS_MAX, pageOptions, showPage } from '../../src/cli/nouns/lists.ts'
@@ -12,7 +11,7 @@ import { compact } from '../../src/core/record.ts'
 import { threadStatuses } from '../../src/model/words.ts'
 import { type Thread, thread } from '../../src/nouns/threads.ts'
 
-type ThreadPage = WireAnswer<Api['listThreads']>
+type ThreadPage = WireAnswer<'listThreads'>
 
 export const command = defineCommand({
   name: 'threads list',

@@ -1,5 +1,6 @@
+import type { z } from 'zod'
 import { keysOf } from '../core/record.ts'
-import type { Endpoint } from './endpoint/define.ts'
+import type { Endpoint, FeedReply, JsonOrPageReply, JsonReply } from './endpoint/define.ts'
 import { operatorApi } from './sections/admin.ts'
 import { clockApi, cronsApi } from './sections/admin-crons.ts'
 import { figuresApi } from './sections/admin-figures.ts'
@@ -125,5 +126,14 @@ export const api = {
 
 export type Api = typeof api
 export type EndpointName = keyof Api
+
+type Reply<K extends EndpointName> = Api[K]['reply']
+
+/** Response of an endpoint in wire form: money is text. */
+export type WireAnswer<K extends EndpointName> =
+  Reply<K> extends JsonReply<infer S> | JsonOrPageReply<infer S> | FeedReply<infer S> ? z.input<S> : never
+
+export type WireEvent<K extends EndpointName> =
+  Reply<K> extends { kind: 'events'; schema: infer S extends z.ZodType } ? z.input<S> : never
 
 export const endpointNames = keysOf(api)

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable, OpenName } from '../client/asked.ts'
 import { type Opens, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
@@ -38,7 +37,7 @@ export type Session = {
   readonly target: Target
   readonly transport: Transport
   /** Calls an endpoint. @throws AppError for an error response; CliError without a response; BadAnswer if invalid */
-  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
+  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<K>>
   /** The response of a file, page or stream endpoint. @throws AppError for a refusal */
   open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
   /** Sends any request, parses the response as JSON. @throws AppError for an error response; CliError without one */

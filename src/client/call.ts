@@ -1,5 +1,4 @@
-import type { WireAnswer, WireEvent } from '../api/endpoint/define.ts'
-import type { Api, EndpointName } from '../api/index.ts'
+import type { EndpointName, WireAnswer, WireEvent } from '../api/index.ts'
 import { AppError } from '../core/error.ts'
 import type { Asked, Callable, Sending, Streaming } from './asked.ts'
 import { endpoints } from './endpoints.ts'
@@ -67,18 +66,18 @@ function loaded(): ReturnType<typeof loading> {
  * Validates a response. Loads the shapes, not the API contract, whose schemas take longer to load than the call takes.
  * @throws BadAnswer if the server has another version, or is no souk
  */
-export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<Api[K]>> {
+export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<K>> {
   const [tables, { checkAnswer }] = await loaded()
-  const holds: (body: unknown) => asserts body is WireAnswer<Api[K]> = (value) =>
+  const holds: (body: unknown) => asserts body is WireAnswer<K> = (value) =>
     checkAnswer(value, tables.answers[name], tables.shared)
   holds(body)
   return body
 }
 
 /** Validates a stream's message. Returns undefined for a message of another version, so that callers skip it. */
-export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<Api[K]> | undefined> {
+export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<K> | undefined> {
   const [tables, { checkAnswer, BadAnswer }] = await loaded()
-  const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>
+  const holds: (event: unknown) => asserts event is WireEvent<K> = (value) =>
     checkAnswer(value, tables.events[name], tables.shared)
   try {
     const event: unknown = JSON.parse(text)

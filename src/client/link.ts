@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable, SentBody } from './asked.ts'
 
 /** A failure, with facts and with commands that help. */
@@ -54,7 +53,7 @@ export type Link = {
   /** The participant that a local wallet belongs to. Never creates a participant. */
   readonly heldBy: (wallet: string) => Promise<Outcome<Held>>
   /** Calls an endpoint with the caller's key. Never pays. */
-  readonly call: <K extends Callable>(name: K, asked: Asked<K>) => Promise<Outcome<WireAnswer<Api[K]>>>
+  readonly call: <K extends Callable>(name: K, asked: Asked<K>) => Promise<Outcome<WireAnswer<K>>>
   /** Text of the event stream after a cursor. It ends when the connection ends. */
   readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>
 }

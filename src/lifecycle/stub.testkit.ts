@@ -7,8 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { entries } from '../../commands/index.ts'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { DaemonDoor } from '../cli/door.ts'
 import { realSystem } from '../cli/env.ts'
 import { groups } from '../cli/run/groups.ts'
@@ -91,7 +90,7 @@ function health(instanceId: string) {
     openapi_spec: '',
     bazaar: '',
     endpoints: [{ path: '/health', method: 'GET', price: 'free', description: 'health report', status: 'live' }],
-  } satisfies WireAnswer<Api['getHealth']>
+  } satisfies WireAnswer<'getHealth'>
 }
 
 const STUB_ENTRY = fileURLToPath(import.meta.url)

@@ -1,7 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable } from '../client/asked.ts'
 import { readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { dispatched, MAX_PRICE_HEADER, type RawAnswer, responseOf, settled, withHeaders } from '../client/exchange.ts'
@@ -68,8 +67,8 @@ export type Person = {
   readonly id: string
   readonly key: string
   /** Calls with the API key, if any. */
-  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
-  pay<K extends Callable>(name: K, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<Api[K]>>
+  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<K>>
+  pay<K extends Callable>(name: K, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<K>>
 }
 
 export type Operator = Pick<Person, 'call'>

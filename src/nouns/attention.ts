@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { AttentionKind, ScreenId } from '../model/words.ts'
 import { dollars, microOf } from '../text/columns.ts'
 
@@ -92,7 +91,7 @@ export const attentionMeans: Readonly<Record<AttentionKind, string>> = {
   backup: 'The last backup is too old.',
 }
 
-type Item = WireAnswer<Api['getAttention']>['items'][number]
+type Item = WireAnswer<'getAttention'>['items'][number]
 
 /** A row of attention items: one item, or several of one kind with their total amount and earliest time. */
 export type AttentionRow = { readonly item: Item; readonly of: readonly Item[]; readonly count: number }
@@ -109,7 +108,7 @@ const NAMES = 3
 export function attentionRows({
   items,
   counts,
-}: Pick<WireAnswer<Api['getAttention']>, 'items' | 'counts'>): readonly AttentionRow[] {
+}: Pick<WireAnswer<'getAttention'>, 'items' | 'counts'>): readonly AttentionRow[] {
   return items.flatMap((item) => {
     const of = attentionWords[item.kind].many === undefined ? [item] : items.filter(({ kind }) => kind === item.kind)
     if (of.length === 1) return [{ item, of, count: 1 }]

@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { count as grouped } from '../text/text.ts'
 import { timeOrDay } from '../text/time.ts'
 import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-export type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
+export type Delivery = WireAnswer<'listDeliveries'>['deliveries'][number]
 
 const states: Readonly<Record<Delivery['status'], Toned>> = {
   pending: accent('● pending'),

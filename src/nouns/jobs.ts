@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { jobWords, LATE_WORD, workingJobStatuses } from '../model/job.ts'
 import { clip, shortSpan } from '../text/text.ts'
 import {
@@ -21,10 +20,10 @@ import {
 import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
 
-type Listed = WireAnswer<Api['listAllJobs']>['jobs'][number]
+type Listed = WireAnswer<'listAllJobs'>['jobs'][number]
 
 /** A job. Only the operator's list has `about` (the parties' names) and `late`. */
-export type Job = WireAnswer<Api['getJob']> & Partial<Pick<Listed, 'about' | 'late'>>
+export type Job = WireAnswer<'getJob'> & Partial<Pick<Listed, 'about' | 'late'>>
 
 export const jobStates = statesOf(jobWords, {
   created: dim('○'),

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { SOLD_DAYS } from '../core/limits.ts'
 import { ownOf } from '../core/record.ts'
 import { heldWords } from '../model/ledger.ts'
@@ -27,7 +26,7 @@ import { type Noun, type NounFact, nextColumn } from './noun.ts'
 import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
 
-type Hold = WireAnswer<Api['getHolds']>['holds'][number]
+type Hold = WireAnswer<'getHolds'>['holds'][number]
 
 /** Label of each kind of held money. For a job's money, the job's state is shown instead. */
 const heldKinds = statesOf(heldWords, {
@@ -113,7 +112,7 @@ const payoutStates = statesOf(payoutWords, {
   failed: bad('✗'),
 })
 
-export const payout: Noun<WireAnswer<Api['getPayouts']>['payouts'][number]> = {
+export const payout: Noun<WireAnswer<'getPayouts'>['payouts'][number]> = {
   name: 'payout',
   plural: 'payouts',
   list: 'getPayouts',
@@ -141,7 +140,7 @@ export const payout: Noun<WireAnswer<Api['getPayouts']>['payouts'][number]> = {
   ],
 }
 
-type Payee = WireAnswer<Api['listPayees']>['payees'][number]
+type Payee = WireAnswer<'listPayees'>['payees'][number]
 
 const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
   money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
@@ -188,7 +187,7 @@ export const payee: Noun<Payee> = {
 }
 
 /** An administrator's act. */
-export const act: Noun<WireAnswer<Api['getAdminLog']>['acts'][number]> = {
+export const act: Noun<WireAnswer<'getAdminLog'>['acts'][number]> = {
   name: 'act',
   plural: 'acts',
   list: 'getAdminLog',

@@ -1,15 +1,14 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Callable } from '../client/asked.ts'
 import { deadlineSpan, shortSpan } from '../text/text.ts'
 import { dim, type NounColumn, type Toned, warn } from './columns.ts'
 
 /** Members that all lists have. */
 type Counted = { readonly total: number; readonly offset: number; readonly limit: number }
-export type ListName = { [K in Callable]: WireAnswer<Api[K]> extends Counted ? K : never }[Callable]
+export type ListName = { [K in Callable]: WireAnswer<K> extends Counted ? K : never }[Callable]
 
 export type ListOf<R> = {
-  [K in ListName]: Extract<WireAnswer<Api[K]>[keyof WireAnswer<Api[K]>], readonly R[]> extends never ? never : K
+  [K in ListName]: Extract<WireAnswer<K>[keyof WireAnswer<K>], readonly R[]> extends never ? never : K
 }[ListName]
 
 /** A page of any list. */
@@ -41,12 +40,12 @@ export type Noun<R> = {
   nextOf?(row: R): string | undefined
 }
 
-type RowIn<K extends ListName, M extends keyof WireAnswer<Api[K]>> = WireAnswer<Api[K]>[M] extends readonly (infer R)[]
+type RowIn<K extends ListName, M extends keyof WireAnswer<K>> = WireAnswer<K>[M] extends readonly (infer R)[]
   ? R
   : never
 
 /** Columns and texts of a list that has no noun. */
-export function listing<const K extends ListName, const M extends keyof WireAnswer<Api[K]>>({
+export function listing<const K extends ListName, const M extends keyof WireAnswer<K>>({
   rows: _,
   ...more
 }: {

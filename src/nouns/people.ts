@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { isAddress } from '../core/hex.ts'
 import { SUSPENDED_WORD, tierWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
@@ -13,8 +12,8 @@ export function partyOf(name?: string | null, id?: string | null): string {
 }
 
 /** A participant, with members that only the operator gets. */
-export type SeenParticipant = WireAnswer<Api['getParticipant']> &
-  Partial<Pick<WireAnswer<Api['setParticipant']>, 'balance' | 'suspended_at' | 'referred_by'>>
+export type SeenParticipant = WireAnswer<'getParticipant'> &
+  Partial<Pick<WireAnswer<'setParticipant'>, 'balance' | 'suspended_at' | 'referred_by'>>
 
 const tiers = statesOf(tierWords, { unverified: dim('–'), email_verified: good('✓'), identity_verified: good('✓') })
 

@@ -1,9 +1,8 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { age, count, dim, good, id, money, name, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-export type Plan = WireAnswer<Api['getPlan']>
+export type Plan = WireAnswer<'getPlan'>
 
 const periods = { monthly: 'month', annual: 'year' } as const
 

@@ -1,10 +1,9 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { accent, age, count, dim, good, id, money, name, state, type Toned, time, word } from './columns.ts'
 import { type Noun, nextColumn } from './noun.ts'
 
 /** A request. Only operator lists have the poster's name. */
-export type Posting = WireAnswer<Api['getPosting']> & { readonly poster_name?: string }
+export type Posting = WireAnswer<'getPosting'> & { readonly poster_name?: string }
 
 const CENTS = 2
 const MICROS = 6

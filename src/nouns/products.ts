@@ -1,10 +1,9 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { byteSize } from '../text/text.ts'
 import { age, count, dim, good, id, money, name, state, type Toned, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-export type Product = WireAnswer<Api['getProduct']>
+export type Product = WireAnswer<'getProduct'>
 
 const states: Readonly<Record<Product['status'], Toned>> = {
   draft: dim('○ draft'),

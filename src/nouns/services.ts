@@ -1,9 +1,8 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { dim, good, id, money, name, type Toned, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-export type CatalogListing = WireAnswer<Api['getCatalog']>['services'][number]
+export type CatalogListing = WireAnswer<'getCatalog'>['services'][number]
 
 /** How each webhook status is shown: in tables, as JSON value, and in a sentence. */
 const hooks: Readonly<Record<CatalogListing['webhook_status'], { shown: Toned; plain: string; words: string }>> = {

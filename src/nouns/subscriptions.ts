@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { ENDING_WORD, subscriptionWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
 import { age, count, dim, good, id, money, name, state, statesOf, time, warn, word } from './columns.ts'
@@ -7,7 +6,7 @@ import { type Noun, nextColumn } from './noun.ts'
 import { rate } from './plans.ts'
 
 /** A subscription. Only operator lists have the names of subscriber and provider. */
-export type Subscription = WireAnswer<Api['getSubscription']> & {
+export type Subscription = WireAnswer<'getSubscription'> & {
   readonly subscriber_name?: string
   readonly provider_name?: string
 }

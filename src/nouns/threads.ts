@@ -1,12 +1,11 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { threadWords } from '../model/state-words.ts'
 import { accent, age, bad, count, dim, good, id, money, name, state, statesOf, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
 
 /** A conversation. Only the operator's list has the parties' names and the subject. */
-export type Thread = WireAnswer<Api['getThread']> & Partial<Pick<WireAnswer<Api['readAnyThread']>, 'about'>>
+export type Thread = WireAnswer<'getThread'> & Partial<Pick<WireAnswer<'readAnyThread'>, 'about'>>
 
 export const threadStates = statesOf(threadWords, {
   inquiry: accent('●'),

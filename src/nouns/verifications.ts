@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { attemptWords } from '../model/state-words.ts'
 import { shortSpan } from '../text/text.ts'
 import { age, bad, dim, good, id, name, state, statesOf, type Toned, time, warn, word } from './columns.ts'
 import type { Noun } from './noun.ts'
 
-export type VerificationAttempt = WireAnswer<Api['listVerifications']>['attempts'][number]
+export type VerificationAttempt = WireAnswer<'listVerifications'>['attempts'][number]
 
 const states = statesOf(attemptWords, {
   vendor_pending: warn('?'),

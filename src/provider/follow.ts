@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { CliError } from '../cli/exit.ts'
 import { openSession, type Session, type SessionHost } from '../cli/session.ts'
 import { AppError } from '../core/error.ts'
@@ -17,7 +16,7 @@ const EARLY_PAUSE_MS = 1_000
 const SERVER_FAULT = 500
 const TOO_MANY = 429
 
-export type EventPage = WireAnswer<Api['readEvents']>
+export type EventPage = WireAnswer<'readEvents'>
 export type OwnEvent = EventPage['events'][number]
 
 export type ProviderHost = SessionHost & { session(): Promise<Session> }

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { screenIds } from '../model/words.ts'
 import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
@@ -112,7 +111,7 @@ describe('the frame', () => {
   it('says that business time was moved, and no longer when it is gone', async () => {
     const clock = { now: '2026-11-24T18:03:07.000Z', wall: '2026-11-21T14:03:07.000Z', offset_ms: 3 * 86_400_000 - 400 }
     const moved = { ...clock, state: 'frozen' as const, movable: true, next_cron: null }
-    const link = market({ 'GET /dashboard/api/admin/clock': moved satisfies WireAnswer<Api['getClock']> })
+    const link = market({ 'GET /dashboard/api/admin/clock': moved satisfies WireAnswer<'getClock'> })
     const { rows, advance } = await cockpit({ link, columns: 100, rows: 30 })
     // Where there is not room for all, whose it is gives way, and never the state.
     expect(rows()[0]).toMatch(/● trading .* clock \+3d, frozen {2}✗ 3 problems/)

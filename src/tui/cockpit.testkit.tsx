@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { render } from 'ink'
 import examples from '../api/answer-examples.json' with { type: 'json' }
-import type { WireEvent } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireEvent } from '../api/index.ts'
 import type { Callable } from '../client/asked.ts'
 import { type Opens, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { BadAnswer } from '../client/check.ts'
@@ -172,7 +171,7 @@ async function* texts(queue: { promise: Promise<string | undefined> }[]): AsyncG
 export function sse(
   cursor: number,
   type: string,
-  { subject = 'job_1', about }: { subject?: string; about?: WireEvent<Api['streamEvents']>['about'] } = {},
+  { subject = 'job_1', about }: { subject?: string; about?: WireEvent<'streamEvents'>['about'] } = {},
 ): string {
   const id = `evt_${String(cursor).padStart(16, '0')}`
   const data = {
@@ -185,7 +184,7 @@ export function sse(
     subject: { kind: 'job', id: subject },
     data: {},
     ...(about === undefined ? {} : { about }),
-  } satisfies WireEvent<Api['streamEvents']>
+  } satisfies WireEvent<'streamEvents'>
   return `id: ${cursor}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 

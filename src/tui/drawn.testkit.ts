@@ -1,15 +1,14 @@
-import type { WireAnswer, WireEvent } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer, WireEvent } from '../api/index.ts'
 import { count } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
 import { shownMoney } from './parts/river.ts'
 
 /* Pictures of a screen, read back into the numbers that they stand for, and held against what was answered. */
 
-type Series = WireAnswer<Api['getSeries']>
-type River = WireAnswer<Api['getRiver']>
+type Series = WireAnswer<'getSeries'>
+type River = WireAnswer<'getRiver'>
 type Bucket = Series['buckets'][number]
-export type Told = WireEvent<Api['streamEvents']>
+export type Told = WireEvent<'streamEvents'>
 
 const STEPS = ' ▁▂▃▄▅▆▇█'
 /** A spark of one row stops below its top. */

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Link } from '../client/link.ts'
 import type { Facts } from '../core/filter.ts'
 import { compact, tableOf } from '../core/record.ts'
@@ -237,7 +236,7 @@ function seenLines({ slowest, last_broken: broken }: Figures, width: number): Li
 }
 
 /** Calls of one endpoint in the last 24 hours. */
-type Figures = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+type Figures = WireAnswer<'getEndpointFigures'>['endpoints'][number]
 
 /** Fetches the figures of all endpoints. Keys are like `GET /v1/jobs`. */
 const fetchFigures = (link: Link) => (signal: AbortSignal) =>

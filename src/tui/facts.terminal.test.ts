@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { readAnswer } from '../client/call.ts'
 import { amountOf, formatAmount } from '../core/money.ts'
 import { widthOf } from '../text/text.ts'
@@ -68,7 +67,7 @@ const jobsOf = (filter: string) =>
     return jobs.map((job) => jobSays(job, now))
   })
 
-type Request = WireAnswer<Api['listRequests']>['requests'][number]
+type Request = WireAnswer<'listRequests'>['requests'][number]
 
 /** Purchases without the prices that were asked for them, each with the length of its story. */
 function purchasesOf(isWanted: (request: Request) => boolean): Lacks {

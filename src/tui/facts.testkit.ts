@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { endpoints } from '../client/endpoints.ts'
 import { count, shortAddress, shortSpan } from '../text/text.ts'
 import { sparkOf } from './drawn.testkit.ts'
@@ -85,7 +84,7 @@ export function named(name: string | null | undefined, otherwise = ''): string {
   return shown.startsWith('0x') ? shortAddress(shown) : shown
 }
 
-type Job = WireAnswer<Api['listAllJobs']>['jobs'][number]
+type Job = WireAnswer<'listAllJobs'>['jobs'][number]
 type JobStatus = Job['status']
 
 const jobWords: Readonly<Record<JobStatus, string>> = {
@@ -125,7 +124,7 @@ export function jobSays(job: Job, now: number): RowSays {
 
 const kindWords: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
 
-type ListedService = WireAnswer<Api['listAllServices']>['services'][number]
+type ListedService = WireAnswer<'listAllServices'>['services'][number]
 
 function endpointWord({ fulfillment_type: kind, provider_name: name, webhook_status: hook, selling }: ListedService) {
   if (kind === 'instant' || name === 'souk') return '– built in'
@@ -168,7 +167,7 @@ function scoreWord(score: number | null | undefined): string {
   return score === undefined || score === null ? '—' : String(Math.round(score))
 }
 
-const threadWords: Readonly<Record<WireAnswer<Api['listAllThreads']>['threads'][number]['status'], string>> = {
+const threadWords: Readonly<Record<WireAnswer<'listAllThreads'>['threads'][number]['status'], string>> = {
   inquiry: '● asked',
   negotiating: '? offered',
   accepted: '✓ agreed',
@@ -179,7 +178,7 @@ const threadWords: Readonly<Record<WireAnswer<Api['listAllThreads']>['threads'][
   cancelled: '× ended',
 }
 
-export function threadSays(one: WireAnswer<Api['listAllThreads']>['threads'][number], now: number): RowSays {
+export function threadSays(one: WireAnswer<'listAllThreads'>['threads'][number], now: number): RowSays {
   const { about, proposal } = one
   return {
     STATE: threadWords[one.status],
@@ -190,7 +189,7 @@ export function threadSays(one: WireAnswer<Api['listAllThreads']>['threads'][num
   }
 }
 
-export function cronSays(one: WireAnswer<Api['listCrons']>['crons'][number], now: number): RowSays {
+export function cronSays(one: WireAnswer<'listCrons'>['crons'][number], now: number): RowSays {
   const took = one.runs[0]?.took_ms
   const next = one.next_run === null ? undefined : Date.parse(one.next_run)
   return {
@@ -205,17 +204,17 @@ export function cronSays(one: WireAnswer<Api['listCrons']>['crons'][number], now
 const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
 
 /** The newest at the right, as many as the size of the window has room for. */
-function runsSay({ runs }: WireAnswer<Api['listCrons']>['crons'][number]): RowSays {
+function runsSay({ runs }: WireAnswer<'listCrons'>['crons'][number]): RowSays {
   const signs = runs.map(({ result }) => runSigns[result])
   const strip = (columns: number) => signs.slice(0, columns).toReversed().join('')
   return { 'LAST 20 RUNS': strip(20), 'LAST 12 RUNS': strip(12) }
 }
 
-type Door = WireAnswer<Api['getHealth']>['endpoints'][number]
+type Door = WireAnswer<'getHealth'>['endpoints'][number]
 /** As many hours as its spark has columns. */
 const HOURS = 12
 
-type Figures = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+type Figures = WireAnswer<'getEndpointFigures'>['endpoints'][number]
 
 const doorWords: Readonly<Record<Door['status'], string>> = {
   live: '● live',
@@ -241,7 +240,7 @@ export function doorSays({ method, path, price, status }: Door, calls: Figures |
   }
 }
 
-export function holdSays(one: WireAnswer<Api['getHolds']>['holds'][number]): RowSays {
+export function holdSays(one: WireAnswer<'getHolds'>['holds'][number]): RowSays {
   const { job } = one
   const ofJob = job && {
     STATE: jobWord({ ...job, escrow: undefined }).replace('✓ delivered', '? delivered'),
@@ -259,7 +258,7 @@ const attemptWords = {
   expired: '– ran out',
 } as const
 
-export function attemptSays(one: WireAnswer<Api['listVerifications']>['attempts'][number], now: number): RowSays {
+export function attemptSays(one: WireAnswer<'listVerifications'>['attempts'][number], now: number): RowSays {
   return {
     STATE: attemptWords[one.status],
     WHO: one.name || one.participant_id,
@@ -278,7 +277,7 @@ const untaken: Readonly<Record<string, string>> = {
 }
 
 /** @param steps of its story */
-export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][number], steps: number): RowSays {
+export function requestSays(one: WireAnswer<'listRequests'>['requests'][number], steps: number): RowSays {
   const { status, code, ms, name, caller, price, endpoint } = one
   const known = Object.entries(endpoints).find(([row]) => row === endpoint)?.[1]
   const refused = status === 402 ? { WHAT: untaken[code ?? ''] ?? '! not taken' } : {}
@@ -296,7 +295,7 @@ export function requestSays(one: WireAnswer<Api['listRequests']>['requests'][num
 
 const sentWords = { pending: '● pending', delivered: '✓ delivered', dead: '✗ dead', dropped: '– dropped' } as const
 
-export function sentSays(one: WireAnswer<Api['getWebhooks']>['deliveries'][number]): RowSays {
+export function sentSays(one: WireAnswer<'getWebhooks'>['deliveries'][number]): RowSays {
   const last = one.attempts.at(-1)
   return {
     STATE: sentWords[one.status],

@@ -1,6 +1,5 @@
 import examples from '../api/answer-examples.json' with { type: 'json' }
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { readAnswer } from '../client/call.ts'
 import type { Place } from '../client/link.ts'
 import { tableOf } from '../core/record.ts'
@@ -12,8 +11,8 @@ const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 
-type Health = WireAnswer<Api['getHealth']>
-type Cron = WireAnswer<Api['listCrons']>['crons'][number]
+type Health = WireAnswer<'getHealth'>
+type Cron = WireAnswer<'listCrons'>['crons'][number]
 type Run = Cron['runs'][number]
 
 const cron = (agoMs: number | null, more: Partial<Health['crons'][string]> = {}): Health['crons'][string] => ({
@@ -108,7 +107,7 @@ export const pausedHealth: Health = {
 
 const page = { limit: 20, offset: 0 }
 
-type Attention = WireAnswer<Api['getAttention']>
+type Attention = WireAnswer<'getAttention'>
 
 const need = (kind: Attention['items'][number]['kind'], more: Partial<Attention['items'][number]>) => ({
   id: `${kind} of the test`,
@@ -158,12 +157,12 @@ export const attention: Attention = {
 
 const accountsOf: Readonly<Record<string, number>> = { esc: 31, bal: 31, prov: 8, out: 1, oper: 1, refp: 3, blk: 1 }
 
-function booksOf(amounts: Readonly<Record<string, string>>): WireAnswer<Api['getRiver']>['books'] {
+function booksOf(amounts: Readonly<Record<string, string>>): WireAnswer<'getRiver'>['books'] {
   return accountKinds.map((kind) => ({ kind, accounts: accountsOf[kind] ?? 0, amount: amounts[kind] ?? '0.00' }))
 }
 
 /** A day of 96 sales: 311.85 + 1,284.30 - 1,207.95 = 388.20. */
-export const river: WireAnswer<Api['getRiver']> = {
+export const river: WireAnswer<'getRiver'> = {
   begins: iso(14 * HOUR),
   opening: '311.85',
   paid_in: '1284.30',
@@ -199,7 +198,7 @@ export const river: WireAnswer<Api['getRiver']> = {
 const MINUTE = 60 * SECOND
 const MINUTES = 60
 
-export const series: WireAnswer<Api['getSeries']> = {
+export const series: WireAnswer<'getSeries'> = {
   span: 'hour',
   bucket_seconds: 60,
   since: iso(3 * HOUR),
@@ -217,7 +216,7 @@ export const series: WireAnswer<Api['getSeries']> = {
 }
 
 /** A seller with something paid, something due, and something that its buyer has to say about. */
-export const payee: WireAnswer<Api['listPayees']>['payees'][number] = {
+export const payee: WireAnswer<'listPayees'>['payees'][number] = {
   participant_id: 'p_0000000000000001',
   name: 'Pixelforge',
   wallet: `0x${'cd'.repeat(20)}`,
@@ -246,9 +245,9 @@ export function market(more: Record<string, unknown> = {}, place?: Place): FakeL
     'GET /dashboard/api/admin/attention': attention,
     'GET /dashboard/api/admin/river': river,
     'GET /dashboard/api/admin/series': series,
-    'GET /dashboard/api/admin/jobs': { jobs: [], total: 4, ...page } satisfies WireAnswer<Api['listAllJobs']>,
-    'GET /dashboard/api/admin/holds': { holds: [], total: 23, ...page } satisfies WireAnswer<Api['getHolds']>,
-    'GET /dashboard/api/admin/payouts': { payouts: [], total: 0, ...page } satisfies WireAnswer<Api['getPayouts']>,
+    'GET /dashboard/api/admin/jobs': { jobs: [], total: 4, ...page } satisfies WireAnswer<'listAllJobs'>,
+    'GET /dashboard/api/admin/holds': { holds: [], total: 23, ...page } satisfies WireAnswer<'getHolds'>,
+    'GET /dashboard/api/admin/payouts': { payouts: [], total: 0, ...page } satisfies WireAnswer<'getPayouts'>,
     'GET /dashboard/api/admin/clock': {
       now: iso(0),
       wall: iso(0),
@@ -256,12 +255,12 @@ export function market(more: Record<string, unknown> = {}, place?: Place): FakeL
       state: 'running',
       movable: true,
       next_cron: null,
-    } satisfies WireAnswer<Api['getClock']>,
+    } satisfies WireAnswer<'getClock'>,
     'GET /dashboard/api/admin/platform/status': {
       paused: false,
       paused_at: null,
       reason: null,
-    } satisfies WireAnswer<Api['getPlatformStatus']>,
+    } satisfies WireAnswer<'getPlatformStatus'>,
     'GET /dashboard/api/admin/crons': {
       automatic: true,
       crons: [
@@ -273,7 +272,7 @@ export function market(more: Record<string, unknown> = {}, place?: Place): FakeL
         cronRow('ofac-sdn-refresh'),
         cronRow('reputation', { runs: [] }),
       ],
-    } satisfies WireAnswer<Api['listCrons']>,
+    } satisfies WireAnswer<'listCrons'>,
     'GET /dashboard/api/admin/logs': {
       dropped: 0,
       records: [

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market, pausedHealth, river } from './fixtures.testkit.ts'
 
@@ -118,7 +117,7 @@ describe('crons', () => {
       result: 'failed',
       reason: 'no chain',
       took_ms: 7,
-    } satisfies WireAnswer<Api['runCron']>['run']
+    } satisfies WireAnswer<'runCron'>['run']
     const link = market({ 'POST /dashboard/api/admin/crons/auto-refund/run': { name: 'auto-refund', run } })
     const { type, text } = await cockpit({ link, screen: 'crons' })
     await type('jjR')
@@ -179,7 +178,7 @@ describe('calls of endpoints', () => {
   it('are told with durations, what broke, and the requests to look at, the most called first', async () => {
     const calls = { answered: 98, asked_to_pay: 298, refused: 14, switched_off: 0, broken: 1 }
     const seen = { at: '2026-11-21T13:31:07.000Z', ms: 84, status: 500, request_id: 'req_2805e5d883c40aa1' }
-    const figures: WireAnswer<Api['getEndpointFigures']> = {
+    const figures: WireAnswer<'getEndpointFigures'> = {
       hours: 24,
       since: '2026-11-20T13:31:07.000Z',
       endpoints: [
@@ -242,7 +241,7 @@ describe('what became of calls', () => {
             sold: { times: 0, amount: '0.00' },
           },
         ],
-      } satisfies WireAnswer<Api['getEndpointFigures']>,
+      } satisfies WireAnswer<'getEndpointFigures'>,
     })
 
   it.each([60, 80, 100])('is whole at %i columns, with bars where they tell something', async (columns) => {
@@ -291,7 +290,7 @@ describe('the log', () => {
 describe('requests', () => {
   it('are listed with what they did, how long their story is, and that of the chosen one', async () => {
     const id = 'req_f7124935e88769c0'
-    const requests: WireAnswer<Api['listRequests']>['requests'] = [
+    const requests: WireAnswer<'listRequests'>['requests'] = [
       {
         id,
         request_id: id,
@@ -313,7 +312,7 @@ describe('requests', () => {
         remembered: 'whole',
       },
     ]
-    const story: WireAnswer<Api['getRequestStory']> = {
+    const story: WireAnswer<'getRequestStory'> = {
       id,
       steps: [
         {

@@ -7,8 +7,7 @@ import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { sampled } from '../../fixtures/kit/depth.ts'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import type { Callable } from '../client/asked.ts'
 import { readAnswer } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
@@ -43,7 +42,7 @@ export const souk = async (...words: string[]) => (await exec(process.execPath, 
 export const json = async (...words: string[]) => JSON.parse(await souk(...words, '--json'))
 
 /** What the interface answers now. */
-export async function ask<K extends Callable>(name: K, { query = '', id = '' } = {}): Promise<WireAnswer<Api[K]>> {
+export async function ask<K extends Callable>(name: K, { query = '', id = '' } = {}): Promise<WireAnswer<K>> {
   const key = localAdminKey(join(home, '.local/share/souk/default'))
   const path = endpoints[name][1].replace(':id', id)
   const send = createTransport({ baseUrl: url, headers: { authorization: `Bearer ${key}` } })

@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
+import type { WireAnswer } from '../api/index.ts'
 import { count } from '../text/text.ts'
 
 /* Bars of the work and strips of the crons on the overview, made anew from what was answered. */
 
-type River = WireAnswer<Api['getRiver']>
-type Cron = WireAnswer<Api['listCrons']>['crons'][number]
+type River = WireAnswer<'getRiver'>
+type Cron = WireAnswer<'listCrons'>['crons'][number]
 
 /** Beside a bar stand its sign, its word and its count. */
 const BESIDE_BAR = 24

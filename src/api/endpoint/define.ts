@@ -365,18 +365,6 @@ export type Request<E extends Endpoint> = Member<'params', Params<E>> &
   Member<'query', QueryOf<E, 'input'>> &
   Member<'body', BodyOf<E, 'input'>>
 
-/** Response in wire form: money is text. */
-export type WireAnswer<E extends Endpoint> = E['reply'] extends
-  | JsonReply<infer S>
-  | JsonOrPageReply<infer S>
-  | FeedReply<infer S>
-  ? z.input<S>
-  : never
-
-export type WireEvent<E extends Endpoint> = E['reply'] extends { kind: 'events'; schema: infer S extends z.ZodType }
-  ? z.input<S>
-  : never
-
 /** A handler's response in domain form: money is bigint. */
 export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | JsonOrPageReply<infer S>
   ? z.output<S>

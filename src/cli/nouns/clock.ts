@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { bold, didYouMean } from '../../text/text.ts'
 import { CliError, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import type { Session } from '../session.ts'
 
-type ClockChange = WireAnswer<Api['moveClock']>
+type ClockChange = WireAnswer<'moveClock'>
 export type ClockMove = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
 /** Converts a typed time to the form of the API. @throws CliError `usage` */
@@ -31,7 +30,7 @@ export function moveClock(session: Session, body: ClockMove): Promise<ClockChang
   return session.call('moveClock', { body })
 }
 
-export function showClock(clock: WireAnswer<Api['getClock']>, io: Io): void {
+export function showClock(clock: WireAnswer<'getClock'>, io: Io): void {
   io.line(`${bold(clock.now)}   ${clock.state}   business time`)
   io.line(`${clock.wall}   wall time`)
   if (clock.next_cron !== null) io.line(`  next      ${clock.next_cron.name} at ${clock.next_cron.at}`)

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { localName } from '../../client/download.ts'
 import { PRIVATE_FILE_MODE } from '../../client/files.ts'
 import { wireId } from '../../client/wire-id.ts'
@@ -12,7 +11,7 @@ import type { CommandContext } from '../command.ts'
 import { download } from '../files/transfer.ts'
 import { type Session, wouldDo } from '../session.ts'
 
-type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
+type Attached = WireAnswer<'getJobBundle'>['files'][number]
 
 export type SavedEvidence = {
   readonly file_id: string

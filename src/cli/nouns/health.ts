@@ -1,10 +1,9 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { isObject } from '../../core/json.ts'
 import { CliError } from '../exit.ts'
 import type { Session } from '../session.ts'
 
-export type HealthAnswer = WireAnswer<Api['getHealth']>
+export type HealthAnswer = WireAnswer<'getHealth'>
 export type HealthCron = HealthAnswer['crons'][string]
 export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 

@@ -1,10 +1,9 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { bold, green, yellow } from '../../text/text.ts'
 import type { Io } from '../io.ts'
 import * as z from '../params.ts'
 
-export type Participant = WireAnswer<Api['getParticipant']>
+export type Participant = WireAnswer<'getParticipant'>
 
 export function showParticipant(participant: Participant, io: Io): void {
   const { id, name, type, wallet, verification_tier, description, capabilities, created_at } = participant
@@ -20,7 +19,7 @@ export function showParticipant(participant: Participant, io: Io): void {
 }
 
 /** A participant as the administrator sees it. */
-export type ParticipantStanding = WireAnswer<Api['setParticipant']>
+export type ParticipantStanding = WireAnswer<'setParticipant'>
 
 export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
 export const why = z.object({ reason: z.string().meta({ description: 'reason, for the log', value: 'text' }) })

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { bold, cyan, dim, green, harmless, shellLine, yellow } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
@@ -8,8 +7,8 @@ import * as z from '../params.ts'
 import { confirmName, type Session, type SessionHost } from '../session.ts'
 
 /** A pause switch. */
-type PauseState = WireAnswer<Api['getPlatformStatus']>
-type PauseChange = WireAnswer<Api['pausePlatform']>
+type PauseState = WireAnswer<'getPlatformStatus'>
+type PauseChange = WireAnswer<'pausePlatform'>
 
 const reason = z.text({ description: 'reason, shown in status and log', value: 'text' })
 

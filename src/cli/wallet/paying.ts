@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
 import { readAnswer, wordsOf } from '../../client/call.ts'
 import { MAX_PRICE_HEADER, PAID_ANSWER_MS, type RawAnswer, responseOf } from '../../client/exchange.ts'
@@ -78,7 +77,7 @@ export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   readonly asked: Asked<K>
   /** (default: `--idempotency-key`, else new) */
   readonly idempotencyKey?: string
-  readonly stated?: (answer: WireAnswer<Api[K]>) => string
+  readonly stated?: (answer: WireAnswer<K>) => string
 }
 
 /** Sends a request without payment to learn its price; undefined if it is free. */

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
 import { readAnswer, wordsOf } from '../../client/call.ts'
 import { errorOf, type RawAnswer } from '../../client/exchange.ts'
@@ -15,7 +14,7 @@ const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
 
 /** Reads without paying. A challenge works once, so each read may sign in. A passphrase is asked for only once. */
-export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<Api[K]> | undefined>
+export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<K> | undefined>
 
 /**
  * Returns a reader that never pays. It reads without signing in first, and signs in if that is refused. It returns

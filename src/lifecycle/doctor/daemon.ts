@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { type Brief, briefOf, readHealth } from '../../cli/nouns/health.ts'
 import type { Session } from '../../cli/session.ts'
 import type { FoundDaemon } from '../../client/discover.ts'
@@ -13,7 +12,7 @@ const CLOCK_SKEW_MAX_MS = 2_000
 /** Newest disputes. */
 const DISPUTES_SHOWN = 100
 
-type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
+type AttentionKind = WireAnswer<'getAttention'>['items'][number]['kind']
 
 /** For each check: the kinds of attention items that it reports, and its text if there are no such items. */
 const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {

@@ -1,10 +1,9 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { isJsonObject, type Json, parseJson } from '../../core/json.ts'
 import { type LogLevel, logLevels } from '../../model/words.ts'
 import { cyan, dim, oneLine, red, yellow } from '../../text/text.ts'
 
-export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
+export type RequestRecord = WireAnswer<'listRequests'>['requests'][number]
 
 /** A log record: the fields that every record has, and further ones. */
 export type LogFields = {

@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { DAY_MS, HOUR_MS } from '../../core/time.ts'
@@ -262,7 +261,7 @@ const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 export const fetchClockNow = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getClock', asked: { signal } }, (clock) => clock)
 
-type Clock = WireAnswer<Api['getClock']>
+type Clock = WireAnswer<'getClock'>
 
 /** An automatic event with its time. */
 type DueFacts = {
@@ -300,7 +299,7 @@ const fetchDue =
     return { ok: true, value: { rows, unseen: holds.value.unseen } }
   }
 
-function dueHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): DueFacts[] {
+function dueHold(hold: WireAnswer<'getHolds'>['holds'][number]): DueFacts[] {
   const at = time(hold.next_event_at)
   if (at === undefined) return []
   const { account, next_event, owner, amount } = hold
@@ -308,7 +307,7 @@ function dueHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): DueFacts[]
   return [{ id: text(account), at, kind: 'hold', what: text(next_event), whose, amount: `$${amount}` }]
 }
 
-function duePayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): DueFacts[] {
+function duePayout(payout: WireAnswer<'getPayouts'>['payouts'][number]): DueFacts[] {
   const at = time(payout.next_attempt_at)
   if (at === undefined) return []
   const { id, wallet, amount, attempts } = payout

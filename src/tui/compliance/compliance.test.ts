@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { gone, type Opened, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 
@@ -12,7 +11,7 @@ afterEach(() => {
   open = undefined
 })
 
-type Attempt = WireAnswer<Api['listVerifications']>['attempts'][number]
+type Attempt = WireAnswer<'listVerifications'>['attempts'][number]
 
 const attempt = (n: number, status: Attempt['status']): Attempt => ({
   id: `vat_000000000000000${n}`,
@@ -40,7 +39,7 @@ const sdn = {
   manual_only: 1,
   last_status: 'ok',
   stale: true,
-} satisfies WireAnswer<Api['listSanctions']>['sdn']
+} satisfies WireAnswer<'listSanctions'>['sdn']
 const wallet = `0x${'ab'.repeat(20)}` as const
 const keptPayout = {
   id: 'out_0000000000000001',
@@ -57,9 +56,9 @@ const keptPayout = {
   transaction: null,
   created_at: '2026-11-20T10:03:07.000Z',
   updated_at: '2026-11-20T10:03:07.000Z',
-} satisfies WireAnswer<Api['getPayouts']>['payouts'][number]
+} satisfies WireAnswer<'getPayouts'>['payouts'][number]
 
-const act = (seq: number, what: string, actor: string): WireAnswer<Api['getAdminLog']>['acts'][number] => ({
+const act = (seq: number, what: string, actor: string): WireAnswer<'getAdminLog'>['acts'][number] => ({
   seq,
   at: '2026-11-21T13:03:07.000Z',
   wall_at: '2026-11-21T13:03:07.000Z',

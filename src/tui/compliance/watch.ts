@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 
-export type Sanctions = WireAnswer<Api['listSanctions']>['sdn']
+export type Sanctions = WireAnswer<'listSanctions'>['sdn']
 
 export const fetchSanctions = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'listSanctions', asked: { query: { limit: '1' }, signal } }, ({ sdn }): Sanctions => sdn)
@@ -17,7 +16,7 @@ const ACTS = '100'
 const REQUESTS = '200'
 
 /** A payout that is kept back because its wallet is sanctioned. */
-export type KeptFacts = WireAnswer<Api['getPayouts']>['payouts'][number] & {
+export type KeptFacts = WireAnswer<'getPayouts'>['payouts'][number] & {
   /** Name of the owner, empty if unknown. */
   readonly name: string
   /** Why the wallet is sanctioned. Empty if the wallet is no longer sanctioned. */
@@ -78,7 +77,7 @@ export type ReadLog = {
   readonly acts: number
 }
 
-type Act = WireAnswer<Api['getAdminLog']>['acts'][number]
+type Act = WireAnswer<'getAdminLog'>['acts'][number]
 
 /** Operator actions that read private data, with their labels. */
 const readActs = {

@@ -1,7 +1,6 @@
 import examples from '../../api/answer-examples.json' with { type: 'json' }
-import type { WireAnswer } from '../../api/endpoint/define.ts'
 import { jobFields } from '../../api/endpoint/list-fields.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { readAnswer } from '../../client/call.ts'
 import type { Outcome } from '../../client/link.ts'
 import { type Facts, parseFilter, passesFilter } from '../../core/filter.ts'
@@ -13,8 +12,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /** A job as lists have it. Its number makes it another one, each a minute older than the one before. */
-type Job = WireAnswer<Api['listAllJobs']>['jobs'][number]
-type Bundle = WireAnswer<Api['getJobBundle']>
+type Job = WireAnswer<'listAllJobs'>['jobs'][number]
+type Bundle = WireAnswer<'getJobBundle'>
 
 export function job(number: number, status: Job['status'], more: Partial<Job> = {}): Job {
   const id = jobId(number)
@@ -87,9 +86,12 @@ export function jobsOf(all: readonly Job[]) {
     const jobs = found.slice(Number(offset), Number(offset) + Number(limit))
     return {
       ok: true,
-      value: { jobs, total: found.length, limit: Number(limit), offset: Number(offset) } satisfies WireAnswer<
-        Api['listAllJobs']
-      >,
+      value: {
+        jobs,
+        total: found.length,
+        limit: Number(limit),
+        offset: Number(offset),
+      } satisfies WireAnswer<'listAllJobs'>,
     }
   }
 }

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'react'
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { Api, WireAnswer } from '../../api/index.ts'
 import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { ErrorCode } from '../../core/error.ts'
@@ -25,7 +24,7 @@ import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './l
 import { storyLines, useStory } from './story.ts'
 
 /** A logged request. Its number of steps is null until it is known. */
-export type Asked = WireAnswer<Api['listRequests']>['requests'][number]
+export type Asked = WireAnswer<'listRequests'>['requests'][number]
 
 const empty: Readonly<Record<AskedView, string>> = {
   requests: 'no requests yet: every request to the API is listed',
@@ -227,7 +226,7 @@ const fetchSteps =
   async (signal: AbortSignal): Promise<Outcome<StepCounts>> => {
     if (ids === '') return { ok: true, value: new Map() }
     const asked = { query: { request: ids, limit: String(COUNTED_MAX) }, signal }
-    return ask(link, { name: 'listRequests', asked }, ({ requests }: WireAnswer<Api['listRequests']>) => {
+    return ask(link, { name: 'listRequests', asked }, ({ requests }: WireAnswer<'listRequests'>) => {
       return new Map(requests.flatMap(({ id, steps }) => (steps === null ? [] : [[text(id), steps] as const])))
     })
   }

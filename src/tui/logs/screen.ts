@@ -1,6 +1,5 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
 import { deliveryFields } from '../../api/endpoint/list-fields.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import type { Facts, SortWord } from '../../core/filter.ts'
 import { MAX_PAGE } from '../../core/limits.ts'
@@ -34,7 +33,7 @@ const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 type LogFacts = ReturnType<typeof readLogRecord>
 
 /** A log record as shown. Its members may be any JSON. */
-function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]) {
+function readLogRecord(record: WireAnswer<'getLogs'>['records'][number]) {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {

@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { clip, count, padEnd, padStart, span, take, widthOf, wrap } from '../../text/text.ts'
@@ -13,7 +12,7 @@ import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host } from '../shell/screen.ts'
 
-type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
+type Step = WireAnswer<'getRequestStory'>['steps'][number]
 export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
 
 /** Fetches the trace of a request or delivery. Undefined without an id. */

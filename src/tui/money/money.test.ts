@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { widthOf } from '../../text/text.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market, payee, river } from '../fixtures.testkit.ts'
@@ -13,8 +12,8 @@ afterEach(() => {
   open = undefined
 })
 
-type Hold = WireAnswer<Api['getHolds']>['holds'][number]
-type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
+type Hold = WireAnswer<'getHolds'>['holds'][number]
+type Payout = WireAnswer<'getPayouts'>['payouts'][number]
 
 const hold = (n: number, more: Partial<Hold> = {}): Hold => ({
   account: `esc:job_000000000000000${n}`,

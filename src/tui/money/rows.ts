@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
@@ -40,7 +39,7 @@ export function audit(link: Link): Promise<Outcome<Audit>> {
   return ask(link, { name: 'getAudit', asked: {} }, (report) => ({ ok: report.ok, words: auditWords(report) }))
 }
 
-function auditWords({ checks, transactions }: WireAnswer<Api['getAudit']>): string {
+function auditWords({ checks, transactions }: WireAnswer<'getAudit'>): string {
   const broken = checks.find(({ ok }) => !ok)
   if (broken !== undefined) return `${text(broken.name)}: ${text(broken.detail)}`
   return `${checks.length} checks over ${transactions} transactions`

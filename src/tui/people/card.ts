@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { formatPrice, parseAmount, ZERO } from '../../core/money.ts'
 import type { Job } from '../../nouns/jobs.ts'
@@ -130,7 +129,7 @@ function refusalOf(requests: readonly Failed[], callers: readonly string[]): Car
   return { id, at: Date.parse(last.at), words: safe(`${status} ${code ?? ''} ${method} ${path}`) }
 }
 
-type Failed = WireAnswer<Api['listRequests']>['requests'][number]
+type Failed = WireAnswer<'listRequests'>['requests'][number]
 const failedOnes = { status: '4xx', limit: String(REFUSALS) }
 
 export function cardTitle({ id, person: one }: Card, role: string): string {

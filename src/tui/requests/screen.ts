@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { postingStatuses } from '../../model/words.ts'
 import { dollars, type Posting, posting } from '../../nouns/postings.ts'
@@ -15,7 +14,7 @@ import { useQuery } from '../shell/query.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 
-type Bid = WireAnswer<Api['listBids']>['bids'][number]
+type Bid = WireAnswer<'listBids'>['bids'][number]
 
 /** The bids of a request. Only its poster may read them; for anyone else, `isDenied` is set. */
 type Bids = { readonly of: string; readonly bids: readonly Bid[]; readonly isDenied: boolean }

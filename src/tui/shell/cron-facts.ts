@@ -1,12 +1,11 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { SECOND_MS } from '../../core/time.ts'
 import { shortSpan } from '../../text/text.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
 import { time } from './read.ts'
 
-type Reported = WireAnswer<Api['getHealth']>['crons'][string]
-type Listed = WireAnswer<Api['listCrons']>['crons'][number]
+type Reported = WireAnswer<'getHealth'>['crons'][string]
+type Listed = WireAnswer<'listCrons'>['crons'][number]
 
 /** A cron as `/health` reports it, or as the operator's list does, which knows more. Times are business time. */
 export type Cron = Reported & Pick<Listed, 'name'> & Partial<Omit<Listed, keyof Reported | 'name'>>

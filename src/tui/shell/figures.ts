@@ -1,17 +1,16 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { HOUR_MS } from '../../core/time.ts'
 import type { jobStatuses } from '../../model/job.ts'
 import { ask } from './queries.ts'
 
 /** Today's money. */
-export type River = WireAnswer<Api['getRiver']>
+export type River = WireAnswer<'getRiver'>
 
 export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getRiver', asked: { signal } }, (river) => river)
 
-export type Series = WireAnswer<Api['getSeries']>
+export type Series = WireAnswer<'getSeries'>
 type Bucket = Series['buckets'][number]
 
 export const fetchSeries = (link: Link, span: Series['span']) => (signal: AbortSignal) =>

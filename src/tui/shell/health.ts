@@ -1,11 +1,10 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { text, time } from './read.ts'
 
 /** Counts by name. */
 export type NamedCounts = readonly (readonly [name: string, count: number])[]
 
-type Answered = WireAnswer<Api['getHealth']>
+type Answered = WireAnswer<'getHealth'>
 
 /** Members of `/health` that the cockpit shows. */
 export type HealthFacts = ReturnType<typeof readHealth>

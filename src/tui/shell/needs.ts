@@ -1,12 +1,11 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { attentionKinds, type ScreenId } from '../../model/words.ts'
 import { type AttentionRow, attentionRows, attentionWords } from '../../nouns/attention.ts'
 import { ask } from './queries.ts'
 import { text, time } from './read.ts'
 
-type Answered = WireAnswer<Api['getAttention']>
+type Answered = WireAnswer<'getAttention'>
 
 export type Needs = {
   readonly items: readonly Need[]

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
 import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
@@ -23,7 +22,7 @@ export const glance = { 'souk-glance': '1' } as const
 export async function ask<K extends Callable, T>(
   link: Link,
   { name, asked }: { readonly name: K; readonly asked: Asked<K> },
-  read: (answer: WireAnswer<Api[K]>) => T,
+  read: (answer: WireAnswer<K>) => T,
 ): Promise<Outcome<T>> {
   const timeoutMs = endpoints[name][0] === 'GET' ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS
   const headers: Readonly<Record<string, string>> = { ...asked.headers, 'souk-sitting': SITTING }

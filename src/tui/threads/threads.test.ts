@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
+import type { WireAnswer } from '../../api/index.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 
@@ -11,7 +10,7 @@ afterEach(() => {
   open = undefined
 })
 
-type Thread = WireAnswer<Api['readAnyThread']>
+type Thread = WireAnswer<'readAnyThread'>
 
 const thread = (n: number, more: Partial<Thread> = {}): Thread => ({
   id: `thr_000000000000000${n}`,

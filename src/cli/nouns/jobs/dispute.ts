@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../../api/endpoint/define.ts'
-import type { Api } from '../../../api/index.ts'
+import type { WireAnswer } from '../../../api/index.ts'
 import { AppError } from '../../../core/error.ts'
 import { isObject } from '../../../core/json.ts'
 import { endings } from '../../../model/job.ts'
@@ -8,7 +7,7 @@ import type { Io } from '../../io.ts'
 import * as z from '../../params.ts'
 import type { RawCall, Session } from '../../session.ts'
 
-type Dispute = NonNullable<WireAnswer<Api['resolveJob']>['dispute']>
+type Dispute = NonNullable<WireAnswer<'resolveJob'>['dispute']>
 
 const PAYMENT_REQUIRED = 402
 

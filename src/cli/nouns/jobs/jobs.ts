@@ -1,5 +1,4 @@
-import type { WireAnswer } from '../../../api/endpoint/define.ts'
-import type { Api } from '../../../api/index.ts'
+import type { WireAnswer } from '../../../api/index.ts'
 import type { Asked } from '../../../client/asked.ts'
 import { jobStatuses, workingJobStatuses } from '../../../model/job.ts'
 import { CliError } from '../../exit.ts'
@@ -11,7 +10,7 @@ import { freeReader } from '../../wallet/signing-in.ts'
 const POLL_MS = 500
 
 /** A job as its buyer and provider see it. Anybody else who pays for reading it sees only ids, status and times. */
-export type FetchedJob = WireAnswer<Api['getJob']>
+export type FetchedJob = WireAnswer<'getJob'>
 
 /** Reads a job. This is free with the job's token, the wallet's key or a sign-in; otherwise it costs $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<FetchedJob> {

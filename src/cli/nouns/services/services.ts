@@ -1,9 +1,8 @@
-import type { WireAnswer } from '../../../api/endpoint/define.ts'
-import type { Api } from '../../../api/index.ts'
+import type { WireAnswer } from '../../../api/index.ts'
 import { CliError } from '../../exit.ts'
 import type { Session } from '../../session.ts'
 
-export type Listing = WireAnswer<Api['getService']>
+export type Listing = WireAnswer<'getService'>
 
 export async function findListing(session: Session, id: string): Promise<Listing> {
   const listing = await session.call('getService', { params: { id } })
