@@ -7,7 +7,7 @@ import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
 import { deskOf } from './desk.ts'
-import { resolveJob, shownJob } from './rows.ts'
+import { shownJob } from './rows.ts'
 
 const outcomes = ['refund', 'release', 'split'] as const
 
@@ -39,11 +39,11 @@ export function rulingDialog(host: Host, job: Job, decided: readonly string[] = 
       const { buyer = '', reason = '' } = values
       const outcome = outcomes.find((one) => one === values.outcome)
       if (outcome === undefined) return { ok: false, problem: undecided }
-      const ruling = { outcome, buyerAmount: outcome === 'split' ? typedAmount(buyer) : '', reason: reason.trim() }
-      const answer = await resolveJob(host.link, job.id, ruling)
-      if (!answer.ok) return answer
+      const share = outcome === 'split' ? { buyer_amount: typedAmount(buyer) } : {}
+      const asked = { params: { id: job.id }, body: { outcome, reason: reason.trim(), ...share } }
       const [effect = ''] = effectsOf(job, outcome, values)
-      return { ok: true, value: `Now ${answer.value.status}: ${effect}.  → v all, tab money` }
+      const said = `${effect}.  → v all, tab money`
+      return ask(host.link, { name: 'resolveJob', asked }, ({ status }) => `Now ${status}: ${said}`)
     },
     async next() {
       const query = { filter: 'status:disputed', sort: 'worst', limit: '50' } as const
@@ -127,11 +127,10 @@ export function withdrawDialog(host: Host, job: Job): DialogSpec {
     verb: 'Give back',
     command: ({ reason = '' }) =>
       shellCommand(host, ['admin', 'jobs', 'emergency-withdraw', job.id, '--reason', reason.trim() || '…']),
-    send: async ({ reason = '' }) => {
+    send: ({ reason = '' }) => {
       const asked = { params: { id: job.id }, body: { reason: reason.trim() } }
-      const answer = await ask(host.link, { name: 'withdrawJob', asked }, ({ status }) => status)
-      if (!answer.ok) return answer
-      return { ok: true, value: `Now ${answer.value}: ${buyer} gets ${amount} back.` }
+      const said = `${buyer} gets ${amount} back.`
+      return ask(host.link, { name: 'withdrawJob', asked }, ({ status }) => `Now ${status}: ${said}`)
     },
   }
 }

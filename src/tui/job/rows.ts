@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import type { rulings } from '../../model/job.ts'
 import { buyerOf, type Job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { safe } from '../../text/text.ts'
 import { ask, type glance } from '../shell/queries.ts'
@@ -55,15 +54,3 @@ export const fetchJob =
     if (!job.ok) return job
     return { ok: true, value: { job: job.value, messages: messages.ok ? messages.value : [] } }
   }
-
-type RulingDraft = { readonly outcome: (typeof rulings)[number]; readonly buyerAmount: string; readonly reason: string }
-
-/** Decides a dispute. @returns the job afterwards */
-export function resolveJob(
-  link: Link,
-  id: string,
-  { outcome, buyerAmount, reason }: RulingDraft,
-): Promise<Outcome<Job>> {
-  const body = { outcome, reason, ...(buyerAmount === '' ? {} : { buyer_amount: buyerAmount }) }
-  return ask(link, { name: 'resolveJob', asked: { params: { id }, body } }, (job) => job)
-}

@@ -3,20 +3,11 @@ import { count, widthOf } from '../../text/text.ts'
 import { bar, tank } from './charts.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, placed, sized, strong, warn } from './line.ts'
 
+type PaidOn = 'providers' | 'fees' | 'refunds'
+type Amount = 'paid_in' | 'by_x402' | 'by_balance' | 'at_once' | 'held' | 'overdue' | 'disputed' | PaidOn
+
 /** Amounts like `1284.30`. */
-export type RiverShown = {
-  readonly paid_in: string
-  readonly by_x402: string
-  readonly by_balance: string
-  readonly at_once: string
-  readonly held: string
-  readonly overdue: string
-  readonly disputed: string
-  readonly providers: string
-  readonly fees: string
-  readonly refunds: string
-  readonly sales: number
-  readonly held_jobs: number
+export type RiverShown = Readonly<Record<Amount, string> & Record<'sales' | 'held_jobs', number>> & {
   /** Undefined if unknown. */
   readonly agrees: boolean | undefined
 }

@@ -4,7 +4,6 @@ import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
 import type { CatalogListing } from '../../nouns/services.ts'
 import { ask } from '../shell/queries.ts'
-import { text } from '../shell/read.ts'
 
 type Selling = WireAnswer<'listAllServices'>['services'][number]['selling']
 
@@ -62,14 +61,3 @@ export const fetchDeliveries =
       ? ask(link, { name: 'getWebhooks', asked: { query: { ...query, participant: provider }, signal } }, read)
       : ask(link, { name: 'listDeliveries', asked: { query, signal } }, read)
   }
-
-export type HookTest = { readonly delivered: boolean; readonly words: string }
-
-/** Sends a test message to the webhook of one's own listing. */
-export function testHook(link: Link, id: string): Promise<Outcome<HookTest>> {
-  return ask(link, { name: 'testService', asked: { params: { id } } }, ({ status, error, latency_ms, delivered }) => {
-    const answer = status === null ? 'no answer' : `HTTP ${status}`
-    const why = text(error)
-    return { delivered, words: `${answer} in ${latency_ms} ms${why === '' ? '' : `: ${why}`}` }
-  })
-}

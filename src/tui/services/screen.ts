@@ -18,7 +18,7 @@ import type { Line } from '../parts/line.ts'
 import { said } from '../shell/act-dialogs.ts'
 import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
 import { beginLine } from '../shell/commands.ts'
-import type { DialogSpec } from '../shell/dialog.ts'
+import type { DialogSpec, Told } from '../shell/dialog.ts'
 import { useSettled } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
@@ -37,7 +37,6 @@ import {
   isNewProvider,
   type Listing,
   scoreOf,
-  testHook,
 } from './rows.ts'
 import { shopActions, shopWords, useShop } from './shop.ts'
 import { type Sold, tabLines } from './tabs.ts'
@@ -257,14 +256,13 @@ export function hookDialog(host: Host, { id, ...one }: Listing): DialogSpec {
     ],
     verb: 'Send',
     command: () => shellCommand(host, ['services', 'test', id]),
-    send: async () => {
-      const answer = await testHook(host.link, id)
-      if (!answer.ok) return answer
-      const { delivered, words } = answer.value
-      if (delivered) return { ok: true, value: safe(`The endpoint accepted it: ${words}.`) }
-      const mend = shellCommand(host, ['services', 'edit', id])
-      return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → ${mend}`, tone: 'bad' } }
-    },
+    send: () =>
+      ask(host.link, { name: 'testService', asked: { params: { id } } }, (answer): Told => {
+        const { status, error, latency_ms: ms, delivered } = answer
+        const said = `${status === null ? 'no answer' : `HTTP ${status}`} in ${ms} ms${error ? `: ${safe(error)}` : ''}`
+        if (delivered) return `The endpoint accepted it: ${said}.`
+        return { text: `✗ Not taken: ${said}  → ${shellCommand(host, ['services', 'edit', id])}`, tone: 'bad' }
+      }),
   }
 }
 

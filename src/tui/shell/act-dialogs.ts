@@ -6,7 +6,7 @@ import type { Sent } from './ask.ts'
 import { type Cron, cronWord } from './cron-facts.ts'
 import type { DialogSpec } from './dialog.ts'
 import { shellCommand } from './pause-dialog.ts'
-import { ask, runCron, setCronPaused } from './queries.ts'
+import { ask } from './queries.ts'
 import type { Host } from './screen.ts'
 
 /** A cron by name, if known. */
@@ -25,10 +25,11 @@ export function runDialog(host: Host, cron: Cron): DialogSpec {
     ],
     verb: 'Run',
     command: () => shellCommand(host, ['crons', 'run', cron.name]),
-    send: async () => {
-      const answer = await runCron(host.link, cron.name)
-      return answer.ok ? { ok: true, value: safe(`${cron.name}: ${answer.value}`) } : answer
-    },
+    send: () =>
+      ask(host.link, { name: 'runCron', asked: { params: { name: cron.name } } }, ({ run }) => {
+        const why = run.reason === null ? '' : ` (${run.reason})`
+        return safe(`${cron.name}: ${run.result}${why} in ${run.took_ms} ms`)
+      }),
   }
 }
 
@@ -46,10 +47,9 @@ export function cronPauseDialog(host: Host, cron: Cron): DialogSpec {
     ],
     verb: paused ? 'Resume' : 'Pause',
     command: () => shellCommand(host, ['crons', paused ? 'resume' : 'pause', cron.name]),
-    send: async () => {
-      const answer = await setCronPaused(host.link, !paused, cron.name)
-      if (!answer.ok) return answer
-      return { ok: true, value: `${cron.name} ${paused ? 'runs on schedule again' : 'is paused'}.` }
+    send: () => {
+      const call = { name: paused ? 'resumeCron' : 'pauseCron', asked: { params: { name: cron.name } } } as const
+      return ask(host.link, call, () => `${cron.name} ${paused ? 'runs on schedule again' : 'is paused'}.`)
     },
   }
 }

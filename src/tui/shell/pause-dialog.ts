@@ -3,7 +3,7 @@ import { count, shellWord, span } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
 import { type DialogSpec, reasonField } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
-import { ask, setPlatformPaused } from './queries.ts'
+import { ask } from './queries.ts'
 import type { Host } from './screen.ts'
 
 const reason = reasonField('Reason (shown in the pause state and the audit log)')
@@ -25,10 +25,11 @@ function pause(host: Host): DialogSpec {
     fields: [reason],
     verb: 'Pause',
     command: ({ reason: why }) => shellCommand(host, ['admin', 'platform', 'pause', '--reason', why || '…']),
-    send: async ({ reason: why = '' }) => {
-      const answer = await setPlatformPaused(host.link, true, why.trim())
-      if (!answer.ok) return answer
-      return { ok: true, value: answer.value ? 'The platform is paused.' : 'The platform was already paused.' }
+    send: ({ reason: why = '' }) => {
+      const asked = { body: why.trim() === '' ? {} : { reason: why.trim() } }
+      return ask(host.link, { name: 'pausePlatform', asked }, ({ changed }) =>
+        changed ? 'The platform is paused.' : 'The platform was already paused.',
+      )
     },
   }
 }
@@ -87,11 +88,10 @@ function unpause(host: Host): DialogSpec {
     ],
     verb: 'Unpause',
     command: () => shellCommand(host, ['admin', 'platform', 'unpause']),
-    send: async () => {
-      const answer = await setPlatformPaused(host.link, false, '')
-      if (!answer.ok) return answer
-      return { ok: true, value: answer.value ? 'The platform is live again.' : 'The platform was already live.' }
-    },
+    send: () =>
+      ask(host.link, { name: 'unpausePlatform', asked: { body: {} } }, ({ changed }) =>
+        changed ? 'The platform is live again.' : 'The platform was already live.',
+      ),
   }
 }
 

@@ -58,21 +58,3 @@ export const fetchClock = (link: Link) => (signal: AbortSignal) =>
 
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getPlatformStatus', asked: { signal } }, ({ reason }) => text(reason))
-
-/** Pauses or resumes the platform. @returns whether that changed anything */
-export function setPlatformPaused(link: Link, paused: boolean, reason: string): Promise<Outcome<boolean>> {
-  const body = reason === '' ? {} : { reason }
-  return ask(link, { name: paused ? 'pausePlatform' : 'unpausePlatform', asked: { body } }, ({ changed }) => changed)
-}
-
-export function setCronPaused(link: Link, paused: boolean, name: string): Promise<Outcome<boolean>> {
-  return ask(link, { name: paused ? 'pauseCron' : 'resumeCron', asked: { params: { name } } }, ({ changed }) => changed)
-}
-
-/** Runs a cron. @returns the result of the run as text */
-export function runCron(link: Link, name: string): Promise<Outcome<string>> {
-  return ask(link, { name: 'runCron', asked: { params: { name } } }, ({ run }) => {
-    const why = run.reason === null ? '' : ` (${text(run.reason)})`
-    return `${run.result}${why} in ${run.took_ms} ms`
-  })
-}
