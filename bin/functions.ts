@@ -84,8 +84,7 @@ function bareOffer(): string {
   const isOffered = (slug: HouseFunction) =>
     firstPartyServices.get(slug)?.needs.every((name) => everywhere.includes(name))
   const others = houseOrder.filter((slug) => !isOffered(slug)).map((slug) => `\`${slug}\``)
-  return `With nothing installed and nobody named, ${houseOrder.length - others.length} of them are offered: \`style_guide\` too, which then reads
-style sheets, and says so in its result. The others are ${others.slice(0, -1).join(', ')}
+  return `With nothing installed and nobody named, ${houseOrder.length - others.length} of them are offered. The others are ${others.slice(0, -1).join(', ')}
 and ${others.at(-1)}.`
 }
 
@@ -163,7 +162,7 @@ const MEASURED = `## Measured
 | audio_loudness_normalization | ebur128 of another implementation (\`audio/audio.test.ts\`) | within 0.5 LU; seven recordings (MP3, WAV, Ogg, FLAC, M4A, one with tags of 88 KB) within 0.2 LU of the target by ffmpeg |
 | translation | fourteen kinds of code, links, paths, options and placeholders (\`text/translation.test.ts\`, and texts with apertium) | all kept; of 23,000 listings, code and addresses of 488 public texts (\`text/kept-public.test.ts\`) 99.7 %; the wording is that of the translator, and not measured |
 | text_to_speech | twelve public sentences by four voices (\`audio/spoken-public.test.ts\`) | 131 to 149 words a minute, no sample clipped, length by syllables with a correlation of 0.90 to 0.96; whether people understand it is not measured |
-| style_guide | 22 colours, fonts and sizes that a designer reads in the sheets of two public sites (\`browser/style-public.test.ts\`) | 20, by a browser and by sheets alone |
+| style_guide | 22 colours, fonts and sizes that a designer reads in the sheets of two public sites (\`browser/style-public.test.ts\`) | 20 |
 | summarization | facts that a reader has to learn, of articles kept apart (\`text/evaluation.test.ts\`); the line by which authors say what each of 124 public pages is about, ROUGE-1 (\`text/summaries-public.test.ts\`) | four of five facts kept; recall of three sentences 0.56, of the first three of the page 0.59, of the last three 0.32: its listing says extractive |`
 
 const ENGINES = `## Engines
@@ -172,7 +171,7 @@ const ENGINES = `## Engines
 
 | Engine | Comes by | Without it |
 |---|---|---|
-| browser | the Debian package \`chromium-headless-shell\`, or Chromium | the style guide is made of what sheets say; five functions are not offered |
+| browser | the Debian package \`chromium-headless-shell\`, or Chromium | six functions are not offered |
 | audio | the package \`ffmpeg\`, or \`audio.ffmpeg\`: its path | loudness is not offered; speech comes as WAV |
 | speech | English: part of this program; other languages: the package \`espeak-ng\`; natural voices by \`speech.url\`, \`.key\`, \`.voices\` | — |
 | translator | the packages \`apertium\` and a pair such as \`apertium-eng-spa\`; full quality by \`translate.provider\`: \`libretranslate\`, \`deepl\` or \`llm\` | translation is not offered |
@@ -202,8 +201,6 @@ export const brought: readonly string[] = [
   'ajv-draft-04',
   'axe-core',
   'cheerio',
-  'colord',
-  'css-tree',
   'dns-packet',
   'markdown-it',
   'qr',

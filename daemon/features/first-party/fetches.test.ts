@@ -49,26 +49,16 @@ type Fetching = {
   readonly slug: string
   readonly service: FirstPartyService
   readonly field: string
-  readonly isWithoutBrowser?: true
 }
 const kinds = [...firstPartyServices.values()].map((service) => {
   const { slug } = service
   const [address, host] = [fieldNamed(slug, /(^|_)url$/), fieldNamed(slug, /^domain$/)]
   return { slug, service, address, host }
 })
-const withAddress = kinds.flatMap(({ address, ...one }): Fetching[] => (address ? [{ ...one, field: address }] : []))
-/** What does without a browser fetches by itself then. */
-const doingWithout = withAddress.filter(
-  ({ service: { needs, wants } }) => !needs.includes('browser') && wants.includes('browser'),
-)
-const ofAddresses = [
-  ...withAddress,
-  ...doingWithout.map((one): Fetching => ({ ...one, isWithoutBrowser: true, slug: `${one.slug} without a browser` })),
-]
+const ofAddresses = kinds.flatMap(({ address, ...one }): Fetching[] => (address ? [{ ...one, field: address }] : []))
 const ofHosts = kinds.flatMap(({ host, ...one }): Fetching[] => (host ? [{ ...one, field: host }] : []))
 const ofNeither = kinds.filter(({ address, host }) => !address && !host)
-const needsBrowser = ({ service, isWithoutBrowser }: Fetching) =>
-  !isWithoutBrowser && [...service.needs, ...service.wants].includes('browser')
+const needsBrowser = ({ service }: Fetching) => service.needs.includes('browser')
 /** A browser is started for each of these: three commits take all of them. */
 const byBrowser = sampled(chromium === undefined ? [] : ofAddresses.filter(needsBrowser), 3)
 const byItself = ofAddresses.filter((one) => !needsBrowser(one))
@@ -85,7 +75,7 @@ it('every function that takes an address or a host is one of these', () => {
 })
 
 /** A function that wants https gets it: the site is asked by plain http all the same. */
-function buy({ service, field, isWithoutBrowser }: Fetching, url: string, web: Web = site.web()): Promise<Json> {
+function buy({ service, field }: Fetching, url: string, web: Web = site.web()): Promise<Json> {
   const wantsTls = service.slug === 'audio_loudness_normalization'
   const address = wantsTls ? url.replace(/^http:/, 'https:') : url
   const plain: PublicWeb = {
@@ -94,7 +84,7 @@ function buy({ service, field, isWithoutBrowser }: Fetching, url: string, web: W
   }
   const engine = openBrowsers({ web })
   browsers.push(engine)
-  const engines = isWithoutBrowser ? {} : { audio, browser: engine.port }
+  const engines = { audio, browser: engine.port }
   const input: JsonInput = { use_case: 'read ducks', [field]: address }
   return Promise.resolve()
     .then(() => service.check(input, { web: plain, engines }))

@@ -43,7 +43,7 @@ describe('a marketplace', () => {
       const lacking = [...firstPartyServices.values()].filter((one) => board.lacking(one.needs).length > 0)
       expect(lacking.map(({ slug }) => slug).sort()).toEqual(documented().others)
       expect(documented()).toEqual({
-        offered: 16 + 5 + 1,
+        offered: 16 + 5,
         others: [
           // Programs of this machine, or whom only the operator can name.
           'accessibility_audit',
@@ -54,11 +54,12 @@ describe('a marketplace', () => {
           'pdf_generation',
           'performance_analysis',
           'stock_data',
+          'style_guide',
           'translation',
           'weather',
         ],
       })
-      // Sixteen, the first five, and the style guide, which reads style sheets where it has no browser.
+      // Sixteen, and the first five.
       await expect.poll(isOffered).toBe(documented().offered)
       await market.call('GET', '/health')
       expect(world.asked()).toEqual([])

@@ -24,72 +24,57 @@ h1 { font: 700 40px/48px Verdana, sans-serif; margin: 16px } p { margin: 8px } .
 const page = (body: string) =>
   `<!doctype html><html lang="en"><head><title>x</title><style>${sheet}</style></head><body>${body}</body></html>`
 
-/** A browser lays the page out; without one its sheets are read. */
-const ways = [
-  ['by a browser', true],
-  ['without a browser', false],
-] as const
-
-describe.each(ways)('a style guide %s', (_, hasBrowser) => {
-  const isLeftOut = hasBrowser && chromium === undefined
+describe.skipIf(chromium === undefined)('a style guide', () => {
   const run = () =>
     delivered({
       service: styleGuide,
       input: { site_url: site.at('/') },
-      means: { web: site.web(), now: () => 0, engines: hasBrowser ? { browser: engine.port } : {} },
+      means: { web: site.web(), now: () => 0, engines: { browser: engine.port } },
     })
 
-  it.skipIf(isLeftOut)(
-    'names the planted colours by their roles, fonts, shapes and components, and nothing unused',
-    async () => {
-      site.pages['/'] = {
-        body: page(
-          `<h1>Ducks</h1><p>${'They swim on ponds. '.repeat(20)}</p><p><a class="btn" href="/two">Go</a></p><div class="card">Card</div><a href="/gone">gone</a>`,
-        ),
-      }
-      site.pages['/two'] = { body: page('<nav><a href="/">Home</a></nav><table><tr><td>1</td></tr></table>') }
-      const guide = await run()
-      expect(guide.pages).toEqual([site.at('/'), site.at('/two')])
-      expect(guide.colors).toEqual(
-        expect.arrayContaining([
-          expect.objectContaining({ hex: '#fafafa', role: 'background' }),
-          expect.objectContaining({ hex: '#222222', role: 'text', contrast_on_background: expect.closeTo(15.2, 0) }),
-          expect.objectContaining({ hex: '#0055cc', role: 'accent', custom_property: '--brand' }),
-          expect.objectContaining({ hex: '#dddddd', role: 'border' }),
-        ]),
-      )
-      expect(guide.typography).toEqual(
-        expect.arrayContaining([
-          expect.objectContaining({
-            family: 'Verdana',
-            size_px: 40,
-            weight: '700',
-            line_height: '48px',
-            used_for: ['h1'],
-          }),
-          expect.objectContaining({ family: 'Georgia', size_px: 16 }),
-        ]),
-      )
-      expect(guide.spacing).toMatchObject({ unit_px: 8, steps: expect.arrayContaining([8, 16, 24]) })
-      expect(guide.radii).toEqual(expect.arrayContaining(['6px', '12px']))
-      expect(guide.breakpoints).toEqual(['640px'])
-      const kinds = guide.components.map(({ kind }: { kind: string }) => kind)
-      expect(kinds).toEqual(expect.arrayContaining(['button', 'card', 'link', 'nav', 'table']))
-      const button = guide.components.find(({ kind }: { kind: string }) => kind === 'button')
-      expect(button).toMatchObject({ css: { 'border-radius': '6px' }, contrast: expect.closeTo(6.9, 0) })
-      for (const word of ['#0055cc', 'Verdana', 'button', '640px']) expect(guide.markdown).toContain(word)
-      expect(JSON.stringify(guide)).not.toMatch(/ff00ff|77px|255, 0, 255/)
-      expect(Object.values(guide.tokens.color.accent)).toContainEqual({ $type: 'color', $value: '#0055cc' })
-      expect(guide.engine).toMatchObject(
-        hasBrowser
-          ? { name: 'chromium', kind: 'deterministic' }
-          : { name: 'css-tree', kind: 'deterministic', fallback_from: 'browser' },
-      )
-      expect(guide.not_checked.join(' ').includes('layout (')).toBe(!hasBrowser)
-    },
-  )
+  it('names the planted colours by their roles, fonts, shapes and components, and nothing unused', async () => {
+    site.pages['/'] = {
+      body: page(
+        `<h1>Ducks</h1><p>${'They swim on ponds. '.repeat(20)}</p><p><a class="btn" href="/two">Go</a></p><div class="card">Card</div><a href="/gone">gone</a>`,
+      ),
+    }
+    site.pages['/two'] = { body: page('<nav><a href="/">Home</a></nav><table><tr><td>1</td></tr></table>') }
+    const guide = await run()
+    expect(guide.pages).toEqual([site.at('/'), site.at('/two')])
+    expect(guide.colors).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ hex: '#fafafa', role: 'background' }),
+        expect.objectContaining({ hex: '#222222', role: 'text', contrast_on_background: expect.closeTo(15.2, 0) }),
+        expect.objectContaining({ hex: '#0055cc', role: 'accent', custom_property: '--brand' }),
+        expect.objectContaining({ hex: '#dddddd', role: 'border' }),
+      ]),
+    )
+    expect(guide.typography).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          family: 'Verdana',
+          size_px: 40,
+          weight: '700',
+          line_height: '48px',
+          used_for: ['h1'],
+        }),
+        expect.objectContaining({ family: 'Georgia', size_px: 16 }),
+      ]),
+    )
+    expect(guide.spacing).toMatchObject({ unit_px: 8, steps: expect.arrayContaining([8, 16, 24]) })
+    expect(guide.radii).toEqual(expect.arrayContaining(['6px', '12px']))
+    expect(guide.breakpoints).toEqual(['640px'])
+    const kinds = guide.components.map(({ kind }: { kind: string }) => kind)
+    expect(kinds).toEqual(expect.arrayContaining(['button', 'card', 'link', 'nav', 'table']))
+    const button = guide.components.find(({ kind }: { kind: string }) => kind === 'button')
+    expect(button).toMatchObject({ css: { 'border-radius': '6px' }, contrast: expect.closeTo(6.9, 0) })
+    for (const word of ['#0055cc', 'Verdana', 'button', '640px']) expect(guide.markdown).toContain(word)
+    expect(JSON.stringify(guide)).not.toMatch(/ff00ff|77px|255, 0, 255/)
+    expect(Object.values(guide.tokens.color.accent)).toContainEqual({ $type: 'color', $value: '#0055cc' })
+    expect(guide.engine).toMatchObject({ name: 'chromium', kind: 'deterministic' })
+  })
 
-  it.skipIf(isLeftOut)('charges nothing for a site whose page is gone', async () => {
+  it('charges nothing for a site whose page is gone', async () => {
     site.pages['/'] = { status: 404, body: 'x' }
     await expect(run()).rejects.toMatchObject({ code: 'provider_failed', message: 'The page returned status 404.' })
   })

@@ -7,19 +7,14 @@ import type { ResultEngine } from '../service/engines.ts'
 import { AUTOMATED_MS, defineService, type JsonInput, textOf } from '../service/service.ts'
 import { contrastOf, distanceOf, hexOf, type Rgb, rgbOf } from './colors.ts'
 import { type BrowserCtx, engineOf, loadedOk, onPage } from './opened.ts'
-import { pagesWithSheets, type StyledPage } from './sheets-of-page.ts'
 import { STYLE_FACTS, StyleFacts } from './style-facts.ts'
-import { styleFactsOf } from './style-reading.ts'
 
-type Seen = {
-  readonly kind: 'seen'
+type Source = {
   readonly pages: readonly string[]
   readonly facts: readonly StyleFacts[]
   readonly at: number
   readonly engine: ResultEngine
 }
-/** What a browser shows of a site (`Seen`), or else the site's pages and style sheets as the server sent them. */
-type Source = Seen | { readonly kind: 'written'; readonly pages: readonly StyledPage[]; readonly at: number }
 
 /** OKLab distance below which colours look the same. */
 const SAME_COLOR = 0.03
@@ -29,20 +24,15 @@ const MAX_STEPS = 12
 const roles = ['background', 'text', 'accent', 'border'] as const
 type Role = (typeof roles)[number]
 
-/** Describes a site's visible style. Reads it in a browser, or from the style sheets if there is no browser. */
+/** Describes a site's visible style, as a browser computes it. */
 export const styleGuide = defineService({
   slug: 'style_guide',
-  wants: ['browser'],
+  needs: ['browser'],
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
-  async read(input, ctx): Promise<Source> {
-    const { browser } = ctx.engines
-    if (browser) return seenPages(input, { ...ctx, engines: { browser } })
-    return { kind: 'written', pages: await pagesWithSheets(input, ctx), at: ctx.now() }
-  },
-  make(input, source: Source): Json {
+  read: seenPages,
+  make(input, { pages, facts, engine, at }: Source): Json {
     const site_url = textOf(input, 'site_url').trim()
-    const { pages, facts, engine, notChecked } = factsOf(source)
     const guide = guideOf(facts)
     return {
       site_url,
@@ -50,8 +40,8 @@ export const styleGuide = defineService({
       ...guide,
       tokens: tokensOf(guide),
       markdown: markdownOf(site_url, guide),
-      not_checked: [...notChecked, ...undecided],
-      checked_at: new Date(source.at).toISOString(),
+      not_checked: [...undecided],
+      checked_at: new Date(at).toISOString(),
       engine: { ...engine },
     }
   },
@@ -62,31 +52,8 @@ const undecided = [
   'content that appears after clicks',
   'pages other than the listed ones',
 ]
-const unseen = [
-  'layout (shares are computed from text length, not area)',
-  'styles and elements added by scripts, imported style sheets, and custom properties that differ within a page',
-]
-/** Engine named in results without a browser: css-tree, which reads the style sheets. */
-const readingEngine: ResultEngine = {
-  name: 'css-tree',
-  version: '3.2.1',
-  kind: 'deterministic',
-  fallback_from: 'browser',
-}
 
-function factsOf(source: Source) {
-  if (source.kind === 'seen') return { ...source, notChecked: [] }
-  const facts = source.pages.map(({ html, sheets }): StyleFacts => ({ ...styleFactsOf(html, sheets), links: [] }))
-  const lost = source.pages.reduce((sum, page) => sum + page.lost, 0)
-  return {
-    pages: source.pages.map(({ url }) => url),
-    facts,
-    engine: readingEngine,
-    notChecked: [...unseen, ...(lost === 0 ? [] : [`${lost} style sheets that could not be read`])],
-  }
-}
-
-function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Seen> {
+function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Source> {
   return onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url }) => {
     const first = await page.evaluate(STYLE_FACTS, StyleFacts)
     const seen = [{ url: final_url, facts: first }]
@@ -96,7 +63,6 @@ function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Seen> {
       if (facts) seen.push({ url, facts })
     }
     return {
-      kind: 'seen',
       pages: seen.map(({ url }) => url),
       facts: seen.map(({ facts }) => facts),
       at: ctx.now(),

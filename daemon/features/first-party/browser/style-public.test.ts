@@ -9,7 +9,7 @@ import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
 import { styleGuide } from './style-guide.ts'
 
-// @deep looks at two public designs, by a browser and by their sheets
+// @deep looks at two public designs by a browser
 
 /* What a designer reads in the sheets of two public sites, listed by hand before any answer was seen. */
 
@@ -40,11 +40,8 @@ afterAll(async () => {
   await site.close()
 })
 
-describe.each([
-  ['by a browser', true],
-  ['by their sheets', false],
-])('public designs %s', (way, hasBrowser) => {
-  it.skipIf(hasBrowser && chromium === undefined)('have the colours and fonts that a designer reads', async () => {
+describe.skipIf(chromium === undefined)('public designs', () => {
+  it('have the colours and fonts that a designer reads', async () => {
     const missing: string[] = []
     let listed = 0
     for (const { file, colors, families, other } of designs) {
@@ -52,7 +49,7 @@ describe.each([
       const guide = await delivered({
         service: styleGuide,
         input: { site_url: site.at('/') },
-        means: { web: site.web(), now: () => 0, engines: hasBrowser ? { browser: engine.port } : {} },
+        means: { web: site.web(), now: () => 0, engines: { browser: engine.port } },
       })
       const hexes = guide.colors.map(({ hex }: { hex: string }) => hex)
       const fonts = guide.typography.map(({ family }: { family: string }) => family)
@@ -65,7 +62,7 @@ describe.each([
       )
     }
     const share = 1 - missing.length / listed
-    told(`style_guide, two public designs ${way}`, { listed, share })
+    told('style_guide, two public designs', { listed, share })
     expect(share, missing.join(', ')).toBeGreaterThanOrEqual(0.8)
   })
 })

@@ -1,16 +1,4 @@
 // Types of libraries, or of their entry points, that come without types.
-declare module 'css-tree/parser' {
-  // biome-ignore lint/style/noDefaultExport: the package has a default export
-  export { parse as default } from 'css-tree'
-}
-declare module 'css-tree/generator' {
-  // biome-ignore lint/style/noDefaultExport: the package has a default export
-  export { generate as default } from 'css-tree'
-}
-declare module 'css-tree/walker' {
-  // biome-ignore lint/style/noDefaultExport: the package has a default export
-  export { walk as default } from 'css-tree'
-}
 declare module 'vader-sentiment' {
   /** Shares of positive, negative and neutral words, and a total score from -1 to 1. */
   type Scores = { readonly pos: number; readonly neg: number; readonly neu: number; readonly compound: number }

@@ -69,23 +69,6 @@ export function parseHtml(html: string): HtmlNode {
   return document as HtmlNode // a node of the page, seen as far as needed
 }
 
-/** Parses a page for selector queries. Only for worker threads, because their time and memory are limited. */
-export function openHtml(html: string) {
-  const $ = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
-  const [document] = $.root().toArray()
-  return {
-    root: document as HtmlNode, // as above
-    /** Elements that match a selector; none for an unsupported selector. */
-    find(selector: string): Element[] {
-      try {
-        return $(selector).toArray() as Element[] // selectors find elements
-      } catch {
-        return []
-      }
-    },
-  }
-}
-
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
 /** Start of an HTML text, up to where it exceeds the depth or tag limit. The counted depth may be too high. */
@@ -134,7 +117,7 @@ export function* elementsOf(page: HtmlNode, closed: ReadonlySet<string> = new Se
   }
 }
 
-export function isElement(node: HtmlNode): node is Element {
+function isElement(node: HtmlNode): node is Element {
   return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
 }
 
