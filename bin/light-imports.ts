@@ -27,8 +27,9 @@ async function commandsText(): Promise<string> {
   const { table }: typeof import('../commands/index.ts') = await import(COMMANDS)
   const headings = [...table].map(([heading, rows]) => {
     const shown = rows.map(([name, summary, file, marks]) => {
-      const [is, says, from, about] = [name, summary, `./${file}`, marks].map((value) => JSON.stringify(value))
-      return `[${is}, ${says}, () => import(${from}), ${about}]`
+      const [is, says, from] = [name, summary, `./${file}`].map((value) => JSON.stringify(value))
+      const more = Object.keys(marks).length === 0 ? '' : `, ${JSON.stringify(marks)}`
+      return `[${is}, ${says}, () => import(${from})${more}]`
     })
     return `${JSON.stringify(heading)}: [${shown.join(',')}]`
   })

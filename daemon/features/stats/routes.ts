@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { statsApi } from '../../../src/api/sections/stats.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Entropy } from '../../../src/core/hex.ts'
-import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { defineCron } from '../../crons/cron.ts'
+import { SECOND_MS } from '../../../src/core/time.ts'
 import { dailyAt } from '../../crons/schedule.ts'
 import type { Visitor } from '../../endpoint/exchange.ts'
 import type { FreeHandlers } from '../../endpoint/handler.ts'
@@ -224,16 +223,3 @@ export const statsRoutes: FreeHandlers<typeof statsApi> = {
     return { as_of: watching.as_of, days }
   },
 }
-
-/** Takes the snapshot that `GET /v1/stats/watching` shows (decisions §12); not listed in `/health.crons`. */
-export const statsSnapshot = defineCron({
-  name: 'stats-snapshot',
-  schedule: snapshotSchedule,
-  deadlineMs: 10 * MINUTE_MS,
-  inHealth: false,
-  async run({ ctx, now, signal }) {
-    await viewCounts.of(ctx).save()
-    await takeSnapshot({ store: ctx.store, now, signal })
-    return undefined
-  },
-})

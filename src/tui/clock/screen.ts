@@ -9,7 +9,7 @@ import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '..
 import type { ScreenColumn } from '../parts/table.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
-import type { Cron } from '../shell/cron-facts.ts'
+import type { ListedCron } from '../shell/cron-facts.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords, wordLines } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
@@ -315,7 +315,7 @@ function duePayout(payout: WireAnswer<'getPayouts'>['payouts'][number]): DueFact
 }
 
 /** Next scheduled run of each cron. */
-function dueCrons(crons: readonly Cron[]): readonly DueFacts[] {
+function dueCrons(crons: readonly ListedCron[]): readonly DueFacts[] {
   return crons.flatMap(({ name, next_run }): DueFacts[] => {
     const at = time(next_run)
     return at === undefined ? [] : [{ id: `cron ${name}`, at, kind: 'cron', what: 'runs', whose: name, amount: '' }]

@@ -11,7 +11,7 @@ import { waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 import type { ScreenArea, View } from '../shell/screen.ts'
-import type { Kept, KeptFacts, ReadFacts, ReadLog, Sanctions } from './watch.ts'
+import type { Kept, KeptFacts, ReadFacts, ReadLog, SanctionsList } from './watch.ts'
 
 const PANES_FROM = 80
 const BAR_COLUMNS = 14
@@ -28,7 +28,7 @@ const LEAST_NAME = 4
 const HOURS_UNTIL = 72
 
 export type PanelsModel = {
-  readonly sanctions: Query<Sanctions>
+  readonly sanctions: Query<SanctionsList>
   readonly kept: Query<Kept>
   /** Sum of all payouts kept back, in decimal USDC. Undefined until known. */
   readonly keptSum: string | undefined

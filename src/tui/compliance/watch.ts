@@ -4,10 +4,10 @@ import { DAY_MS } from '../../core/time.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 
-export type Sanctions = WireAnswer<'listSanctions'>['sdn']
+export type SanctionsList = WireAnswer<'listSanctions'>['sdn']
 
 export const fetchSanctions = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'listSanctions', asked: { query: { limit: '1' }, signal } }, ({ sdn }): Sanctions => sdn)
+  ask(link, { name: 'listSanctions', asked: { query: { limit: '1' }, signal } }, ({ sdn }): SanctionsList => sdn)
 
 /** Maximum number of kept-back payouts in the list. Further ones are only counted. */
 const KEPT_ROWS = 3

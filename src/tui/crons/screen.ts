@@ -11,8 +11,8 @@ import { cronPauseDialog, runDialog } from '../shell/act-dialogs.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
   byUrgency,
-  type Cron,
-  type CronRun,
+  type ListedCron,
+  type ReportedRun,
   cronState,
   cronStates,
   cronWord,
@@ -63,7 +63,7 @@ const cronNoun = {
   name: 'cron',
   plural: 'crons',
   source: ['the daemon has them all', 'souk crons list'],
-  idOf: ({ name }: Cron) => name,
+  idOf: ({ name }: ListedCron) => name,
 } as const
 
 const cronFields = {
@@ -72,12 +72,12 @@ const cronFields = {
   age: { kind: 'age' },
 } as const
 
-function factsOf(cron: Cron): Facts<typeof cronFields> {
+function factsOf(cron: ListedCron): Facts<typeof cronFields> {
   return { name: cron.name, state: cronState(cron), age: time(cron.last_success) ?? null }
 }
 
 /** The chosen row is looked up when the key is pressed, since an earlier key may have moved the cursor. */
-function actionsOn(host: Host, crons: readonly Cron[]): Face['actions'] {
+function actionsOn(host: Host, crons: readonly ListedCron[]): Face['actions'] {
   const onChosen = (specOf: typeof runDialog) => () => {
     const rows = meant(host.ui.get(), crons, cronNoun.idOf)
     askAll(
@@ -88,12 +88,12 @@ function actionsOn(host: Host, crons: readonly Cron[]): Face['actions'] {
   return { runCron: onChosen(runDialog), pauseCron: onChosen(cronPauseDialog) }
 }
 
-function tookWord(run: CronRun | undefined): string {
+function tookWord(run: ReportedRun | undefined): string {
   if (run === undefined) return '—'
   return run.took_ms < SECOND_MS ? `${run.took_ms} ms` : `${(run.took_ms / SECOND_MS).toFixed(1)} s`
 }
 
-function columnsOf(now: number | undefined, width: number): ScreenColumn<Cron>[] {
+function columnsOf(now: number | undefined, width: number): ScreenColumn<ListedCron>[] {
   const runs = width >= WIDE_COLUMNS ? RUNS_SHOWN_WIDE : RUNS_SHOWN
   return [
     { title: 'STATE', value: cronWord },
@@ -112,7 +112,7 @@ type DetailAt = {
   readonly problem: Problem | undefined
 }
 
-function detailLines(cron: Cron, { now, width, problem }: DetailAt): Line[] {
+function detailLines(cron: ListedCron, { now, width, problem }: DetailAt): Line[] {
   const failed = cron.last_failure === null ? [] : [dim(`last failure ${timeNear(time(cron.last_failure), now)}`)]
   const [last, ...before] = cron.runs ?? []
   return [
@@ -125,13 +125,13 @@ function detailLines(cron: Cron, { now, width, problem }: DetailAt): Line[] {
   ]
 }
 
-function scheduleLine({ schedule, interval_seconds: seconds = 0 }: Cron): Line[] {
+function scheduleLine({ schedule, interval_seconds: seconds = 0 }: ListedCron): Line[] {
   return schedule === undefined
     ? []
     : [[dim(' schedule  '), text(schedule), dim(`   every ${span(seconds * SECOND_MS)}`)]]
 }
 
-function troubleLines(cron: Cron, width: number): Line[] {
+function troubleLines(cron: ListedCron, width: number): Line[] {
   const state = cronState(cron)
   const why = text(cron.runs?.find(({ result }) => result === 'failed')?.reason)
   if (state === 'failing' && why)
@@ -142,7 +142,7 @@ function troubleLines(cron: Cron, width: number): Line[] {
 }
 
 /** Formats the latest runs. Runs on earlier days show their date. */
-function runLines(runs: readonly CronRun[], now: number | undefined, width: number): Line[] {
+function runLines(runs: readonly ReportedRun[], now: number | undefined, width: number): Line[] {
   const times = runs.map(({ at }) => timeNear(Date.parse(at), now))
   const most = Math.max(...times.map((time) => time.length))
   return runs.map((run, i) => runLine(run, padEnd(times[i] ?? '', most), width))
@@ -151,13 +151,13 @@ function runLines(runs: readonly CronRun[], now: number | undefined, width: numb
 /** `– skipped` */
 const RESULT_COLUMNS = 9
 
-function runLine({ result, took_ms, trigger, reason }: CronRun, when: string, width: number): Line {
+function runLine({ result, took_ms, trigger, reason }: ReportedRun, when: string, width: number): Line {
   const took = `${took_ms} ms`.padStart(9)
   const left: Line = [dim(` ${when}  `), ...sized([runWords[result]], RESULT_COLUMNS), dim(`${took}  ${trigger}`)]
   return reason === null ? left : [...left, '  ', clip(text(reason), Math.max(1, width - lineWidth(left) - 3))]
 }
 
-function lastRunLine(run: CronRun | undefined, now: number | undefined): Line[] {
+function lastRunLine(run: ReportedRun | undefined, now: number | undefined): Line[] {
   if (run === undefined) return []
   const when = now === undefined ? '' : ` ${span(now - Date.parse(run.at))} ago`
   return [[dim(' last run  '), `${run.result}${when}, took ${run.took_ms} ms`, dim(` by ${run.trigger}`)]]

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
 import { type FakeLink, type LinkCall, type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
-import { type Asked, askedWord } from './requests.ts'
+import { type SeenRequest, askedWord } from './requests.ts'
 
 /* Logs: each view lists what its name says, a 402 and what paid it are one row, and stories are counted in sight. */
 
@@ -12,7 +12,7 @@ afterEach(() => {
   open = undefined
 })
 
-const NOTHING: Asked = {
+const NOTHING: SeenRequest = {
   id: 'req_0000000000000000',
   request_id: 'req_0000000000000000',
   at: '2026-11-21T14:02:50.104Z',
@@ -33,7 +33,7 @@ const NOTHING: Asked = {
   remembered: 'whole',
 }
 const idOf = (n: number) => `req_${String(n).padStart(16, '0')}`
-const asked = (n: number, what: Partial<Asked>): Asked => ({
+const asked = (n: number, what: Partial<SeenRequest>): SeenRequest => ({
   ...NOTHING,
   id: idOf(n),
   request_id: idOf(n),
@@ -56,7 +56,7 @@ const day = [
 const idsOf = ({ query }: LinkCall) => (query?.request === undefined ? undefined : String(query.request).split(','))
 const LIST = 'GET /dashboard/api/admin/requests'
 
-function linkOf(requests: readonly Asked[], more: Parameters<typeof market>[0] = {}): FakeLink {
+function linkOf(requests: readonly SeenRequest[], more: Parameters<typeof market>[0] = {}): FakeLink {
   return market({
     [LIST]: (call: LinkCall) => {
       const ids = idsOf(call)
@@ -214,7 +214,7 @@ describe('the drawer', () => {
 })
 
 describe('what a request did', () => {
-  const word = (what: Partial<Asked>) => {
+  const word = (what: Partial<SeenRequest>) => {
     const piece = askedWord({ ...NOTHING, ...what })
     return typeof piece === 'string' ? piece : piece.text
   }

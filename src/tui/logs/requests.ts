@@ -24,7 +24,7 @@ import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './l
 import { storyLines, useStory } from './story.ts'
 
 /** A logged request. Its number of steps is null until it is known. */
-export type Asked = WireAnswer<'listRequests'>['requests'][number]
+export type SeenRequest = WireAnswer<'listRequests'>['requests'][number]
 
 const empty: Readonly<Record<AskedView, string>> = {
   requests: 'no requests yet: every request to the API is listed',
@@ -52,8 +52,8 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   // The columns change only once an hour, so that drawn rows can be reused.
   const columns = columnsOf(view.now - (view.now % HOUR_MS))
   const list = logsList(askedFields)
-  const listed: Listed<Asked> = {
-    shown: facedRows<Asked>(host, view, { list, columns, rows, listed: query, problem: finding.problem, chosenIn }),
+  const listed: Listed<SeenRequest> = {
+    shown: facedRows<SeenRequest>(host, view, { list, columns, rows, listed: query, problem: finding.problem, chosenIn }),
     titleOf: ({ id }) => titleIn(ui, story, id),
     of: count(joined(all).length),
     empty: empty[asked],
@@ -68,9 +68,9 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
 }
 
 /** A row stays the same object until its number of steps changes, since drawings are cached by row. */
-const known = new WeakMap<Asked, Asked>()
+const known = new WeakMap<SeenRequest, SeenRequest>()
 
-function counted(asked: Asked, steps: number | undefined): Asked {
+function counted(asked: SeenRequest, steps: number | undefined): SeenRequest {
   if (steps === undefined) return asked
   const before = known.get(asked)
   if (before?.steps === steps) return before
@@ -103,7 +103,7 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
   return known
 }
 
-const columnsOf = columnsAt<Asked>((now = 0) => [
+const columnsOf = columnsAt<SeenRequest>((now = 0) => [
   { title: 'TIME', value: ({ at }) => timeOrDay(Date.parse(at), now) },
   { title: 'WHAT', value: askedWord },
   { title: 'SERVICE', value: ({ service }) => text(service) || '—', min: 12 },
@@ -134,24 +134,24 @@ const fetchRequests = (link: Link) => (signal: AbortSignal) => {
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
 /** Path as in the contract: `/v1/jobs/:id`. The trace has the real ids. */
-function routeOf({ endpoint, path }: Asked): string {
+function routeOf({ endpoint, path }: SeenRequest): string {
   return text(routes.get(endpoint ?? '') ?? path)
 }
 
-function whoOf({ name, caller }: Asked): string {
+function whoOf({ name, caller }: SeenRequest): string {
   const who = text(name) || text(caller)
   return WALLET.test(who) ? shortAddress(who) : who
 }
 
-const priceOf = ({ price }: Asked) => (price === null ? '' : `$${price}`)
+const priceOf = ({ price }: SeenRequest) => (price === null ? '' : `$${price}`)
 
-const isOperators = ({ caller, path }: Asked) => caller === 'admin' || path.startsWith('/dashboard/')
+const isOperators = ({ caller, path }: SeenRequest) => caller === 'admin' || path.startsWith('/dashboard/')
 
 /** Views of requests. */
 type AskedView = Exclude<LogView, 'webhooks' | 'crons' | 'everything'>
 
 /** Which requests belong to each view. */
-const isIn: Readonly<Record<AskedView, (asked: Asked) => boolean>> = {
+const isIn: Readonly<Record<AskedView, (asked: SeenRequest) => boolean>> = {
   requests: isMarket,
   paid: isPaid,
   refused: (asked) => isRefused(asked) && asked.code !== ASKED_ONLY,
@@ -162,16 +162,16 @@ const isIn: Readonly<Record<AskedView, (asked: Asked) => boolean>> = {
 const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 
-const isRefused = ({ status }: Asked) => (status ?? 0) >= BROKEN_FROM
+const isRefused = ({ status }: SeenRequest) => (status ?? 0) >= BROKEN_FROM
 
-function isPaid(asked: Asked): boolean {
+function isPaid(asked: SeenRequest): boolean {
   return asked.receipt_id !== null && !isRefused(asked) && !UNDONE.has(text(asked.code))
 }
 
 /** A read of the operator that only the audit log still knows; it shows as the act and its subject. */
 const READ = /^(job|thread)\.(read|list) /
 
-function isMarket(asked: Asked): boolean {
+function isMarket(asked: SeenRequest): boolean {
   const isLook =
     (asked.method === 'GET' && (asked.path.startsWith('/dashboard/') || asked.path === '/health')) ||
     READ.test(asked.path)
@@ -179,7 +179,7 @@ function isMarket(asked: Asked): boolean {
 }
 
 /** Hides a request that was answered with a price (402), if a later request paid that price. */
-function joined(rows: readonly Asked[]): readonly Asked[] {
+function joined(rows: readonly SeenRequest[]): readonly SeenRequest[] {
   const paid = new Set(rows.map(({ offer_id: offer }) => offer))
   return rows.filter(({ id }) => !paid.has(id))
 }
@@ -198,7 +198,7 @@ const askedFields = {
   age: { kind: 'age' },
 } as const
 
-function askedOf(asked: Asked): Facts<typeof askedFields> {
+function askedOf(asked: SeenRequest): Facts<typeof askedFields> {
   const { id, method, path, service, status, ms, code, at } = asked
   return {
     what: textOf([askedWord(asked)]),
@@ -323,7 +323,7 @@ const undone: Readonly<Record<string, Piece>> = {
 }
 
 /** What a request did, or why it failed, as symbol and word. */
-export function askedWord({ endpoint, method, status, code, remembered }: Asked): Piece {
+export function askedWord({ endpoint, method, status, code, remembered }: SeenRequest): Piece {
   const state = own(undone, code)
   if (status === null) return state ?? (remembered === 'part' ? dim('– not known') : accent('● under way'))
   if (status >= 400)

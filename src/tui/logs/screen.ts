@@ -16,7 +16,7 @@ import { replayDialog, replayOf } from '../shell/act-dialogs.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
-import { type CronRun, runWords } from '../shell/cron-facts.ts'
+import { type ReportedRun, runWords } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, useListQuery } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -141,7 +141,7 @@ function detailLines(row: LogFacts | undefined, width: number): Line[] {
 }
 
 /** A cron run. Runs come from the list of crons, because the log has only failed runs. */
-type Run = CronRun & { readonly id: string; readonly cron: string }
+type Run = ReportedRun & { readonly id: string; readonly cron: string }
 
 const runFields = {
   cron: { kind: 'text' },

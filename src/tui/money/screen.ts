@@ -13,7 +13,7 @@ import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, str
 import { onThePoint, shownMoney } from '../parts/river.ts'
 import { jobIn, refuse, showToast, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
-import { type Cron, nextRun } from '../shell/cron-facts.ts'
+import { type ListedCron, nextRun } from '../shell/cron-facts.ts'
 import { fetchRiver, fetchSeries, type Series } from '../shell/figures.ts'
 import { viewWords } from '../shell/finding.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
@@ -146,7 +146,7 @@ const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
   )
 
 type NextFacts = {
-  readonly crons: readonly Cron[] | undefined
+  readonly crons: readonly ListedCron[] | undefined
   readonly failed: FailedPayouts | undefined
   /** Business time. */
   readonly now: number | undefined

@@ -23,7 +23,7 @@ import { marked, windowStart } from '../parts/table.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import {
   byUrgency,
-  type Cron,
+  type ListedCron,
   cronState,
   cronWord,
   lastOk,
@@ -316,7 +316,7 @@ export function workLines(value: WorkShownOf | undefined, width: number): Line[]
 }
 
 /** Names the failing crons and counts the others. */
-export function cronStrip(crons: readonly Cron[], now: number | undefined): Line {
+export function cronStrip(crons: readonly ListedCron[], now: number | undefined): Line {
   const sorted = [...crons].sort(byUrgency)
   const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
   const troubled = sorted.filter((cron) => ['failing', 'stale'].includes(cronState(cron)))
@@ -345,7 +345,7 @@ type CronRows = {
 }
 
 /** A row for each cron: its latest runs, last success and next run. */
-export function cronLines(crons: readonly Cron[], { width, rows, now, chosen }: CronRows): Line[] {
+export function cronLines(crons: readonly ListedCron[], { width, rows, now, chosen }: CronRows): Line[] {
   const sorted = [...crons].sort(byUrgency)
   const strip = Math.min(STRIP_RUNS, Math.max(0, width - STRIP_FROM))
   const from = windowStart({ rows: sorted, chosen, height: rows })

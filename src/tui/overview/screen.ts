@@ -10,7 +10,7 @@ import { runDialog } from '../shell/act-dialogs.ts'
 import { askUser, refuse } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { copy } from '../shell/copy.ts'
-import type { Cron } from '../shell/cron-facts.ts'
+import type { ListedCron } from '../shell/cron-facts.ts'
 import { fetchRiver, fetchSeries, fetchWork, type River, type Series, type WorkFacts } from '../shell/figures.ts'
 import type { Need } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
@@ -112,7 +112,7 @@ type Model = View & {
   readonly river: Query<River>
   readonly series: Query<Series>
   readonly work: Query<WorkFacts>
-  readonly crons: readonly Cron[]
+  readonly crons: readonly ListedCron[]
   readonly stream: Stream
   readonly business: number | undefined
   /** The panel with the focus. `chosen` is the index of its chosen row. */
@@ -327,7 +327,7 @@ function actionsOn(walked: Walked): Face['actions'] {
 type Chosen = {
   readonly chosenId: () => string | undefined
   readonly chosenNeed: () => Need | undefined
-  readonly chosenCron: () => Cron | undefined
+  readonly chosenCron: () => ListedCron | undefined
 }
 
 function copyActions({ host, rows, panel }: Walked, { chosenId, chosenNeed, chosenCron }: Chosen): Face['actions'] {

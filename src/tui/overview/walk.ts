@@ -1,7 +1,7 @@
 import { attentionWords } from '../../nouns/attention.ts'
 import { accent, type Line } from '../parts/line.ts'
 import { refuse, toItsJob } from '../shell/ask.ts'
-import { byUrgency, type Cron } from '../shell/cron-facts.ts'
+import { byUrgency, type ListedCron } from '../shell/cron-facts.ts'
 import type { Need } from '../shell/needs.ts'
 import { placeOf } from '../shell/places.ts'
 import type { Face, Host } from '../shell/screen.ts'
@@ -11,7 +11,7 @@ import { goTo, type OverviewPanel } from '../shell/ui.ts'
 /** Rows of the panels in which a row can be chosen. The Enter key in any other panel only opens a screen. */
 export type Rows = {
   readonly needs: readonly Need[]
-  readonly crons: readonly Cron[]
+  readonly crons: readonly ListedCron[]
   readonly events: readonly LiveEvent[]
 }
 

@@ -3,7 +3,7 @@ import { dollars, microOf } from '../../text/columns.ts'
 import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, type Piece, spread, warn } from '../parts/line.ts'
 import { text } from '../shell/read.ts'
-import { isNewProvider, type Listing, scoreOf } from './rows.ts'
+import { isNewProvider, type MarketListing, scoreOf } from './rows.ts'
 import { type Member, memberWord, memberWords, readMembers } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11
@@ -15,7 +15,7 @@ const ANSWERS_SHOWN = 6
 
 /** What is drawn of a listing. `deliveries` is undefined if the user may not read them. */
 export type ServicesShown = {
-  readonly service: Listing
+  readonly service: MarketListing
   readonly deliveries: readonly Delivery[] | undefined
   readonly now: number
   readonly width: number
@@ -75,7 +75,7 @@ function labelled(name: string, value: string, width: number): Line[] {
   return wrap(value, width - LABEL_COLUMNS - 1).map((text, i): Line => [label(i === 0 ? name : ''), text])
 }
 
-function providerLines(service: Listing, width: number): Line[] {
+function providerLines(service: MarketListing, width: number): Line[] {
   const { provider_id: providerId, provider_verification_tier: tier, provider_trust: trust } = service
   const [providerName, score] = [text(service.provider_name), scoreOf(service)]
   const rating =
@@ -87,7 +87,7 @@ function providerLines(service: Listing, width: number): Line[] {
   return room > rating.length + verdict.length + 4 ? [spread(width, who, right)] : [who, [label('standing'), ...right]]
 }
 
-function priceLine({ price, platform_fee_pct: percent, ...prices }: Listing, width: number): Line {
+function priceLine({ price, platform_fee_pct: percent, ...prices }: MarketListing, width: number): Line {
   if (price.fixed === null) return [label('price'), 'by quote: send an inquiry to get one']
   const [buyerPays, providerGets] = [text(prices.agent_price.fixed), text(prices.provider_net_price.fixed)]
   const fee = difference(buyerPays, providerGets)
@@ -138,7 +138,7 @@ function hookLine({ service, deliveries, now }: ServicesShown): Line {
   return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]
 }
 
-function hookWord({ webhook_healthy: isHealthy, webhook_status: status }: Listing): Piece {
+function hookWord({ webhook_healthy: isHealthy, webhook_status: status }: MarketListing): Piece {
   if (status === 'not_tried') return dim('not tried')
   return isHealthy ? good('✓ ok') : bad('✗ failing')
 }

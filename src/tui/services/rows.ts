@@ -8,14 +8,14 @@ import { ask } from '../shell/queries.ts'
 type Selling = WireAnswer<'listAllServices'>['services'][number]['selling']
 
 /** A listing. Only the operator's list has sales figures. */
-export type Listing = (WireAnswer<'getService'> | CatalogListing) & { readonly selling?: Selling }
+export type MarketListing = (WireAnswer<'getService'> | CatalogListing) & { readonly selling?: Selling }
 
 /** The reputation of the provider, as a number. Undefined if it has none. */
-export function scoreOf({ provider_reputation: score }: Listing): number | undefined {
+export function scoreOf({ provider_reputation: score }: MarketListing): number | undefined {
   return (typeof score === 'number' ? score : score?.score) ?? undefined
 }
 
-export function isNewProvider({ provider_is_new: isNew, provider_reputation: score }: Listing): boolean {
+export function isNewProvider({ provider_is_new: isNew, provider_reputation: score }: MarketListing): boolean {
   return isNew === true || (typeof score === 'object' && score?.is_new === true)
 }
 
@@ -34,7 +34,7 @@ export function catalogQuery(filter: string): { readonly q?: string } {
 /** Fetches a listing with all details. Undefined without an id. */
 export const fetchService =
   (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<Listing | undefined>> =>
+  async (signal: AbortSignal): Promise<Outcome<MarketListing | undefined>> =>
     id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, (listing) => listing)
 
 const none = { ok: true, value: undefined } as const

@@ -35,7 +35,7 @@ import {
   fetchSales,
   fetchService,
   isNewProvider,
-  type Listing,
+  type MarketListing,
   scoreOf,
 } from './rows.ts'
 import { shopActions, shopWords, useShop } from './shop.ts'
@@ -51,7 +51,7 @@ const PROVIDER_MAX = 20
 const HOOK_COLUMNS = 20
 const kinds: Readonly<Record<string, string>> = { automated: 'auto', human: 'person', instant: 'at once' }
 
-const useRows = listRows<Listing>({
+const useRows = listRows<MarketListing>({
   id: 'services',
   fields: serviceFields,
   asked: { sort: '-sold' },
@@ -132,7 +132,7 @@ function useOpen(pane: Pane['open'], shown: Sold | undefined): readonly Line[] |
   return pane === 'raw' ? raw : wholeLines(shown)
 }
 
-function factsOf(one: Listing): Facts<typeof serviceFields> {
+function factsOf(one: MarketListing): Facts<typeof serviceFields> {
   const score = scoreOf(one)
   return {
     id: one.id,
@@ -152,14 +152,14 @@ function factsOf(one: Listing): Facts<typeof serviceFields> {
 }
 
 type Detail = {
-  readonly service: Listing | undefined
+  readonly service: MarketListing | undefined
   readonly deliveries: readonly Delivery[] | undefined
   readonly sales: readonly Job[] | undefined
   readonly me: Query<string>
 }
 
 /** Hook that fetches the details of a listing once the cursor rests on it. */
-function useDetail(host: Host, view: View, row: Listing | undefined): Detail {
+function useDetail(host: Host, view: View, row: MarketListing | undefined): Detail {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)
   const provider = useSettled(row?.provider_id ?? '', clock)
@@ -178,7 +178,7 @@ function useDetail(host: Host, view: View, row: Listing | undefined): Detail {
 }
 
 /** Opens the dialog that tests a webhook. Only the listing's provider may do that. */
-function testChosen(host: Host, services: readonly Listing[], person: string | undefined): void {
+function testChosen(host: Host, services: readonly MarketListing[], person: string | undefined): void {
   const rows = meant(host.ui.get(), services, ({ id }) => id)
   if (rows.length === 0) refuse(host, 'No service is chosen.')
   else if (rows.every((one) => one.provider_id === person))
@@ -191,7 +191,7 @@ function testChosen(host: Host, services: readonly Listing[], person: string | u
 }
 
 /** Begins a purchase command that pays at most the shown price. The user types the input. */
-function beginPurchase(host: Host, service: Listing | undefined): void {
+function beginPurchase(host: Host, service: MarketListing | undefined): void {
   if (service === undefined) {
     refuse(host, 'No service is chosen.')
     return
@@ -207,14 +207,14 @@ function beginPurchase(host: Host, service: Listing | undefined): void {
   beginLine(host, `services buy ${id}${as} --max-price ${price.fixed.replace('$', '')} -i `)
 }
 
-function soldWord({ selling }: Listing): Toned {
+function soldWord({ selling }: MarketListing): Toned {
   if (selling === undefined) return '—'
   const { sold, by_day: days } = selling
   return sold === 0 ? '0' : accent(`${counted(sold)} ${spark(days, days.length)}`)
 }
 
 /** Share of the week's sales that were refunded. One decimal below ten percent. */
-function refundWord({ selling }: Listing): Toned {
+function refundWord({ selling }: MarketListing): Toned {
   if (selling === undefined || selling.sold === 0) return '—'
   const percent = (100 * selling.refunded) / selling.sold
   const words = `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`
@@ -222,7 +222,7 @@ function refundWord({ selling }: Listing): Toned {
 }
 
 /** State of the webhook and its last response. The marketplace's own services have no webhook. */
-function hookSign({ webhook_status: hook, selling, ...one }: Listing): Toned {
+function hookSign({ webhook_status: hook, selling, ...one }: MarketListing): Toned {
   if (one.fulfillment_type === 'instant' || one.provider_name === HOUSE) return dim('– built in')
   const call = selling?.last_call
   if (call && hook === 'healthy' && call.failures === 0) return good(`✓ ${call.ms} ms`)
@@ -238,13 +238,13 @@ const hookSigns: Readonly<Record<string, Toned>> = {
   polling: dim('○ asks itself'),
 }
 
-function repWord(one: Listing): string {
+function repWord(one: MarketListing): string {
   if (isNewProvider(one)) return 'new'
   const score = scoreOf(one)
   return score === undefined ? '—' : String(Math.round(score))
 }
 
-export function hookDialog(host: Host, { id, ...one }: Listing): DialogSpec {
+export function hookDialog(host: Host, { id, ...one }: MarketListing): DialogSpec {
   const name = text(one.name)
   return {
     title: 'TEST A WEBHOOK',
@@ -267,7 +267,7 @@ export function hookDialog(host: Host, { id, ...one }: Listing): DialogSpec {
 }
 
 /** Opens a listing of the user in an editor, and asks before it sends the changes. */
-async function editListing(host: Host, service: Listing): Promise<void> {
+async function editListing(host: Host, service: MarketListing): Promise<void> {
   const { edit } = host
   if (edit === undefined) {
     refuse(host, 'This cockpit cannot open an editor.')
@@ -281,7 +281,7 @@ async function editListing(host: Host, service: Listing): Promise<void> {
   else if (edited !== undefined) refuse(host, [edited.problem.sentence, ...edited.problem.facts].join('  '))
 }
 
-export function changeDialog(host: Host, { id, ...one }: Listing, changes: ListingChanges): DialogSpec {
+export function changeDialog(host: Host, { id, ...one }: MarketListing, changes: ListingChanges): DialogSpec {
   const name = text(one.name)
   const settings = changes.settings.flatMap((setting) => ['--set', setting])
   return {

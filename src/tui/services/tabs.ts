@@ -8,12 +8,12 @@ import { accent, dim, type Line, strong } from '../parts/line.ts'
 import { tabWords } from '../shell/finding.ts'
 import { type ServiceTab, serviceTabs } from '../shell/ui.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
-import type { Listing } from './rows.ts'
+import type { MarketListing } from './rows.ts'
 
 /** A listing with its newest jobs, undefined until known, and the figures of the list. */
 export type Sold = ServicesShown & {
   readonly sales: readonly Job[] | undefined
-  readonly selling: Listing['selling'] | undefined
+  readonly selling: MarketListing['selling'] | undefined
 }
 
 const drawn: Readonly<Record<ServiceTab, (shown: Sold) => readonly Line[]>> = {

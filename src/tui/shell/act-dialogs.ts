@@ -3,18 +3,18 @@ import { type Delivery, lastOf } from '../../nouns/deliveries.ts'
 import { safe, shellWord } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import type { Sent } from './ask.ts'
-import { type Cron, cronWord } from './cron-facts.ts'
+import { type ListedCron, cronWord } from './cron-facts.ts'
 import type { DialogSpec } from './dialog.ts'
 import { shellCommand } from './pause-dialog.ts'
 import { ask } from './queries.ts'
 import type { Host } from './screen.ts'
 
 /** A cron by name, if known. */
-export function cronOf(host: Host, name: string): Cron | undefined {
+export function cronOf(host: Host, name: string): ListedCron | undefined {
   return host.health()?.crons.find((cron) => cron.name === name)
 }
 
-export function runDialog(host: Host, cron: Cron): DialogSpec {
+export function runDialog(host: Host, cron: ListedCron): DialogSpec {
   return {
     title: 'RUN A CRON NOW',
     about: cron.name,
@@ -33,7 +33,7 @@ export function runDialog(host: Host, cron: Cron): DialogSpec {
   }
 }
 
-export function cronPauseDialog(host: Host, cron: Cron): DialogSpec {
+export function cronPauseDialog(host: Host, cron: ListedCron): DialogSpec {
   const paused = cron.paused === true
   return {
     title: paused ? 'RESUME A CRON' : 'PAUSE A CRON',

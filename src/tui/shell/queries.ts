@@ -3,7 +3,7 @@ import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
 import { endpoints } from '../../client/endpoints.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import type { Cron } from './cron-facts.ts'
+import type { ListedCron } from './cron-facts.ts'
 import { readHealth } from './health.ts'
 import { text, time } from './read.ts'
 
@@ -34,7 +34,7 @@ export const fetchHealth = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getHealth', asked: { signal } }, readHealth)
 
 export type Crons = {
-  readonly crons: readonly Cron[]
+  readonly crons: readonly ListedCron[]
   /** Whether the daemon runs crons on schedule. */
   readonly automatic: boolean
 }
