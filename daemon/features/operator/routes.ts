@@ -34,9 +34,7 @@ function standings(ctx: Context) {
       status,
       detail,
       fix,
-      functions: functions
-        .filter(({ needs }) => needs.some((need) => need === name))
-        .map(({ slug }) => slug),
+      functions: functions.filter(({ needs }) => needs.some((need) => need === name)).map(({ slug }) => slug),
       looked_at: lookedAt,
       reached,
     })),

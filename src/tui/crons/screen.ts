@@ -11,13 +11,13 @@ import { cronPauseDialog, runDialog } from '../shell/act-dialogs.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
   byUrgency,
-  type ListedCron,
-  type ReportedRun,
   cronState,
   cronStates,
   cronWord,
+  type ListedCron,
   lastOk,
   nextRun,
+  type ReportedRun,
   runStrip,
   runWords,
   stateCounts,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
 import { type FakeLink, type LinkCall, type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
-import { type SeenRequest, askedWord } from './requests.ts'
+import { askedWord, type SeenRequest } from './requests.ts'
 
 /* Logs: each view lists what its name says, a 402 and what paid it are one row, and stories are counted in sight. */
 

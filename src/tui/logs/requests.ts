@@ -53,7 +53,14 @@ export function useAsked(host: Host, view: View): ReturnType<Screen['use']> {
   const columns = columnsOf(view.now - (view.now % HOUR_MS))
   const list = logsList(askedFields)
   const listed: Listed<SeenRequest> = {
-    shown: facedRows<SeenRequest>(host, view, { list, columns, rows, listed: query, problem: finding.problem, chosenIn }),
+    shown: facedRows<SeenRequest>(host, view, {
+      list,
+      columns,
+      rows,
+      listed: query,
+      problem: finding.problem,
+      chosenIn,
+    }),
     titleOf: ({ id }) => titleIn(ui, story, id),
     of: count(joined(all).length),
     empty: empty[asked],

@@ -23,9 +23,9 @@ import { marked, windowStart } from '../parts/table.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import {
   byUrgency,
-  type ListedCron,
   cronState,
   cronWord,
+  type ListedCron,
   lastOk,
   nextRun,
   runStrip,
