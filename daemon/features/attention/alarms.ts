@@ -13,7 +13,7 @@ import { type AlarmMail, sendAlarm } from './alarm-send.ts'
 
 /** Time between two looks for changes. */
 const TURN_MS = MINUTE_MS
-/** Pauses after failed tries of one message. After the last one, a new message takes its place once an hour. */
+/** Pauses after failed tries; after the last one, an hour. The message stays: an earlier try may have arrived unnoticed. */
 const PAUSES_MS = [1, 5, 15, 30].map((minutes) => minutes * MINUTE_MS)
 /** Failures in a row after which other targets and the operator are told. */
 export const FAILURES_TOLD = 2
@@ -124,7 +124,7 @@ async function tell(ctx: Context, target: Target, { problems, secret, send }: Te
   // A stop cuts the try short. The next start sends the same message.
   if (signal.aborted && error !== null) return
   const { failures } = row
-  const wait = PAUSES_MS[failures % (PAUSES_MS.length + 1)]
+  const wait = PAUSES_MS[failures] ?? HOUR_MS
   await put(
     ctx,
     error === null
@@ -132,7 +132,7 @@ async function tell(ctx: Context, target: Target, { problems, secret, send }: Te
       : {
           ...row,
           ...{ failures: failures + 1, failing_since: row.failing_since ?? now, error },
-          ...{ pending: wait === undefined ? null : message, next_try_at: clock.wall() + (wait ?? HOUR_MS) },
+          ...{ pending: message, next_try_at: clock.wall() + wait },
         },
   )
 }
