@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeMachine } from '../../kernel/machine.testkit.ts'
-import { referralMachine, referralRoles, referralState } from './routes.ts'
+import { referralMachine, referralRoles, referralState } from './machine.ts'
 
 /** What decisions §5 and §11 allow, written out: from, event, who, to, and the posting. */
 const allowed = [

@@ -7,7 +7,7 @@ import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
-import { defineMachine, transition } from '../../kernel/machine.ts'
+import { transition } from '../../kernel/machine.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
@@ -19,35 +19,8 @@ import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS } from '../ledger/split.ts'
 import { balanceFacts } from '../payments/balance.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
 import { refuseSanctioned } from '../sanctions/sanctions.ts'
+import { referralMachine, referralState } from './machine.ts'
 import { type ReferralMoney, referralMoney, referralView } from './referrals.ts'
-
-export const referralRoles = ['participant', 'system'] as const
-
-/** Referral money state machine (decisions §5, §11). Each effect is the kind of ledger entry that it posts. */
-export const referralMachine = defineMachine({
-  noun: 'referral money',
-  states: ['none', 'pending', 'payable', 'withdrawn', 'blocked'],
-  transitions: [
-    { event: 'fall_due', from: ['pending'], to: 'payable', by: ['system'], effects: ['referral_due'] },
-    { event: 'withdraw', from: ['payable'], to: 'withdrawn', by: ['participant'], effects: ['referral_withdrawal'] },
-    { event: 'pay_out', from: ['payable'], to: 'withdrawn', by: ['participant'], effects: ['payout'] },
-    { event: 'give_back', from: ['withdrawn'], to: 'payable', by: ['system'], effects: ['payout_failed'] },
-    { event: 'block', from: ['payable'], to: 'blocked', by: ['system'], effects: ['blocked'] },
-    { event: 'unblock', from: ['blocked'], to: 'payable', by: ['system'], effects: ['unblocked'] },
-  ],
-})
-
-type ReferralState = (typeof referralMachine)['states'][number]
-
-type Standing = { readonly [K in 'payable' | 'blocked' | 'pending' | 'lifetime']: bigint }
-
-/** State of a participant's referral money. If its parts have several states, returns the one closest to `payable`. */
-export function referralState(money: Standing): ReferralState {
-  if (money.payable > 0n) return 'payable'
-  if (money.blocked > 0n) return 'blocked'
-  if (money.pending > 0n) return 'pending'
-  return money.lifetime > 0n ? 'withdrawn' : 'none'
-}
 
 /** Minimum referral money for a withdrawal (decisions §11). */
 export const MIN_WITHDRAWAL = usdc(1_000_000n)
