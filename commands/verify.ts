@@ -1,5 +1,5 @@
 import type { WireAnswer } from '../src/api/index.ts'
-import { andJson, defineCall, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { patienceMs } from '../src/cli/globals.ts'
 import type { Io } from '../src/cli/io.ts'
@@ -7,27 +7,23 @@ import * as z from '../src/cli/params.ts'
 import type { Session, SessionHost } from '../src/cli/session.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
-/** Decides an attempt, as the verification vendor of the sandbox does. */
-const deciding = (verb: 'approve' | 'reject', decision: 'approved' | 'rejected', example: string) =>
-  defineCall({
-    name: `verify ${verb}`,
-    summary: `${verb} an identity in the sandbox`,
-    description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
-    args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
-    options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
-    examples: andJson(`souk verify ${verb} vat_0123456789abcdef --reason "${example}"`),
-    asks: 'decideVerification',
-    asked: ({ args, options: { reason } }) => ({ params: { id: args.attempt }, body: { decision, reason } }),
-    view({ attempt_id, status, participant_id, reason }, io) {
-      io.line(`${green('✓')} ${bold(attempt_id)} is ${status}   ${participant_id}`)
-      if (reason !== null) io.line(`  ${reason}`)
-    },
+type Attempt = WireAnswer<'decideVerification'>
+type Deciding = CommandContext<{ attempt: string }, { reason: string }>
+
+/** Sends a decision on an attempt, as the verification vendor of the sandbox does. */
+export async function decide(context: Deciding, decision: 'approved' | 'rejected'): Promise<Attempt> {
+  const { attempt } = context.args
+  const session = await context.session()
+  return session.call('decideVerification', {
+    params: { id: attempt },
+    body: { decision, reason: context.options.reason },
   })
+}
 
-export const verifyApprove = deciding('approve', 'approved', 'Papers seen')
-export const verifyReject = deciding('reject', 'rejected', 'Papers missing')
-
-type Attempt = NonNullable<WireAnswer<'getVerificationStatus'>['attempt']>
+export function showDecided({ attempt_id, status, participant_id, reason }: Attempt, io: Io): void {
+  io.line(`${green('✓')} ${bold(attempt_id)} is ${status}   ${participant_id}`)
+  if (reason !== null) io.line(`  ${reason}`)
+}
 
 export function showAttempt(
   { attempt_id, status, operator_name, expires_at, ended_at, reason }: Attempt,
@@ -47,6 +43,18 @@ export function tokenIn(word: string): string {
   if (token === undefined) throw usage('Not a consent link: give the consent_url that `souk verify start` printed.')
   return token
 }
+
+export const verifyApprove = defineCommand({
+  name: 'verify approve',
+  summary: 'approve an identity in the sandbox',
+  description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
+  args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
+  options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
+  examples: andJson('souk verify approve vat_0123456789abcdef --reason "Papers seen"'),
+  prints: 'decideVerification',
+  run: (context) => decide(context, 'approved'),
+  view: showDecided,
+})
 
 export const verifyConsent = defineCall({
   name: 'verify consent',
@@ -70,6 +78,18 @@ export const verifyConsent = defineCall({
     io.line(`  ${message}`)
     if (vendor_url !== null) io.line(`  continue  ${vendor_url}`)
   },
+})
+
+export const verifyReject = defineCommand({
+  name: 'verify reject',
+  summary: 'reject an identity in the sandbox',
+  description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
+  args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
+  options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
+  examples: andJson('souk verify reject vat_0123456789abcdef --reason "Papers missing"'),
+  prints: 'decideVerification',
+  run: (context) => decide(context, 'rejected'),
+  view: showDecided,
 })
 
 export const verifyStart = defineCall({
