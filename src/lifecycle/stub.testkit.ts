@@ -97,6 +97,7 @@ const STUB_ENTRY = fileURLToPath(import.meta.url)
 
 /** The entry of the stub as a bundle, which starts in half the processor time of the sources. */
 export async function bundleStub(outdir: string): Promise<string> {
+  const { lightOwn } = await import('../../bin/light-imports.ts')
   await build({
     entryPoints: { stub: STUB_ENTRY },
     outdir,
@@ -109,6 +110,14 @@ export async function bundleStub(outdir: string): Promise<string> {
     external: ['react-devtools-core'],
     loader: { '.node': 'file' },
     logLevel: 'error',
+    plugins: [
+      {
+        // Beside a bundle there are no files of commands to find.
+        name: 'commands',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /commands.index\.ts$/ }, ({ path }) => ({ contents: lightOwn(path, ''), loader: 'ts' })),
+      },
+    ],
   })
   return join(outdir, 'stub.js')
 }

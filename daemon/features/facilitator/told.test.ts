@@ -4,7 +4,7 @@ import { type Facilitator, OTHER_SHOP, openFacilitator, SHOP } from '../../../fi
 import { MAX_RESOURCES } from './catalogue.ts'
 import { facilitatedResources } from './rows.ts'
 
-// @slow thousands of payments of others
+// @slow it fills a list of 1,000 paid resources
 
 let at: Facilitator
 afterEach(() => at.market.close())
