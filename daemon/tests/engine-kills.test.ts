@@ -94,7 +94,7 @@ async function start(engines = {}, nodeArgs: string[] = []): Promise<string> {
   }
 }
 
-/** Processes below one, with their command lines; starters of engines are among them. */
+/** Processes below one, with their command lines. */
 function below(root: number): { readonly pid: number; readonly line: string }[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {

@@ -3,8 +3,7 @@ import { chown, mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftovers.ts'
-import { killGroup } from '../program/spawn.ts'
-import { starter } from '../program/start.ts'
+import { killGroup, startProcess } from '../program/start.ts'
 import { type Cdp, openCdp } from './cdp.ts'
 import { BrowserError } from './error.ts'
 
@@ -208,7 +207,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<Launched> {
 
 async function startIn(profile: string, options: LaunchOptions) {
   try {
-    return await starter.start({
+    return await startProcess({
       file: options.path,
       args: browserFlags({ ...options, profile }),
       cwd: profile,

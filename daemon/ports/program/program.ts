@@ -3,8 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { EngineStanding } from '../engine.ts'
-import { killGroup } from './spawn.ts'
-import { starter } from './start.ts'
+import { killGroup, startProcess } from './start.ts'
 
 /** Why a program failed. `busy`: it never started. `refused`: it exited with an error, usually because of its input. */
 export type ProgramFailure = 'absent' | 'busy' | 'timeout' | 'aborted' | 'output' | 'refused'
@@ -170,7 +169,7 @@ async function begun(file: string, { args, stdin, file: read }: ProgramRun, limi
   const [command, words] =
     isWindows || limits.isOwn ? [file, args] : limited([file, ...args], limits, stdin !== undefined)
   try {
-    return await starter.start({
+    return await startProcess({
       file: command,
       args: words,
       cwd: isWindows ? undefined : '/',

@@ -1,9 +1,25 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { Readable, Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { compact } from '../../../src/core/record.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
-import { killGroup, type ProcessOrder, spawnHere } from './spawn.ts'
+import { lowerProcess } from '../priority.ts'
+
+/** What a file descriptor of the process is: a pipe to it, a pipe from it, nothing, or a file. */
+export type Descriptor = 'in' | 'out' | 'ignore' | { readonly file: string }
+
+/** A process to start in its own group. */
+export type ProcessOrder = {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd?: string | undefined
+  /** Complete environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** In the order of their numbers: stdin, stdout, stderr, then others. */
+  readonly descriptors: readonly Descriptor[]
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
+}
 
 const BYTES_A_KB = 1_024
 /** Indexes in /proc/PID/stat, counted after the name: the process group, and the first and last processor times. */
@@ -19,7 +35,7 @@ const LOOKS_KEPT = 8
 export type GroupUse = { readonly bytes: number; readonly cpuMs: number }
 
 /** Reports what a process group takes several times a second, on Linux; reads /proc synchronously. */
-export function watchUse(group: number, tell: (use: GroupUse) => void): { readonly stop: () => void } {
+function watchUse(group: number, tell: (use: GroupUse) => void): { readonly stop: () => void } {
   const others = new Set<string>()
   let looks = 0
   const look = () => {
@@ -61,74 +77,14 @@ export type StartedProcess = {
   readonly onUse: (listener: (use: GroupUse) => void) => void
 }
 
-export type Starter = {
-  /** @throws Error when the program cannot start */
-  readonly start: (order: ProcessOrder) => Promise<StartedProcess>
-  /** Pid of the helper process, if running. */
-  readonly helper: () => number | undefined
-}
-
-/** Messages to the helper process. A message without `data` ends the stream. */
-export type StarterAsk =
-  | { readonly id: number; readonly order: ProcessOrder }
-  | { readonly id: number; readonly descriptor: number; readonly data?: Uint8Array | string }
-export type StarterReply =
-  | { readonly id: number; readonly pid: number }
-  | { readonly id: number; readonly failed: string }
-  | { readonly id: number; readonly descriptor: number; readonly data?: Uint8Array }
-  | { readonly id: number; readonly use: GroupUse }
-  | { readonly id: number; readonly exited: number | null }
-  | { readonly id: number; readonly closed: true }
-
-/**
- * If this process uses more memory than this, a small helper process starts programs. On fork, Linux copies page tables
- * and pauses the forking process: 40 to 270 ms at 600 MB, 3 ms for a small process.
- */
-const SMALL_BYTES = 192 * 1024 * 1024
-const IDLE_MS = 30 * SECOND_MS
-/** Whether a helper process can be started: only on Linux, and not by the single-file build, which lacks the module. */
-const hasHelper = () => process.platform === 'linux' && !process.getBuiltinModule('node:sea').isSea()
-
-/** @param smallBytes memory size up to which this process starts programs itself; only Linux needs a helper */
-export function openStarter({ smallBytes = SMALL_BYTES, idleMs = IDLE_MS } = {}): Starter {
-  let helper: Helper | undefined
-  let timer: NodeJS.Timeout | undefined
-
-  function rest(): void {
-    clearTimeout(timer)
-    timer = setTimeout(() => helper?.end(), idleMs).unref()
-  }
-
-  function open(): Helper {
-    const opened = openHelper({
-      onIdle: rest,
-      onGone: () => {
-        if (helper === opened) helper = undefined
-      },
-    })
-    return opened
-  }
-
-  return {
-    helper: () => helper?.pid(),
-    start: async (order) => {
-      const isSmall = !hasHelper() || process.memoryUsage.rss() <= smallBytes
-      if (isSmall && !helper) return startHere(order)
-      clearTimeout(timer)
-      helper ??= open()
-      return helper.start(order)
-    },
-  }
-}
-
-export const starter = openStarter()
-
-function startHere(order: ProcessOrder): Promise<StartedProcess> {
+/** Starts a program in its own process group, with lower priority. @throws Error when it cannot start */
+export async function startProcess(order: ProcessOrder): Promise<StartedProcess> {
   const { promise, resolve, reject } = Promise.withResolvers<StartedProcess>()
-  const child = spawnHere(order)
+  const child = spawnChild(order)
   child.on('error', reject)
   const { pid } = child
   if (pid === undefined) return promise
+  lowerProcess(pid)
   const listeners: ((use: GroupUse) => void)[] = []
   const exited = Promise.withResolvers<number | null>()
   const closed = Promise.withResolvers<void>()
@@ -151,144 +107,26 @@ function startHere(order: ProcessOrder): Promise<StartedProcess> {
   return promise
 }
 
-type Helper = {
-  readonly pid: () => number | undefined
-  readonly start: (order: ProcessOrder) => Promise<StartedProcess>
-  readonly end: () => void
-}
-
-/** A minimal process that starts programs. When the daemon ends, the helper kills its children and ends, too. */
-function openHelper({ onIdle, onGone }: { readonly onIdle: () => void; readonly onGone: () => void }): Helper {
-  const child = fork(helperFile(), [], {
-    serialization: 'advanced',
-    execArgv: [],
-    env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-  const running = new Map<number, Remote>()
-  let lastId = 0
-  const settle = (id: number) => {
-    running.delete(id)
-    if (running.size > 0) return
-    // The channel must not keep this process alive.
-    child.channel?.unref()
-    onIdle()
-  }
-  const lose = (why: string) => {
-    onGone()
-    for (const one of running.values()) one.lose(why)
-    running.clear()
-  }
-  child.unref()
-  child.on('message', (said: StarterReply) => running.get(said.id)?.hear(said))
-  child.on('error', ({ message }) => lose(message))
-  child.on('exit', () => lose('The program launcher exited.'))
-  return {
-    pid: () => child.pid,
-    start: (order) => {
-      lastId += 1
-      const id = lastId
-      const remote = openRemote({ id, order, child, onClosed: () => settle(id) })
-      running.set(id, remote)
-      child.channel?.ref()
-      child.send({ id, order } satisfies StarterAsk, (error) => error && remote.lose(error.message))
-      return remote.started
-    },
-    end: () => {
-      onGone()
-      if (child.connected) child.disconnect()
-    },
-  }
-}
-
-type Remote = {
-  readonly started: Promise<StartedProcess>
-  readonly hear: (said: StarterReply) => void
-  /** Kills the process after its helper was lost, and ends its streams and promises. */
-  readonly lose: (why: string) => void
-}
-type RemoteFacts = {
-  readonly id: number
-  readonly order: ProcessOrder
-  readonly child: ChildProcess
-  readonly onClosed: () => void
-}
-
-function openRemote({ id, order, child, onClosed }: RemoteFacts): Remote {
-  const started = Promise.withResolvers<StartedProcess>()
-  const exited = Promise.withResolvers<number | null>()
-  const closed = Promise.withResolvers<void>()
-  const listeners: ((use: GroupUse) => void)[] = []
-  const tell = (descriptor: number, data?: Uint8Array | string) => {
-    const ask: StarterAsk = data === undefined ? { id, descriptor } : { id, descriptor, data }
-    if (child.connected) child.send(ask, () => undefined) // whoever waits hears that it is gone
-  }
-  const streams = new Map(order.descriptors.flatMap((what, at) => openEnd(what, at, tell)))
-  let pid: number | undefined
-  const end = () => {
-    for (const stream of streams.values()) if (stream instanceof Readable) stream.push(null)
-    exited.resolve(null)
-    closed.resolve()
-  }
-  const begin = (begun: number) => {
-    pid = begun
-    started.resolve({
-      pid: begun,
-      input: (descriptor) => streams.get(descriptor) as Writable, // as it was ordered
-      output: (descriptor) => streams.get(descriptor) as Readable, // the same
-      exited: exited.promise,
-      closed: closed.promise,
-      onUse: (listener) => listeners.push(listener),
+function spawnChild({ file, args, cwd, env, descriptors, uid, gid }: ProcessOrder) {
+  const opened = descriptors.map((what) => (typeof what === 'object' ? openSync(what.file, 'r') : undefined))
+  try {
+    return spawn(file, [...args], {
+      ...compact({ cwd, uid, gid }),
+      env: { ...env },
+      stdio: descriptors.map((what, at) => opened[at] ?? (what === 'ignore' ? 'ignore' : 'pipe')),
+      detached: process.platform !== 'win32',
+      windowsHide: true,
     })
-  }
-  const read = (descriptor: number, data: Uint8Array | undefined) => {
-    const stream = streams.get(descriptor)
-    if (stream instanceof Readable && !stream.destroyed) stream.push(data ?? null)
-  }
-  const over = (why = '') => {
-    started.reject(new Error(why))
-    end()
-    onClosed()
-  }
-  return {
-    started: started.promise,
-    hear: (said) => {
-      if ('pid' in said) return begin(said.pid)
-      if ('descriptor' in said) return read(said.descriptor, said.data)
-      if ('use' in said) return listeners.forEach((listener) => void listener(said.use))
-      if ('exited' in said) return exited.resolve(said.exited)
-      return over('failed' in said ? said.failed : undefined)
-    },
-    lose: (why) => {
-      started.reject(new Error(why))
-      killGroup(pid)
-      end()
-    },
+  } finally {
+    for (const descriptor of opened) if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
-type Tell = (descriptor: number, data?: Uint8Array | string) => void
-
-/** Stream to or from a descriptor of a process that the helper started. */
-function openEnd(what: ProcessOrder['descriptors'][number], at: number, tell: Tell): [number, Readable | Writable][] {
-  if (what === 'out') return [[at, new Readable({ read: () => undefined })]]
-  if (what !== 'in') return []
-  const to = new Writable({
-    decodeStrings: false,
-    write: (data: Uint8Array | string, _, done) => {
-      tell(at, data)
-      done()
-    },
-    final: (done) => {
-      tell(at)
-      done()
-    },
-  })
-  return [[at, to]]
-}
-
-/** Path of the helper module, which is in this module's folder in the sources and in the bundle. */
-function helperFile(): string {
-  const name = import.meta.url.endsWith('.ts') ? './starter.worker.ts' : './starter.worker.js'
-  return fileURLToPath(new URL(name, import.meta.url))
+export function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+  } catch {
+    // All processes of the group have ended.
+  }
 }

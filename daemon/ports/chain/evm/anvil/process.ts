@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
-import { killGroup } from '../../../program/spawn.ts'
+import { killGroup } from '../../../program/start.ts'
 
 const START_MS = 30 * SECOND_MS
 /** Longest wait for the chain program to exit. It writes the whole chain before it exits. */
