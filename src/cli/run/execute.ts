@@ -246,8 +246,8 @@ async function printJson(io: Io, globals: Globals, data: unknown): Promise<void>
     io.json(value)
     return
   }
-  const { runJq } = await import('../jq/evaluate.ts')
-  for (const result of runJq(globals.jq, value)) {
+  const { runJq } = await import('../jq.ts')
+  for (const result of await runJq(globals.jq, value)) {
     // Text is shown as one line on a terminal, and unchanged in a pipe.
     if (typeof result === 'string') io.line(io.isTty ? harmless(result) : result)
     else io.json(result)
@@ -260,8 +260,8 @@ export async function printLine(io: Io, globals: Globals, data: unknown): Promis
     io.jsonLine(value)
     return
   }
-  const { runJq } = await import('../jq/evaluate.ts')
-  for (const result of runJq(globals.jq, value)) io.jsonLine(result)
+  const { runJq } = await import('../jq.ts')
+  for (const result of await runJq(globals.jq, value)) io.jsonLine(result)
 }
 
 /** A single object as `name<tab>value` lines. */

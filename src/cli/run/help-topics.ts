@@ -3,7 +3,6 @@ import { pricePromises } from '../../api/price-promises.ts'
 import { keysOf } from '../../core/record.ts'
 import { exitMeanings, exits } from '../exit.ts'
 import { globalOptions, OUTPUT_VARIABLE } from '../globals.ts'
-import { functions } from '../jq/functions.ts'
 
 const CODE_COLUMNS = 5
 const NAME_COLUMNS = 14
@@ -60,9 +59,7 @@ const formatting = [
   'Amounts are decimal text in USDC ("0.525"). Prices of listings have a dollar sign ("$0.525").',
   'Times are ISO 8601 in UTC. Unknown values are null.',
   '',
-  '-q takes a subset of jq: paths (.a .b[0] .[2:4] .a[] .. and ?), pipes, commas, [ ] and { }, comparisons, the operators + - * / % // "and" "or", if-then-elif-else-end, "text \\(.a)", @tsv @csv @json @text, and these functions:',
-  [...new Set(Object.keys(functions).map((name) => name.split('/')[0] ?? name))].join(' '),
-  'Anything else is an error that names the unsupported part.',
+  '-q takes any filter of jq 1.8: https://jqlang.org/manual/v1.8. No jq need be installed.',
 ].join('\n')
 
 const payments = [
