@@ -110,14 +110,22 @@ function useCounts(host: Host, ids: readonly string[]): StepCounts {
   return known
 }
 
+/** In place of a status or a duration: not yet known, or not kept over the last start. */
+const absent = { whole: '…', part: '—' } as const
+
 const columnsOf = columnsAt<SeenRequest>((now = 0) => [
   { title: 'TIME', value: ({ at }) => timeOrDay(Date.parse(at), now) },
   { title: 'WHAT', value: askedWord },
   { title: 'SERVICE', value: ({ service }) => text(service) || '—', min: 12 },
   { title: 'VERB', value: ({ method }) => text(method), drop: 5 },
   { title: 'PATH', value: routeOf, min: 16, drop: 1 },
-  { title: 'HTTP', value: ({ status }) => (status === null ? '…' : String(status)), drop: 6 },
-  { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right', drop: 2 },
+  { title: 'HTTP', value: ({ status, remembered }) => String(status ?? absent[remembered]), drop: 6 },
+  {
+    title: 'TOOK',
+    value: ({ ms, remembered }) => (ms === null ? absent[remembered] : `${count(ms)} ms`),
+    align: 'right',
+    drop: 2,
+  },
   { title: 'WHO', value: (asked) => whoOf(asked) || '—', min: 8, drop: 3 },
   { title: 'PRICE', value: priceOf, align: 'right', exact: true },
   { title: 'STEPS', value: ({ steps }) => dim(stepsWord(steps)), exact: true, drop: 4 },
