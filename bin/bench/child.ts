@@ -52,6 +52,9 @@ export async function launch(
   }
 }
 
+/** What a process says from time to time that works for long. */
+export const GOING_ON = 'going on'
+
 /** The next message of a process. @throws Error when it ends before, or at the limit */
 export async function answerOf(child: ChildProcess, limitMs: number): Promise<unknown> {
   const wait = new AbortController()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { answerOf } from './child.ts'
+import { answerOf, GOING_ON } from './child.ts'
 import { figure, type Measured, median, ratios } from './report.ts'
 import type { Ask, Job, Rate } from './storage.worker.ts'
 
@@ -163,12 +163,15 @@ export async function inTempDir<T>(body: (dir: string) => Promise<T>): Promise<T
 
 type Started = ChildProcess & { readonly answer: unknown }
 
-/** Starts a measuring process and waits for its first answer; it ends with this process. */
+/** Starts a measuring process and waits for its answer, as long as it goes on; it ends with this process. */
 export async function start(job: Job): Promise<Started> {
   const child = fork(fileURLToPath(new URL('storage.worker.ts', import.meta.url)), [JSON.stringify(job)], {
     execArgv: ['--max-old-space-size=4096'],
   })
-  return Object.assign(child, { answer: await answerOf(child, CHILD_LIMIT_MS) })
+  let answer: unknown
+  do answer = await answerOf(child, CHILD_LIMIT_MS)
+  while (answer === GOING_ON)
+  return Object.assign(child, { answer })
 }
 
 export async function ask(child: ChildProcess, question: Ask): Promise<Rate> {

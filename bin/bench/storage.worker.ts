@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { openLowdbStore } from '../../daemon/store/lowdb/open.ts'
+import { GOING_ON } from './child.ts'
 import { buyerOf, jobs, preload, purchase, purchaseCollections, readIndexes } from './purchase.ts'
 import { quantile } from './report.ts'
 
@@ -29,6 +30,7 @@ const MILLISECONDS_A_SECOND = 1_000
 const MICROSECONDS_A_MILLISECOND = 1_000
 const KB_A_MB = 1_000
 const GROWING_WRITERS = 64
+const PURCHASES_A_WORD = 10_000
 const PAGES = 500
 const PAGE_ROWS = 20
 const P99 = 0.99
@@ -99,6 +101,7 @@ async function grow(dir: string, purchases: number): Promise<void> {
     while (next < purchases) {
       const n = next
       next += 1
+      if (next % PURCHASES_A_WORD === 0) reply(GOING_ON)
       await store.tx((t) => purchase(t, n))
     }
   }
