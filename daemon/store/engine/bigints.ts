@@ -30,6 +30,21 @@ export function rowCodec(collection: string, schema: z.ZodType): RowCodec {
   }
 }
 
+/** Members of a schema that are bigints, of those named. */
+export function bigintsAmong(collection: string, schema: z.ZodType, names: readonly string[]): string[] {
+  const { members } = shapeOf(collection, schema)
+  return names.filter((name) => members.get(name)?.bigint === true)
+}
+
+/** Converts only the members that are named, where there is no schema. */
+export function memberCodec(names: readonly string[]): RowCodec {
+  const convert = (direction: Direction) => {
+    const parts = { members: names.map((name) => [name, direction.leaf] as const), each: undefined }
+    return (row: AnyRow) => mapObject(row as Mutable, parts, direction) as AnyRow
+  }
+  return { toJson: convert(outward), fromJson: convert(inward) }
+}
+
 /** Refuses schemas whose unions make conversion ambiguous. */
 function refuseAmbiguous(shape: SchemaShape, path: string, seen: Set<SchemaShape>): void {
   if (seen.has(shape)) return

@@ -12,7 +12,12 @@ export type DeepBase = Pick<Base, 'tables' | 'records'> & {
 }
 
 /** Changes since the last batch, up to the transaction with the number `reflects`. */
-export type DeepBatch = { readonly staged: readonly Staged[]; readonly reflects: number }
+export type DeepBatch = {
+  readonly staged: readonly Staged[]
+  readonly reflects: number
+  /** Journal files that have these changes, too. */
+  readonly segments?: readonly string[] | undefined
+}
 
 /** An in-memory layer of the store. It holds the changes that the layer on disk does not have yet. */
 export type Front = Base & {
@@ -21,9 +26,9 @@ export type Front = Base & {
   /**
    * Writes the waiting changes to the deep base. If the last flush failed, writes its batch again. Calls must not
    * overlap.
-   * @param ready - awaited before anything is written
+   * @param ready - awaited before anything is written; returns the journal files that have the changes
    */
-  flush(reflects: number, ready?: () => Promise<unknown>): Promise<void>
+  flush(reflects: number, ready?: () => Promise<DeepBatch['segments']>): Promise<void>
 }
 
 function redirect(deep: TableReads, now: () => TableReads): TableReads {
@@ -91,8 +96,8 @@ export function frontOver(deep: DeepBase): Front {
     },
     async flush(reflects, ready) {
       handing ??= seal(reflects)
-      await ready?.()
-      await deep.write(handing, handing.release)
+      const segments = await ready?.()
+      await deep.write({ ...handing, segments }, handing.release)
       handing = undefined
     },
   }

@@ -18,11 +18,15 @@ export type TableShape = {
   readonly uniques: readonly RowIndex[]
 }
 
-export function shapeTable(collection: AnyCollection): TableShape {
+/** @param codec - default: that of the collection's schema */
+export function shapeTable(
+  collection: AnyCollection,
+  codec = rowCodec(collection.name, collection.schema),
+): TableShape {
   const indexes = new Map(collection.indexes.map((definition) => [definition.name, orderIndex(collection, definition)]))
   if (indexes.size !== collection.indexes.length) throw new StoreMisuse(`${collection.name}: two indexes share a name`)
   const uniques = [...indexes.values()].filter(({ definition }) => definition.unique === true)
-  return { collection, codec: rowCodec(collection.name, collection.schema), indexes, uniques }
+  return { collection, codec, indexes, uniques }
 }
 
 function orderIndex({ key }: AnyCollection, definition: AnyIndex): RowIndex {

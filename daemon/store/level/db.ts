@@ -44,6 +44,8 @@ const LEVEL_OPTIONS = {
   valueEncoding: 'buffer',
   writeBufferSize: 4 * 1024 * 1024,
   cacheSize: 8 * 1024 * 1024,
+  // A thread moves rows into it.
+  multithreading: true,
 } as const
 
 /**

@@ -8,6 +8,7 @@ import { account, accounts, collectionsUnderTest, idsOf, seed } from '../conform
 import type { Base, TableReads } from '../engine/base.ts'
 import { type Front, frontOver } from '../engine/front.ts'
 import { createRowSet, putRow, readsOf } from '../engine/rows.ts'
+import { shapeTable } from '../engine/tables.ts'
 import { StoreDamaged } from '../errors.ts'
 import { openMemoryStore } from '../memory/open.testkit.ts'
 import type { AnyCollection } from '../port.ts'
@@ -15,7 +16,7 @@ import { openLevelDb } from './db.ts'
 import { type LevelBase, openLevel } from './level.ts'
 
 async function opened(dir: string, under: readonly AnyCollection[]): Promise<LevelBase> {
-  return openLevel(await openLevelDb(dir), dir, under)
+  return openLevel(await openLevelDb(dir), { dir, shapes: under.map((collection) => shapeTable(collection)) })
 }
 
 /** A store whose rows go down to LevelDB each time that so many changes have gathered. */

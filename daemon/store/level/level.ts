@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { crc32 } from 'node:zlib'
 import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
-import { type AnyRow, type IndexPlace, indexedValue } from '../engine/order.ts'
-import { type RowIndex, shapeTable, type TableShape, uniqueValues } from '../engine/tables.ts'
+import type { AnyRow, IndexPlace } from '../engine/order.ts'
+import type { TableShape } from '../engine/tables.ts'
 import { StoreDamaged } from '../errors.ts'
-import type { AnyCollection, Scalar } from '../port.ts'
-import { behind, bytesOf, endOfScalar, latin, scalarKey, textBytes, textKey, textOf } from './bytes.ts'
+import { behind, bytesOf, latin, textOf } from './bytes.ts'
 import { countCache, rowCache } from './caches.ts'
 import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
+import { type EntryKeys, type Keys, keysOf, type NumberOf, type Parts, valueCodec } from './keys.ts'
 
 /** Number of index entries per asynchronous read. */
 const ENTRIES_AT_ONCE = 1_024
@@ -16,16 +15,13 @@ const ENTRIES_AT_ONCE = 1_024
 const ROWS_AT_ONCE = 128
 /** Number of rows encoded, with all their index entries, before writers may run. */
 const ENCODED_AT_ONCE = 96
-const CRC_BYTES = 4
+/** Smaller batches are encoded here, because a thread costs more. */
+const MOVED_FROM = 2_000
 const NUMBER_BYTES = 2
 
-const ROW = 'r'
-const ENTRY = 'i'
-const UNIQUE = 'u'
 const REFLECTS = Buffer.from('reflects')
 const RECORDS = Buffer.from('records')
 const NAMES = Buffer.from('names')
-const EMPTY = Buffer.alloc(0)
 /** All keys of rows and entries lie between these. */
 const FIRST_KEY = Buffer.from('a')
 const LAST_KEY = Buffer.from('z')
@@ -60,34 +56,52 @@ export type LevelBase = DeepBase & {
   close(): Promise<void>
 }
 
+type LevelOptions = {
+  /** Folder to name in error messages. */
+  readonly dir: string
+  readonly shapes: readonly TableShape[]
+  readonly move?: Mover | undefined
+}
+
 type OnDamaged = (error: StoreDamaged) => void
 const refuse: OnDamaged = (error) => {
   throw error
 }
 
-/** Rows of a store in an open database. Builds the entries of indexes that are new, or declared differently than before. */
-export async function openLevel(db: LevelDb, dir: string, collections: readonly AnyCollection[]): Promise<LevelBase> {
+/** A batch whose changes are in journal files. */
+export type FileBatch = Pick<DeepBatch, 'reflects'> & {
+  readonly segments: readonly string[]
+  /** Which of the changed rows existed before. */
+  readonly existing: readonly (readonly [collection: string, key: string])[]
+}
+
+/** Stores a batch. @returns the number of rows in all tables afterwards */
+export type Mover = (batch: FileBatch) => Promise<number>
+
+/**
+ * Rows of a store in an open database. Builds the entries of indexes that are new, or declared differently than before.
+ * @param move - writes batches whose changes are in journal files (default: this thread encodes and writes them)
+ */
+export async function openLevel(db: LevelDb, { dir, shapes, move }: LevelOptions): Promise<LevelBase> {
   let records = numberAt(db, RECORDS)
   let reflects = numberAt(db, REFLECTS)
-  const { names, numberOf, unbuilt } = declared(db, collections)
+  const { names, numberOf, unbuilt } = declared(db, shapes)
   const view: View = { db, dir, frozen: undefined, readers: new Set() }
-  const tables = new Map(
-    collections.map((collection) => [collection.name, levelTable(view, { shape: shapeTable(collection), numberOf })]),
-  )
+  const tables = new Map(shapes.map((shape) => [shape.collection.name, levelTable(view, { shape, numberOf })]))
   for (const name of unbuilt) await tables.get(name)?.build()
   if (names !== undefined) await writeBatch(db, { removed: [], put: [[NAMES, names]] })
   const measure = () => db.approximateSize(FIRST_KEY, LAST_KEY)
   let sizeBytes = await measure()
 
-  async function write({ staged, reflects: upTo }: DeepBatch, taken: () => void): Promise<void> {
-    const batch: Batch = { removed: [], put: [] }
-    await inTurns(staged, ENCODED_AT_ONCE, (one) => tables.get(one.write.collection)?.change(batch, one))
+  async function write(batch: DeepBatch, taken: () => void): Promise<void> {
+    const { staged, segments, reflects: upTo } = batch
     const left = staged.reduce((sum, one) => sum + grownBy(one), records)
-    batch.put.push([REFLECTS, numberBytes(upTo)], [RECORDS, numberBytes(left)])
     const frozen = db.snapshot()
     view.frozen = frozen
     try {
-      await writeBatch(db, batch)
+      const isMoved = move && segments && staged.length >= MOVED_FROM
+      const written = await (isMoved ? move(inFiles(batch, segments)) : put(db, tables, { ...batch, left }))
+      if (written !== left) throw new StoreDamaged(dir, 0, `it has ${written} rows instead of ${left}`)
       records = left
       reflects = upTo
       for (const [name, { single, totals }] of tables) {
@@ -123,6 +137,22 @@ export async function openLevel(db: LevelDb, dir: string, collections: readonly 
   }
 }
 
+type Changing = ReadonlyMap<string, { readonly change: Change }>
+
+/** Encodes a batch and writes it, with the number of rows that it leaves. */
+async function put(db: LevelDb, tables: Changing, { staged, reflects, left }: DeepBatch & { readonly left: number }) {
+  const batch: Batch = { removed: [], put: [] }
+  await inTurns(staged, ENCODED_AT_ONCE, (one) => tables.get(one.write.collection)?.change(batch, one))
+  batch.put.push([REFLECTS, numberBytes(reflects)], [RECORDS, numberBytes(left)])
+  await writeBatch(db, batch)
+  return left
+}
+
+function inFiles({ staged, reflects }: DeepBatch, segments: readonly string[]): FileBatch {
+  const replaced = staged.filter(({ before }) => before !== undefined)
+  return { segments, reflects, existing: replaced.map(({ write }) => [write.collection, write.key]) }
+}
+
 function grownBy({ write: { row }, before }: Staged): number {
   return Number(row !== null) - Number(before !== undefined)
 }
@@ -133,14 +163,12 @@ function numberAt(db: LevelDb, key: Buffer): number {
 
 const numberBytes = (value: number): Buffer => Buffer.from(String(value))
 
-type NumberOf = (...names: readonly string[]) => Buffer
-
 /**
  * Numbers that stand for collections and indexes in database keys; assigned once. An index that is declared differently
  * than before gets a new number.
  * @returns the new names to store, if any, and the collections with rows that lack index entries
  */
-function declared(db: LevelDb, collections: readonly AnyCollection[]) {
+function declared(db: LevelDb, shapes: readonly TableShape[]) {
   const known: [name: string, definition: unknown][] = JSON.parse(db.getSync(NAMES)?.toString() ?? '[]')
   const before = known.length
   const find = (name: string) => known.findLastIndex((one) => one[0] === name)
@@ -151,7 +179,7 @@ function declared(db: LevelDb, collections: readonly AnyCollection[]) {
     return isFresh
   }
   const unbuilt = new Set<string>()
-  for (const { name, key, indexes } of collections) {
+  for (const { name, key, indexes } of shapes.map(({ collection }) => collection)) {
     const isNew = declare(name, key)
     for (const { order: _walked, ...definition } of indexes)
       if (declare(`${name}/${definition.name}`, definition) && !isNew) unbuilt.add(name)
@@ -162,78 +190,6 @@ function declared(db: LevelDb, collections: readonly AnyCollection[]) {
     return bytes
   }
   return { numberOf, unbuilt, names: known.length > before ? Buffer.from(JSON.stringify(known)) : undefined }
-}
-
-type Parts = { readonly shape: TableShape; readonly numberOf: NumberOf }
-
-type Entry = {
-  /** Key of a row's entry; undefined if the row has none. */
-  readonly of: (key: string, row: AnyRow | undefined) => string | undefined
-  readonly value: (key: string) => Buffer
-}
-
-/** Database keys of a table's rows and index entries. */
-function keysOf({ shape, numberOf }: Parts) {
-  const { name } = shape.collection
-  const rowPrefix = ROW + latin(numberOf(name))
-  const tuple = (start: string, values: readonly Scalar[]) => start + values.map(scalarKey).join('')
-  const startsOf = (kind: string, all: Iterable<string>) =>
-    new Map([...all].map((index) => [index, kind + latin(numberOf(name, index))]))
-  const starts = startsOf(ENTRY, shape.indexes.keys())
-  const uniqueStarts = startsOf(UNIQUE, shape.indexes.keys())
-  const entryStart = ({ definition }: RowIndex) => starts.get(definition.name) ?? ''
-  const uniqueStart = ({ definition }: RowIndex) => uniqueStarts.get(definition.name) ?? ''
-  const valuesIn = ({ definition }: RowIndex, row: AnyRow) => definition.fields.map((field) => indexedValue(row, field))
-  const entries = [...shape.indexes.values()].map((index): Entry => {
-    const start = entryStart(index)
-    const of: Entry['of'] = (key, row) =>
-      row && index.holds(row) ? tuple(start, valuesIn(index, row)) + textKey(key) : undefined
-    return { of, value: () => EMPTY }
-  })
-  const uniques = shape.uniques.map((index): Entry => {
-    const start = uniqueStart(index)
-    const of: Entry['of'] = (_key, row) => {
-      const values = row && uniqueValues(index, row)
-      return values && tuple(start, values)
-    }
-    return { of, value: textBytes }
-  })
-  return {
-    rowPrefix: bytesOf(rowPrefix),
-    row: (key: string) => bytesOf(rowPrefix + textKey(key)),
-    place: (index: RowIndex, { values, key = '' }: IndexPlace) =>
-      bytesOf(tuple(entryStart(index), values) + textKey(key)),
-    unique: (index: RowIndex, values: readonly Scalar[]) => bytesOf(tuple(uniqueStart(index), values)),
-    named(index: RowIndex, entry: Buffer): Buffer {
-      let at = entryStart(index).length
-      for (const _field of index.definition.fields) at = endOfScalar(entry, at)
-      return Buffer.concat([bytesOf(rowPrefix), entry.subarray(at)])
-    },
-    entries: [...entries, ...uniques],
-    nameOf: (bytes: Buffer) => textOf(bytes.subarray(rowPrefix.length)),
-  }
-}
-
-type Keys = ReturnType<typeof keysOf>
-
-/** Encodes and decodes rows with their own checksum, since LevelDB rarely checks its own. */
-function valueCodec({ collection, codec }: TableShape, dir: string, nameOf: Keys['nameOf']) {
-  function jsonOf(key: Buffer, value: Buffer): unknown {
-    const json = value.subarray(CRC_BYTES)
-    if (value.length < CRC_BYTES || crc32(json) !== value.readUInt32BE())
-      throw new StoreDamaged(dir, 0, `the checksum of ${collection.name} ${nameOf(key)} is wrong`)
-    return JSON.parse(json.toString())
-  }
-  return {
-    encode(row: AnyRow): Buffer {
-      const value = Buffer.from(`    ${JSON.stringify(codec.toJson(row))}`)
-      value.writeUInt32BE(crc32(value.subarray(CRC_BYTES)))
-      return value
-    },
-    jsonOf,
-    decode: (key: Buffer, value: Buffer | undefined): AnyRow | undefined =>
-      value && codec.fromJson(jsonOf(key, value) as AnyRow),
-  }
 }
 
 function levelTable(view: View, parts: Parts) {
@@ -315,7 +271,7 @@ async function buildEntries(
 
 /** Adds a row's changes to a batch; unchanged index entries are skipped. */
 function changes({ entries, row: rowKey }: Keys, encode: (row: AnyRow) => Buffer): Change {
-  function move({ removed, put }: Batch, { of, value }: Entry, { write: { key, row }, before }: Staged): void {
+  function move({ removed, put }: Batch, { of, value }: EntryKeys, { write: { key, row }, before }: Staged): void {
     const [old, now] = [of(key, before), of(key, (row ?? undefined) as AnyRow | undefined)]
     if (old === now) return
     if (old !== undefined) removed.push(bytesOf(old))

@@ -5,6 +5,7 @@ import type { Staged } from '../engine/base.ts'
 import type { Front } from '../engine/front.ts'
 import type { AnyRow } from '../engine/order.ts'
 import { createState, type State } from '../engine/rows.ts'
+import { shapeTable } from '../engine/tables.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { claim, type LevelDb, openLevelDb, ownerOf } from '../level/db.ts'
 import { type LevelBase, openLevel } from '../level/level.ts'
@@ -12,6 +13,7 @@ import type { Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
 import { ROWS_DIR, segmentFile, writeManifest } from './files.ts'
 import { discarding, type Loader, type RowSink } from './load.ts'
+import { moverOf } from './mover.ts'
 import { loadersOf, type RecoverInput, type Recovery, recover } from './recover.ts'
 
 /** Opens the database in a folder; tests pass a failing one. */
@@ -28,6 +30,8 @@ type RowsOf = {
   readonly store: string
   readonly collections: readonly AnyCollection[]
   readonly openDb?: OpenDb | undefined
+  /** Whether the files are real ones, which a thread can read. */
+  readonly isReal?: boolean
 }
 
 /** Number of rows between rests. */
@@ -36,15 +40,17 @@ const ROWS_AT_ONCE = 4_096
 const ROW_BYTES = 1_024
 
 /** Opens the rows of a store. @throws StoreDamaged if they are missing or belong to another store */
-export async function openRows({ dir, store, collections, openDb = openLevelDb }: RowsOf): Promise<LevelBase> {
-  return claimed(await openDb(`${dir}/${ROWS_DIR}`, false), { dir, store, collections })
+export async function openRows({ openDb = openLevelDb, ...job }: RowsOf): Promise<LevelBase> {
+  return claimed(await openDb(`${job.dir}/${ROWS_DIR}`, false), job)
 }
 
-async function claimed(db: LevelDb, { dir, store, collections }: RowsOf): Promise<LevelBase> {
+async function claimed(db: LevelDb, { dir, store, collections, isReal }: RowsOf): Promise<LevelBase> {
   try {
     const path = `${dir}/${ROWS_DIR}`
     if (ownerOf(db) !== store) throw new StoreDamaged(path, 0, 'it does not have the rows of this store')
-    return await openLevel(db, path, collections)
+    const shapes = collections.map((collection) => shapeTable(collection))
+    const move = isReal ? moverOf(path, collections) : undefined
+    return await openLevel(db, { dir: path, shapes, move })
   } catch (error) {
     await db.close()
     throw error
@@ -72,7 +78,7 @@ export async function moveToLevel(job: FilesOf) {
       await db.clear()
       await claim(db, name)
     }
-    const level = await openLevel(db, path, collections)
+    const level = await openLevel(db, { dir: path, shapes: collections.map((collection) => shapeTable(collection)) })
     const { recovery, sum } = await copyRows(job, level)
     const copied = rowSum()
     for await (const [collection, json] of level.walk()) {

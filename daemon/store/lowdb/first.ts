@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
 import { compact } from '../../../src/core/record.ts'
-import type { Disk } from '../disk.ts'
+import { type Disk, realDisk } from '../disk.ts'
 import type { Base } from '../engine/base.ts'
 import { frontOver } from '../engine/front.ts'
 import { createState, memoryBase, type State } from '../engine/rows.ts'
@@ -115,7 +115,8 @@ async function movedIfLarge(
 /** Loads the journal's changes that LevelDB does not have yet. */
 async function loadBehind(input: FirstInput, found: Manifest): Promise<LoadedStore> {
   const { disk, dir, collections, openDb } = input
-  const level = await openRows({ dir, store: found.store, collections, openDb })
+  const isReal = openDb === undefined && disk === realDisk
+  const level = await openRows({ dir, store: found.store, collections, openDb, isReal })
   try {
     const front = frontOver(level)
     const saw = (await progressOf(input, found)).onBytes

@@ -195,13 +195,14 @@ async function snapshot(files: Files, { disk, dir, journal, lastSeq }: Maintenan
  * Writes the changes since the last run to LevelDB. The journal of these changes stays until the next run, as a
  * fallback for rows that are no longer in memory.
  */
-async function flush(files: Files, { journal, lastSeq }: MaintenanceOptions, { front, level }: Behind): Promise<void> {
+async function flush(files: Files, { journal, lastSeq, dir }: MaintenanceOptions, { front, level }: Behind) {
   if (files.isStopping()) return
   const reflected = level.reflects()
   await front.flush(lastSeq(), async () => {
     // LevelDB must never be ahead of the journal on disk.
     await journal.durable()
     await files.endSegment()
+    return segmentsBehind(files.manifest().segments, reflected).map((first) => `${dir}/${segmentFile(first)}`)
   })
   const manifest = files.manifest()
   await files.folded(manifest.rows === 'moved' ? manifest : withoutSnapshots(manifest, reflected), 0)
